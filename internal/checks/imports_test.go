@@ -50,6 +50,8 @@ func refuseImport(p goPackage, imported string) string {
 		return "a library's own code doesn't need a test's helper"
 	case local == "geohash" && strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):
 		return "geohash knows the standard library only"
+	case within(local, "model/design") && isOurs && (other == "model" || slices.Contains(techniqueAreas, other)) && !strings.Contains(imported, "/internal/"):
+		return "" // it declares techniques, for a whole workload
 	case area == "model" && isOurs && other != "model" && local != "model/modeltest":
 		return "the vocabulary knows no technique"
 	case local == "model" && isOurs:
@@ -142,6 +144,9 @@ func TestRefuseImport(t *testing.T) {
 		{"but their own", "model/keys", "model/keys/internal/sequence", true},
 		{"which may have parts too", "model/keys/internal/sequence", "model/keys/internal/stored", true},
 		{"and knows no other technique", "model/keys/internal/sequence", "model/embed", false},
+		{"a design is made of techniques", "model/design", "denorm", true},
+		{"and of those of model", "model/design", "model/embed", true},
+		{"it knows them from outside", "model/design", "denorm/internal/feed", false},
 		{"it doesn't know its parts", "model", "model/keys", false},
 		{"the test package knows the engine", "model/modeltest", "internal/engine", true},
 		{"nobody else does", "relate", "internal/engine", false},

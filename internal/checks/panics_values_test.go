@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
+	"github.com/docmodel/docmodel/model/design"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/schema"
@@ -91,6 +92,7 @@ var walkedValues = []any{
 	model.StreamMode(0), embed.UnknownValue{}, model.ValueError{}, model.Write{},
 
 	partsSurvey, advise.Assumption{}, advise.NewBudget(products), advise.Change{}, advise.Choice(0), advise.DatabaseSurvey{}, advise.IndexUse{}, advise.SurveyedRelation{}, advise.Flip{}, advise.Growth{}, advise.Measure{}, advise.Quantile{}, advise.Rule{},
+	smallPrices, smallPrices.Runner(), design.Action(0), design.Design{}, design.Flip{}, design.Layout{}, design.Price{}, design.Prices{}, design.Relation{}, design.Storage{}, design.Stored{}, design.Structure(0), design.Workload{}, smallWorkload,
 	advise.Sampled{}, advise.Share{}, advise.Spread{}, advise.SurveyResult{}, advise.Use{}, advise.Worst{},
 
 	letterBox, bagBox, bagBox.Days(), byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{}, keys.Scope(0), keys.Target{},

@@ -187,6 +187,12 @@ var tenantRuns = map[string]struct {
 		s, err := advise.SurveyDatabase(ctx, db, advise.SurveySpec{})
 		return fmt.Sprint(slices.ContainsFunc(s.Collections, func(c advise.SurveyedCollection) bool { return c.Sampled.N > 2 })), err
 	}, "false"},
+	"design.Runner.Fill": {func(ctx context.Context, db model.DB) (string, error) {
+		return "", smallPrices.Runner().Fill(ctx, db)
+	}, ""},
+	"design.Runner.Run": {func(ctx context.Context, db model.DB) (string, error) {
+		return "", smallPrices.Runner().Run(ctx, db, "list", 1)
+	}, ""},
 	"keys.Sequence.Allocator": {func(ctx context.Context, db model.DB) (string, error) {
 		a := tenantSeq.Allocator(db, 5)
 		first, err := a.Next(ctx, "my box")

@@ -14,6 +14,8 @@ import (
 var runs = map[string]string{
 	"advise.SurveyDatabase":   "declares nothing: it finds what a database holds",
 	"advise.Survey.Run":       "writes nothing, reads samples, and may read a secondary, which a Job doesn't",
+	"design.Runner.Fill":      "stores made-up data for a trial",
+	"design.Runner.Run":       "carries out an operation of a trial, of several reads and writes",
 	"geofield.Nearest.All":    "asks in growing circles until it has enough",
 	"geofield.Nearest.Each":   "asks in growing circles until it has enough",
 	"geofield.Within.All":     "reads cells, and tells exactly what lies within in Go",

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"github.com/docmodel/docmodel/model/design/designtest"
+)
+
+// The advised layout costs no more than those that people made, by what is measured; what is priced is what is measured.
+func TestLayouts(t *testing.T) {
+	w := auction().Scaled(0.1)
+	d, err := w.Design()
+	if err != nil {
+		t.Fatal(err)
+	}
+	advised := d.Best.Layout
+	advised.Name = "advised"
+	report := designtest.Try(t, w, advised, expert, careful, normalized)
+	t.Log("\n" + report.String())
+	report.Want(t, "advised", "ViewItem", 1, 1)
+	best := map[string]designtest.Trial{}
+	for _, trial := range report.Trials {
+		if trial.Layout.Name == "advised" {
+			best[trial.Backend] = trial
+		}
+	}
+	for _, trial := range report.Trials {
+		if trial.Time < best[trial.Backend].Time {
+			t.Errorf("%s: %s takes %v, the advised layout %v", trial.Backend, trial.Layout.Name, trial.Time, best[trial.Backend].Time)
+		}
+		var documents, priced float64
+		for _, m := range trial.Operations {
+			p := trial.Priced.Operation(m.Operation)
+			if math.Abs(m.Commands-p.Commands) > 0.005 {
+				t.Errorf("%s, %s, %s: %.2f commands, priced %.2f", trial.Backend, trial.Layout.Name, m.Operation, m.Commands, p.Commands)
+			}
+			if off := m.Documents()/p.Documents() - 1; math.Abs(off) > 0.05 {
+				t.Errorf("%s, %s, %s: %.2f documents, priced %.2f", trial.Backend, trial.Layout.Name, m.Operation, m.Documents(), p.Documents())
+			}
+			documents += m.Rate * m.Documents()
+			priced += m.Rate * p.Documents()
+		}
+		t.Logf("%s, %s: %v measured, %v priced; %.1f documents measured, %.1f priced", trial.Backend, trial.Layout.Name, trial.Time, trial.Priced.Time, documents, priced)
+	}
+	if file := os.Getenv("DOCMODEL_REPORT"); file != "" { // a page to look at
+		if err := os.WriteFile(file, []byte(report.HTML()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package design
+
+import (
+	"fmt"
+	"go/format"
+	"strings"
+	"unicode"
+
+	"github.com/docmodel/docmodel/model/embed"
+)
+
+// Declaration is the layout in Go, to be pasted: the types of the documents, the collections, the techniques, and the model.
+func (p Prices) Declaration() string {
+	s := p.store
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	for i := range s.Entities {
+		e := s.entities[s.Entities[i].Name]
+		b.WriteString(s.structOf(e))
+		for _, r := range e.parents {
+			b.WriteString(s.copyStruct(r))
+		}
+	}
+	b.WriteString("var (\n")
+	for i := range s.Entities {
+		if e := s.entities[s.Entities[i].Name]; s.home[e] == nil {
+			fmt.Fprintf(&b, "%s = model.NewCollection[%s, bson.ObjectID](%q)\n", variable(e.Name), typeName(e.Name), e.Name)
+		}
+	}
+	b.WriteByte('\n')
+	names := s.techniqueLines(&b)
+	fmt.Fprintf(&b, "\n%sModel = model.New(%q,\n%s,\n)\n)\n", variable(s.model.Name()), s.model.Name(), strings.Join(names, ",\n"))
+	out, err := format.Source([]byte(b.String()))
+	if err != nil {
+		return b.String()
+	}
+	return string(out)
+}
+
+// structOf is the type of an entity's documents.
+func (s *store) structOf(e *entity) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "type %s struct {\nID bson.ObjectID `bson:\"_id\"`\n", typeName(e.Name))
+	for _, f := range e.Fields {
+		kind := "int64"
+		if f.Text > 0 {
+			kind = "string"
+		}
+		fmt.Fprintf(&b, "%s %s `bson:%q`\n", exported(f.Name), kind, f.Name)
+	}
+	for _, r := range e.parents {
+		switch {
+		case r == s.home[e] || s.listed(r):
+		case len(s.storage(r).Copy) > 0:
+			fmt.Fprintf(&b, "%s %s `bson:%q`\n", exported(r.Field), copyType(r), r.Field)
+		default:
+			fmt.Fprintf(&b, "%s bson.ObjectID `bson:%q`\n", exported(r.Field), r.Field)
+		}
+		if s.storage(r).Count {
+			b.WriteString("Pending *denorm.CounterPending `bson:\"pending,omitempty\"`\n")
+		}
+	}
+	for _, r := range e.children {
+		st := s.storage(r)
+		switch {
+		case s.listed(r):
+			fmt.Fprintf(&b, "%s []bson.ObjectID `bson:\"%s,omitempty\"`\n", exported(r.List), r.List)
+		case st.As == Embedded || st.Newest > 0:
+			fmt.Fprintf(&b, "%s []%s `bson:\"%s,omitempty\"`\n", exported(r.List), typeName(r.Child), r.List)
+		}
+		if st.Count {
+			fmt.Fprintf(&b, "%s int64 `bson:%q`\n", exported(countField(r)), countField(r))
+			fmt.Fprintf(&b, "%s []bson.ObjectID `bson:\"%s,omitempty\"`\n", exported(r.List+"Tokens"), r.List+"Tokens")
+		}
+	}
+	b.WriteString("}\n\n")
+	return b.String()
+}
+
+// copyStruct is the type of a reference with copies.
+func (s *store) copyStruct(r *relation) string {
+	if len(s.storage(r).Copy) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "type %s struct {\nID bson.ObjectID `bson:\"_id\"`\n", copyType(r))
+	for _, name := range s.storage(r).Copy {
+		kind := "int64"
+		if f := r.parent.field(name); f == nil {
+			kind = "bson.ObjectID"
+		} else if f.Text > 0 {
+			kind = "string"
+		}
+		fmt.Fprintf(&b, "%s %s `bson:%q`\n", exported(name), kind, name)
+	}
+	b.WriteString("}\n\n")
+	return b.String()
+}
+
+// techniqueLines writes the variables of the techniques, and returns what the model is made of.
+func (s *store) techniqueLines(b *strings.Builder) (names []string) {
+	add := func(name, format string, args ...any) {
+		fmt.Fprintf(b, "%s = %s\n", name, fmt.Sprintf(format, args...))
+		names = append(names, name)
+	}
+	for _, name := range s.relationNames() {
+		r := s.relations[name]
+		child, parent := variable(s.host(r.child).Name), variable(s.host(r.parent).Name)
+		if s.orders[r] != nil {
+			add(variable(r.Parent)+exported(r.List), "relate.NewChildRefs(%s, %q, %s)", parent, r.List, child)
+		}
+		if s.refs[r] != nil {
+			spec := ""
+			if by := s.orderOf[r]; by != "" {
+				spec = fmt.Sprintf("By: %q", by)
+			}
+			add(variable(r.Child)+exported(r.Field), "relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{%s})", child, s.key(r), parent, spec)
+		}
+		if s.lists[r] != nil {
+			add(variable(r.Parent)+exported(r.List), "embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{%s})", typeName(r.Child), parent, r.List, s.listSpec[r])
+		}
+		if st := s.storage(r); st.Newest > 0 {
+			add(variable(r.Parent)+"Newest"+exported(r.List), "denorm.NewSubset(%s, %q, %s, %q, denorm.SubsetSpec{Max: %d, By: bson.D{{Key: %q, Value: -1}}, Fields: %#v})",
+				child, s.key(r), parent, r.List, st.Newest, st.By, s.inSubset(r))
+		}
+		if s.counts[r] != nil {
+			add(variable(r.Parent)+exported(countField(r)), "denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q, Tokens: %q, Pending: \"pending\"})",
+				child, s.key(r), parent, countField(r), r.List+"Tokens")
+		}
+		if s.copies[r] != nil {
+			var fields []string
+			for _, f := range s.storage(r).Copy {
+				fields = append(fields, fmt.Sprintf("{From: %q, To: %q}", s.source(r.parent, f), s.prefix(r.child)+s.copied(r, f)))
+			}
+			add(variable(r.Child)+exported(r.Field)+"Copy", "denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: []denorm.Field{%s}})",
+				parent, child, s.prefix(r.child)+s.key(r), strings.Join(fields, ", "))
+		}
+	}
+	return append(names, s.entityLines()...)
+}
+
+// entityLines are the collections with the indexes that no technique has.
+func (s *store) entityLines() (out []string) {
+	for i := range s.Entities {
+		e := s.entities[s.Entities[i].Name]
+		if s.home[e] != nil {
+			continue
+		}
+		line := "model.Entity(" + variable(e.Name)
+		for _, x := range s.more[e.Name] {
+			line += fmt.Sprintf(",\nmodel.NewIndex(%q, %s)", e.Name, keysText(x.Keys))
+		}
+		if len(s.more[e.Name]) > 0 {
+			line += ",\n"
+		}
+		out = append(out, line+")")
+	}
+	return out
+}
+
+// listSpecText is the spec of an embedded list in Go.
+func listSpecText(spec embed.EmbeddedSpec) string {
+	out := fmt.Sprintf("Key: %q", spec.Key)
+	if spec.Max > 0 {
+		out += fmt.Sprintf(", Max: %d", spec.Max)
+	}
+	if len(spec.Indexes) > 0 {
+		keys := make([]string, len(spec.Indexes))
+		for i, x := range spec.Indexes {
+			keys[i] = strings.TrimPrefix(keysText(x), "bson.D")
+		}
+		out += ", Indexes: []bson.D{" + strings.Join(keys, ", ") + "}"
+	}
+	return out
+}
+
+func keysText(keys doc) string {
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = fmt.Sprintf("{Key: %q, Value: %v}", k.Key, k.Value)
+	}
+	return "bson.D{" + strings.Join(parts, ", ") + "}"
+}
+
+// exported is a name as a Go field: "endDate" is EndDate.
+func exported(name string) string {
+	out := []rune(clean(name))
+	out[0] = unicode.ToUpper(out[0])
+	return string(out)
+}
+
+// variable is a name as a Go variable.
+func variable(name string) string {
+	out := []rune(clean(name))
+	out[0] = unicode.ToLower(out[0])
+	return string(out)
+}
+
+// clean leaves what a Go name can have.
+func clean(name string) string {
+	out := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, name)
+	if out == "" || unicode.IsDigit([]rune(out)[0]) {
+		out = "x" + out
+	}
+	return out
+}
+
+// typeName is the Go type of an entity: "items" is Item.
+func typeName(entity string) string {
+	out := exported(entity)
+	switch {
+	case strings.HasSuffix(out, "ies"):
+		return strings.TrimSuffix(out, "ies") + "y"
+	case strings.HasSuffix(out, "s") && !strings.HasSuffix(out, "ss") && len(out) > 1:
+		return strings.TrimSuffix(out, "s")
+	}
+	return out + "Doc"
+}
+
+func copyType(r *relation) string { return typeName(r.Child) + exported(r.Field) }

@@ -1,0 +1,180 @@
+package design
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// declare makes the techniques, and the model of all of them.
+func (s *store) declare() {
+	var techniques []model.Technique
+	needed := s.needed()
+	for i := range s.Entities {
+		if e := s.entities[s.Entities[i].Name]; s.home[e] == nil {
+			for _, r := range e.parents {
+				techniques = append(techniques, s.declareRef(r, needed))
+				techniques = append(techniques, s.declareMore(r)...)
+			}
+		}
+	}
+	for _, name := range s.relationNames() {
+		r := s.relations[name]
+		if s.storage(r).As == Embedded {
+			techniques = append(techniques, s.declareList(r, needed))
+		}
+		if len(s.storage(r).Copy) > 0 {
+			techniques = append(techniques, s.declareCopy(r))
+		}
+	}
+	for _, t := range techniques {
+		s.addIndexes(t.Indexes())
+	}
+	for i := range s.Entities {
+		if c := s.own[s.entities[s.Entities[i].Name]]; c != nil {
+			var more []model.Index
+			for _, keys := range needed[c.Name()] {
+				if !s.served(c.Name(), keys) {
+					more = append(more, model.NewIndex(c.Name(), keys))
+					s.addIndexes(more[len(more)-1:])
+				}
+			}
+			s.more[c.Name()] = more
+			techniques = append(techniques, model.Entity(c, more...))
+		}
+	}
+	s.model = model.New(cmp.Or(s.Name, "workload"), techniques...)
+}
+
+func (s *store) relationNames() (out []string) {
+	for _, r := range s.Relations {
+		out = append(out, r.Name())
+	}
+	return out
+}
+
+func (s *store) declareRef(r *relation, needed map[string][]bson.D) model.Technique {
+	if r.Ordered {
+		t := relate.NewChildRefs(s.hostDocs(r.parent), r.List, s.own[r.child])
+		s.orders[r] = t
+		return t
+	}
+	spec := relate.ParentRefSpec{By: s.storage(r).By}
+	for _, keys := range needed[r.Child] { // the index of a parent's children serves one order
+		if len(keys) == 3 && keys[0].Key == s.key(r) && keys[2].Key == "_id" {
+			spec.By = keys[1].Key
+		}
+	}
+	s.orderOf[r] = spec.By
+	t := relate.NewParentRef(s.own[r.child], s.key(r), s.hostDocs(r.parent), spec)
+	s.refs[r] = t
+	return t
+}
+
+// declareMore makes what a parent holds of its children beside the reference.
+func (s *store) declareMore(r *relation) (out []model.Technique) {
+	st := s.storage(r)
+	if st.Newest > 0 {
+		t := denorm.NewSubset(s.own[r.child], s.key(r), s.own[r.parent], r.List, denorm.SubsetSpec{
+			Max: int(st.Newest), By: bson.D{{Key: st.By, Value: -1}}, Fields: s.inSubset(r),
+		})
+		s.newest[r] = t
+		out = append(out, t)
+	}
+	if st.Count {
+		t := denorm.NewCounter(s.own[r.child], s.key(r), s.own[r.parent], denorm.CounterSpec{Count: countField(r), Tokens: r.List + "Tokens", Pending: "pending"})
+		s.counts[r] = t
+		out = append(out, t)
+	}
+	return out
+}
+
+// inSubset are the paths of a child that a parent's subset holds: its fields and relations. Copies aren't among them, since a
+// denorm.Copy doesn't reach into a denorm.Subset.
+func (s *store) inSubset(r *relation) (out []string) {
+	for _, f := range r.child.Fields {
+		out = append(out, f.Name)
+	}
+	for _, o := range r.child.parents {
+		if !s.listed(o) {
+			out = append(out, s.key(o))
+		}
+	}
+	return out
+}
+
+// countField is where a parent holds how many children it has.
+func countField(r *relation) string { return r.List + "Count" }
+
+// hostDocs is the collection that has an entity's documents.
+func (s *store) hostDocs(e *entity) *docs { return s.own[s.host(e)] }
+
+func (s *store) declareList(r *relation, needed map[string][]bson.D) model.Technique {
+	spec := embed.EmbeddedSpec{Key: "_id"}
+	if r.Fixed {
+		spec.Max = int(r.Max)
+	}
+	for _, keys := range needed[r.Parent] {
+		within, ok := inElement(keys, r.List)
+		if ok && !slices.ContainsFunc(spec.Indexes, func(x bson.D) bool { return isPrefix(within, x) }) && within[0].Key != "_id" {
+			spec.Indexes = append(spec.Indexes, within)
+		}
+	}
+	s.listSpec[r] = listSpecText(spec)
+	t := embed.NewEmbedded[doc](s.own[r.parent], r.List, spec)
+	s.lists[r] = t
+	return t
+}
+
+// inElement returns the keys of an index by their paths within the elements of a list, if all but the _id at the end are there.
+func inElement(keys bson.D, list string) (out bson.D, ok bool) {
+	if n := len(keys) - 1; keys[n].Key == "_id" {
+		keys = keys[:n]
+	}
+	for _, k := range keys {
+		path, in := strings.CutPrefix(k.Key, list+".")
+		if !in {
+			return nil, false
+		}
+		out = append(out, bson.E{Key: path, Value: k.Value})
+	}
+	return out, true
+}
+
+func (s *store) declareCopy(r *relation) model.Technique {
+	prefix := s.prefix(r.child)
+	spec := denorm.CopySpec{KeyPath: prefix + s.key(r)}
+	if prefix != "" {
+		spec.Lists = []string{strings.TrimSuffix(prefix, ".")}
+	}
+	for _, f := range s.storage(r).Copy {
+		spec.Fields = append(spec.Fields, denorm.Field{From: s.source(r.parent, f), To: prefix + s.copied(r, f)})
+	}
+	t := denorm.NewCopy(s.own[r.parent], s.hostDocs(r.child), spec)
+	s.copies[r] = t
+	return t
+}
+
+func (s *store) addIndexes(list []model.Index) {
+	for _, x := range list {
+		if !slices.ContainsFunc(s.indexes[x.Collection], func(y model.Index) bool { return y.Name == x.Name }) {
+			s.indexes[x.Collection] = append(s.indexes[x.Collection], x)
+		}
+	}
+}
+
+// served reports whether an index that is there begins with such keys.
+func (s *store) served(collection string, keys bson.D) bool {
+	return keys[0].Key == "_id" || slices.ContainsFunc(s.indexes[collection], func(x model.Index) bool { return isPrefix(keys, x.Keys) })
+}
+
+// isPrefix reports whether an index begins with the paths of some keys.
+func isPrefix(keys, of bson.D) bool {
+	return len(keys) <= len(of) && slices.EqualFunc(keys, of[:len(keys)], func(a, b bson.E) bool { return a.Key == b.Key })
+}

@@ -1,0 +1,199 @@
+package designtest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/design"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A Report is what [Try] measured.
+type Report struct {
+	Workload design.Workload
+	Trials   []Trial // in the order of the layouts; on the engine, then on the server
+}
+
+// A Trial is a layout on one backend: its prices, and what was measured.
+type Trial struct {
+	Layout     design.Layout
+	Backend    string // "engine" or "server"
+	Priced     design.Prices
+	Operations []Measured // in the order of the workload
+	Time       time.Duration
+}
+
+// Measured is what the runs of one operation cost, on average.
+type Measured struct {
+	Operation string
+	Rate      float64
+	Runs      int
+
+	Commands, Read, Written float64
+	Bytes                   float64 // that were returned
+
+	// Time is what this takes by the server's Costs. Entries of indexes, shards, the bytes that the server loads and what is read from
+	// disk are as priced, since no server reports them.
+	Time time.Duration
+	// Took is how long a run took on the backend.
+	Took time.Duration
+}
+
+// Documents is how many documents were returned and written.
+func (m Measured) Documents() float64 { return m.Read + m.Written }
+
+// Runs is how many operations [Try] carries out for each layout. Each operation has its share by its rate, and at least
+// ten runs.
+const Runs = 600
+
+// Try stores the workload's data under each layout, in a database of its own, and carries out the same operations under each. It
+// fails the test if a layout can't be priced, or an operation fails. A layout without a name gets its [design.Layout.String] as
+// its name.
+func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
+	t.Helper()
+	report := Report{Workload: w}
+	for _, l := range layouts {
+		if l.Name == "" {
+			l.Name = l.String()
+		}
+		p, err := w.Price(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		monitor := modeltest.NewMonitor()
+		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			trial, err := try(t, w, p, db, monitor)
+			if err != nil {
+				t.Fatalf("%s: %v", l.Name, err)
+			}
+			report.Trials = append(report.Trials, trial)
+		}, modeltest.WithMonitor(monitor))
+	}
+	return report
+}
+
+func try(t *testing.T, w design.Workload, p design.Prices, db *mongo.Database, monitor *modeltest.Monitor) (Trial, error) {
+	run := p.Runner()
+	if err := run.Fill(t.Context(), db); err != nil {
+		return Trial{}, err
+	}
+	out := Trial{Layout: p.Layout, Backend: backendOf(t), Priced: p}
+	sums := make([]Measured, len(w.Operations))
+	for _, i := range schedule(w.Operations) {
+		m, o := &sums[i], w.Operations[i]
+		bytes, began := run.Returned(), time.Now()
+		cost, err := modeltest.Measure(monitor, func() error { return run.Run(t.Context(), db, o.Name, m.Runs) })
+		if err != nil {
+			return Trial{}, err
+		}
+		m.add(cost, float64(run.Returned()-bytes), time.Since(began))
+	}
+	for i, o := range w.Operations {
+		m := sums[i].mean(o, p.Operation(o.Name), p.Costs())
+		out.Operations = append(out.Operations, m)
+		out.Time += time.Duration(o.Rate * float64(m.Time))
+	}
+	return out, nil
+}
+
+// backendOf is the last part of a subtest's name.
+func backendOf(t *testing.T) string {
+	name := t.Name()
+	for i := len(name) - 1; i >= 0; i-- {
+		if name[i] == '/' {
+			return name[i+1:]
+		}
+	}
+	return name
+}
+
+func (m *Measured) add(c model.Cost, bytes float64, took time.Duration) {
+	m.Runs++
+	m.Commands += float64(c.Commands)
+	m.Read += float64(c.Returned)
+	m.Written += float64(c.Written)
+	m.Bytes += bytes
+	m.Took += took
+}
+
+func (m Measured) mean(o design.Operation, priced design.Price, c design.Costs) Measured {
+	n := float64(m.Runs)
+	m.Operation, m.Rate = o.Name, o.Rate
+	m.Commands, m.Read, m.Written, m.Bytes, m.Took = m.Commands/n, m.Read/n, m.Written/n, m.Bytes/n, time.Duration(float64(m.Took)/n)
+	as := priced
+	as.Commands, as.Read, as.Written, as.Bytes = m.Commands, m.Read, m.Written, m.Bytes
+	m.Time = as.At(c)
+	return m
+}
+
+// schedule says which operation comes when: each as often as its rate asks, spread evenly.
+func schedule(all []design.Operation) (out []int) {
+	var sum float64
+	for _, o := range all {
+		sum += o.Rate
+	}
+	type turn struct {
+		at float64
+		i  int
+	}
+	var turns []turn
+	for i, o := range all {
+		n := max(10, int(math.Round(Runs*o.Rate/sum)))
+		for k := range n {
+			turns = append(turns, turn{(float64(k) + 0.5) / float64(n), i})
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int {
+		if a.at < b.at {
+			return -1
+		}
+		return 1
+	})
+	for _, x := range turns {
+		out = append(out, x.i)
+	}
+	return out
+}
+
+// Want fails the test unless an operation costs at most so many commands and documents under a layout: as priced, and as
+// measured on each backend.
+func (r Report) Want(t testing.TB, layout, operation string, commands, documents float64) {
+	t.Helper()
+	found := false
+	for _, trial := range r.Trials {
+		if trial.Layout.Name != layout {
+			continue
+		}
+		for _, m := range trial.Operations {
+			if m.Operation != operation {
+				continue
+			}
+			found = true
+			p := trial.Priced.Operation(operation)
+			check := func(how string, c, d float64) {
+				if c > commands || d > documents {
+					t.Errorf("%s under %q: %s %s commands and %s documents, want at most %s and %s", operation, layout, how,
+						number(c), number(d), number(commands), number(documents))
+				}
+			}
+			check("is priced", p.Commands, p.Documents())
+			check("on the "+trial.Backend+" took", m.Commands, m.Documents())
+		}
+	}
+	if !found {
+		t.Errorf("no trial of operation %q under layout %q", operation, layout)
+	}
+}
+
+// number is a figure with up to two decimals.
+func number(f float64) string {
+	if f == math.Trunc(f) {
+		return fmt.Sprintf("%.0f", f)
+	}
+	return fmt.Sprintf("%.2f", f)
+}

@@ -1,0 +1,211 @@
+package design
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// graph is a workload whose names are resolved.
+type graph struct {
+	Workload
+	entities  map[string]*entity
+	relations map[string]*relation
+	accesses  [][]*access // by operation
+}
+
+type entity struct {
+	*Entity
+	number   int
+	parents  []*relation // in which it is the child
+	children []*relation // in which it is the parent
+}
+
+type relation struct {
+	*Relation
+	number        int
+	child, parent *entity
+}
+
+// average is how many children a parent has.
+func (r *relation) average() float64 { return float64(r.child.Count) / float64(r.parent.Count) }
+
+// max is how many children a parent has at most.
+func (r *relation) max() int64 {
+	if r.Max > 0 {
+		return r.Max
+	}
+	return max(1, int64(5*r.average()+0.5))
+}
+
+// field returns the field of a name; nil if the entity has none.
+func (e *entity) field(name string) *Field {
+	for i := range e.Fields {
+		if e.Fields[i].Name == name {
+			return &e.Fields[i]
+		}
+	}
+	return nil
+}
+
+// parentBy returns the relation that a child calls so.
+func (e *entity) parentBy(name string) *relation {
+	for _, r := range e.parents {
+		if r.Field == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// listBy returns the relation whose children a parent calls so.
+func (e *entity) listBy(name string) *relation {
+	for _, r := range e.children {
+		if r.List == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// access is an access whose paths are resolved.
+type access struct {
+	*Access
+	of    *entity
+	by    []path
+	since *path
+	order *path
+	shown []path // of the fields, those of parents
+	sets  []string
+
+	counts []*relation // whose children are counted
+}
+
+// path is a path of an access: the _id, an own field, an own relation, or one of these of a parent.
+type path struct {
+	rel   *relation // whose parent the path leads to; nil if it stays within the entity
+	own   *relation // the last name is a relation: of the entity, or of rel's parent
+	field *Field    // the last name is a field
+	name  string    // the last name; "*" is all
+	as    string    // the name of the document
+}
+
+func (p path) isID() bool { return p.name == "_id" && p.rel == nil }
+
+func newGraph(w Workload) (*graph, error) {
+	g := &graph{Workload: w, entities: map[string]*entity{}, relations: map[string]*relation{}}
+	for _, step := range []func() error{g.readEntities, g.readRelations, g.readOperations, g.readServer} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func (g *graph) refuse(field string, value any, reason string) error {
+	return &model.ValueError{Collection: g.Name, Field: field, Value: value, Reason: reason}
+}
+
+func (g *graph) readEntities() error {
+	if len(g.Entities) == 0 {
+		return g.refuse("Entities", 0, "a workload has at least one entity")
+	}
+	g.Entities = slices.Clone(g.Entities)
+	for i := range g.Entities {
+		g.Entities[i].Fields = slices.Clone(g.Entities[i].Fields)
+		e := &entity{Entity: &g.Entities[i], number: i}
+		at := fmt.Sprintf("Entities[%d]", i)
+		switch {
+		case e.Name == "" || strings.ContainsAny(e.Name, ".$ ="):
+			return g.refuse(at+".Name", e.Name, "an entity has a name without dots, dollars, spaces and equal signs")
+		case g.entities[e.Name] != nil:
+			return g.refuse(at+".Name", e.Name, "two entities have this name")
+		case e.Count <= 0 || e.Count > 1<<31:
+			return g.refuse(at+".Count", e.Count, "is from 1 to 2^31")
+		}
+		var names []string
+		for j, f := range e.Fields {
+			at := fmt.Sprintf("%s.Fields[%d]", at, j)
+			switch {
+			case f.Name == "" || f.Name == "_id" || f.Name == "*" || strings.ContainsAny(f.Name, ".$ ="):
+				return g.refuse(at+".Name", f.Name, "a field has a name without dots, dollars, spaces and equal signs, and _id is there by itself")
+			case slices.Contains(names, f.Name):
+				return g.refuse(at+".Name", f.Name, "two fields have this name")
+			case f.Text < 0:
+				return g.refuse(at+".Text", f.Text, "is a number of bytes")
+			case f.Values < 0:
+				return g.refuse(at+".Values", f.Values, "is a number of values")
+			}
+			names = append(names, f.Name)
+			if f.Values == 0 {
+				f.Values = e.Count
+			}
+			if !f.fits() {
+				return g.refuse(at+".Text", f.Text, fmt.Sprintf("is too short for %d different values: give Values", f.Values))
+			}
+			e.Fields[j] = f
+		}
+		g.entities[e.Name] = e
+	}
+	return nil
+}
+
+func (g *graph) readRelations() error {
+	for i := range g.Relations {
+		r := &relation{Relation: &g.Relations[i], number: i}
+		r.child, r.parent = g.entities[r.Child], g.entities[r.Parent]
+		at := fmt.Sprintf("Relations[%d]", i)
+		switch {
+		case r.child == nil:
+			return g.refuse(at+".Child", r.Child, "no entity has this name")
+		case r.parent == nil:
+			return g.refuse(at+".Parent", r.Parent, "no entity has this name")
+		case r.Field == "" || strings.ContainsAny(r.Field, ".$ =") || r.child.field(r.Field) != nil || r.child.parentBy(r.Field) != nil || r.Field == "_id":
+			return g.refuse(at+".Field", r.Field, "is the child's name for its parent, and no other field's or relation's name")
+		case r.List == "" || strings.ContainsAny(r.List, ".$ =") || r.parent.field(r.List) != nil || r.List == "_id" ||
+			slices.ContainsFunc(r.parent.children, func(o *relation) bool { return o.List == r.List }):
+			return g.refuse(at+".List", r.List, "is the parent's name for its children, and no other field's or relation's name")
+		case r.Max < 0 || r.Max > 0 && float64(r.Max) < r.average():
+			return g.refuse(at+".Max", r.Max, fmt.Sprintf("a parent has %.4g children on average", r.average()))
+		case r.Fixed && r.Max == 0:
+			return g.refuse(at+".Fixed", true, "give Max as well")
+		}
+		r.child.parents = append(r.child.parents, r)
+		r.parent.children = append(r.parent.children, r)
+		g.relations[r.Name()] = r
+	}
+	return nil
+}
+
+func (g *graph) readServer() error {
+	s := g.Server
+	if s.Shards < 0 {
+		return g.refuse("Server.Shards", s.Shards, "is a number of shards")
+	}
+	if s.Memory < 0 {
+		return g.refuse("Server.Memory", s.Memory, "is a number of bytes")
+	}
+	costs := []struct {
+		name string
+		cost *time.Duration
+		own  time.Duration
+	}{
+		{"Command", &g.Server.Costs.Command, DefaultCosts.Command}, {"Shard", &g.Server.Costs.Shard, DefaultCosts.Shard},
+		{"Read", &g.Server.Costs.Read, DefaultCosts.Read}, {"Written", &g.Server.Costs.Written, DefaultCosts.Written},
+		{"Entry", &g.Server.Costs.Entry, DefaultCosts.Entry}, {"Kilobyte", &g.Server.Costs.Kilobyte, DefaultCosts.Kilobyte},
+		{"Loaded", &g.Server.Costs.Loaded, DefaultCosts.Loaded}, {"Disk", &g.Server.Costs.Disk, DefaultCosts.Disk},
+	}
+	for _, c := range costs {
+		if *c.cost < 0 {
+			return g.refuse("Server.Costs."+c.name, *c.cost, "must not be negative")
+		}
+		if *c.cost == 0 {
+			*c.cost = c.own
+		}
+	}
+	g.Server.Shards = max(1, s.Shards)
+	return nil
+}

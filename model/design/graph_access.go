@@ -1,0 +1,200 @@
+package design
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+func (g *graph) readOperations() error {
+	if len(g.Operations) == 0 {
+		return g.refuse("Operations", 0, "a workload has at least one operation")
+	}
+	var names []string
+	for i := range g.Operations {
+		o := &g.Operations[i]
+		at := fmt.Sprintf("Operations[%d]", i)
+		switch {
+		case o.Name == "" || slices.Contains(names, o.Name):
+			return g.refuse(at+".Name", o.Name, "each operation has a name of its own")
+		case !(o.Rate > 0) || math.IsInf(o.Rate, 0):
+			return g.refuse(at+".Rate", o.Rate, "is a number greater than zero")
+		case len(o.Accesses) == 0:
+			return g.refuse(at+".Accesses", 0, "an operation has at least one access")
+		case o.Within < 0:
+			return g.refuse(at+".Within", o.Within, "must not be negative")
+		}
+		names = append(names, o.Name)
+		var list []*access
+		for j := range o.Accesses {
+			a, err := g.readAccess(&o.Accesses[j], fmt.Sprintf("%s.Accesses[%d]", at, j))
+			if err != nil {
+				return err
+			}
+			list = append(list, a)
+		}
+		g.accesses = append(g.accesses, list)
+	}
+	return nil
+}
+
+func (g *graph) readAccess(from *Access, at string) (*access, error) {
+	a := &access{Access: from, of: g.entities[from.Of]}
+	if a.of == nil {
+		return nil, g.refuse(at+".Of", a.Of, "no entity has this name")
+	}
+	if int(a.Do) >= len(actionNames) {
+		return nil, g.refuse(at+".Do", a.Do, "is one of Read, Insert, Update, Delete")
+	}
+	for k, s := range a.By {
+		p, err := g.path(a.of, s, fmt.Sprintf("%s.By[%d]", at, k))
+		if err != nil {
+			return nil, err
+		}
+		a.by = append(a.by, p)
+	}
+	return a, cmpErr(g.readBy(a, at), g.readRange(a, at), g.readFields(a, at))
+}
+
+// cmpErr returns the first error.
+func cmpErr(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBy holds the paths that an access finds its documents by against what it does.
+func (g *graph) readBy(a *access, at string) error {
+	hasID := slices.ContainsFunc(a.by, path.isID)
+	switch {
+	case hasID && len(a.by) > 1:
+		return g.refuse(at+".By", a.By, "_id alone finds the document")
+	case a.Do == Read && len(a.by) == 0 && (a.Limit == 0 || a.Since == "" && a.Order == ""):
+		if a.of.Count > 1000 {
+			return g.refuse(at+".By", a.By, fmt.Sprintf("a read of all %d %s: give a path, or an order and a limit", a.of.Count, a.Of))
+		}
+	case (a.Do == Update || a.Do == Delete) && !hasID:
+		return g.refuse(at+".By", a.By, "an update or deletion is by _id")
+	case a.Do == Insert:
+		for _, p := range a.by {
+			if p.rel != nil || p.own == nil {
+				return g.refuse(at+".By", a.By, "an insertion names relations of its entity")
+			}
+		}
+	}
+	for _, p := range a.by {
+		if p.name == "*" {
+			return g.refuse(at+".By", a.By, "a document is found by a field or a relation")
+		}
+	}
+	return nil
+}
+
+func (g *graph) readRange(a *access, at string) error {
+	if a.Do != Read && (a.Since != "" || a.Share != 0 || a.Order != "" || a.Limit != 0) {
+		return g.refuse(at+".Do", a.Do, "Since, Share, Order and Limit belong to a read")
+	}
+	for _, x := range []struct {
+		name, path string
+		to         **path
+	}{{".Since", a.Since, &a.since}, {".Order", a.Order, &a.order}} {
+		if x.path == "" {
+			continue
+		}
+		p, err := g.path(a.of, x.path, at+x.name)
+		if err != nil {
+			return err
+		}
+		if p.field == nil {
+			return g.refuse(at+x.name, x.path, "is a field of the entity, or of a parent")
+		}
+		*x.to = &p
+	}
+	switch {
+	case a.since != nil && !(a.Share > 0 && a.Share <= 1):
+		return g.refuse(at+".Share", a.Share, "Since needs the share of the documents that it leaves, at most 1")
+	case a.since == nil && a.Share != 0:
+		return g.refuse(at+".Share", a.Share, "belongs to Since")
+	case a.since != nil && a.order != nil && *a.since != *a.order:
+		return g.refuse(at+".Order", a.Order, "results come in the order of Since")
+	case a.Limit < 0:
+		return g.refuse(at+".Limit", a.Limit, "must not be negative")
+	}
+	return nil
+}
+
+func (g *graph) readFields(a *access, at string) error {
+	for k, s := range a.Fields {
+		at := fmt.Sprintf("%s.Fields[%d]", at, k)
+		if list, ok := countOf(s); ok && a.Do == Read {
+			r := a.of.listBy(list)
+			if r == nil {
+				return g.refuse(at, s, fmt.Sprintf("%s have no children of this name", a.Of))
+			}
+			a.counts = append(a.counts, r)
+			continue
+		}
+		p, err := g.path(a.of, s, at)
+		switch {
+		case err != nil:
+			return err
+		case a.Do == Read:
+			if p.rel != nil {
+				a.shown = append(a.shown, p)
+			}
+		case a.Do == Update && p.rel == nil && p.field != nil:
+			a.sets = append(a.sets, p.name)
+		default:
+			return g.refuse(at, s, "an update changes fields of its entity, and only reads and updates name fields")
+		}
+	}
+	if a.Do == Update && len(a.sets) == 0 {
+		return g.refuse(at+".Fields", a.Fields, "say which fields the update changes")
+	}
+	return nil
+}
+
+// countOf returns the list in "count(list)".
+func countOf(s string) (list string, ok bool) {
+	list, ok = strings.CutPrefix(s, "count(")
+	return strings.TrimSuffix(list, ")"), ok && strings.HasSuffix(s, ")")
+}
+
+// path resolves a path, as "seller.region" or "_id=other".
+func (g *graph) path(e *entity, s, at string) (path, error) {
+	s, as, named := strings.Cut(s, "=")
+	first, last, far := strings.Cut(s, ".")
+	p := path{name: first}
+	if far {
+		p.rel, p.name = e.parentBy(first), last
+		if p.rel == nil {
+			return p, g.refuse(at, s, fmt.Sprintf("%s have no relation %q", e.Name, first))
+		}
+		e = p.rel.parent
+		if p.name == "_id" { // the parent's _id is what the relation holds
+			p = path{name: first, own: p.rel}
+		}
+	}
+	if p.own == nil {
+		p.field, p.own = e.field(p.name), e.parentBy(p.name)
+	}
+	switch {
+	case p.own != nil:
+		p.as = p.own.parent.Name
+	case p.name == "_id":
+		p.as = e.Name
+	case p.field == nil && !(p.name == "*" && far):
+		return p, g.refuse(at, s, fmt.Sprintf("%s have no field and no relation of this name", e.Name))
+	}
+	if named {
+		if as == "" || p.as == "" {
+			return p, g.refuse(at, s+"="+as, "a name belongs to _id or a relation")
+		}
+		p.as = as
+	}
+	return p, nil
+}

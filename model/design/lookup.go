@@ -1,0 +1,324 @@
+package design
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// lookup is how a read finds its documents under a layout.
+type lookup struct {
+	access *access
+	host   *entity // whose collection is asked
+	byID   string  // the name of the one document that is asked for by _id; "" if a filter asks
+	list   string  // the list of that document that has what is asked for; "" if it is the document itself
+	newest bool    // the list is a subset of the children
+	first  []path  // parents that are found first, by a field that no copy holds
+	equal  []condition
+	since  string // the path of the range, in the host's documents; "" if there is none, or it is applied afterwards
+	order  string
+	limit  int64
+
+	found   float64 // the expected number of the access's documents
+	some    float64 // how likely it is that there are any
+	fetched float64 // the expected number of documents of the host
+	wanted  float64 // the expected number that is left of those found after all
+	then    []fetch // the parents that are read afterwards
+}
+
+// condition is one value that the documents must have.
+type condition struct {
+	path    string // in the host's documents
+	element bool   // it is a path of the embedded documents
+	asks    path   // what the value is of
+	among   bool   // the value is among the parents that were found first
+	share   float64
+}
+
+// fetch is a read of the parents of the documents that were found.
+type fetch struct {
+	rel *relation
+	as  string // the name of the one parent, where all documents have the same; "" otherwise
+	n   float64
+
+	names []string // the paths that are asked for
+	some  float64  // how likely it is that there are any
+}
+
+func (s *store) lookup(a *access) lookup {
+	if r := s.newestOf(a); r != nil {
+		l := lookup{access: a, host: r.parent, byID: a.by[0].as, list: r.List, newest: true, some: 1, fetched: 1}
+		l.found = min(r.average(), float64(a.Limit))
+		l.then, l.wanted = s.fetches(a, &l, nil), l.found
+		return l
+	}
+	l := lookup{access: a, host: s.host(a.of)}
+	home, prefix := s.home[a.of], s.prefix(a.of)
+	if home != nil {
+		l.list = home.List
+	}
+	n := float64(a.of.Count)
+	for _, p := range a.by {
+		switch {
+		case p.isID() && home == nil:
+			l.byID, n = p.as, 1
+			continue
+		case p.rel == nil && p.own != nil && p.own == home:
+			l.byID = p.as
+			n /= float64(l.host.Count)
+			continue
+		}
+		c := s.condition(p, home, prefix)
+		if c.among {
+			l.first = append(l.first, p)
+		}
+		n *= c.share
+		l.equal = append(l.equal, c)
+	}
+	complete := s.lookupRange(&l, home, prefix) && home == nil
+	if l.found = n; l.since != "" {
+		l.found *= a.Share
+	}
+	if l.byID == "" && complete && a.Limit > 0 {
+		l.limit, l.found = a.Limit, min(l.found, float64(a.Limit))
+	}
+	l.wanted = n * cmp.Or(a.Share, 1)
+	if a.Limit > 0 {
+		l.wanted = min(l.wanted, float64(a.Limit))
+	}
+	l.some = some(&l, n*cmp.Or(a.Share, 1), float64(a.of.Count))
+	l.fetched = s.fetched(&l, home)
+	l.then = s.fetches(a, &l, home)
+	return l
+}
+
+// newestOf returns the relation whose parents hold the children that a read asks for; nil if none does.
+func (s *store) newestOf(a *access) *relation {
+	if len(a.by) != 1 || a.by[0].rel != nil || a.by[0].own == nil || a.order == nil || a.since != nil || a.Limit == 0 || len(a.counts) > 0 {
+		return nil
+	}
+	r := a.by[0].own
+	if st := s.storage(r); a.Limit > st.Newest || a.order.rel != nil || a.order.name != st.By {
+		return nil
+	}
+	return r
+}
+
+// some is how likely it is that a lookup finds anything, if it finds n of an entity's documents on average. Children are dealt
+// out to parents evenly; of a parent's children, so many have some other value as chance wills.
+func some(l *lookup, n, all float64) float64 {
+	of := all
+	for _, p := range l.access.by {
+		if p.isID() {
+			return 1
+		}
+		of = min(of, max(1, all*share(p)))
+	}
+	if n >= of {
+		return 1
+	}
+	return -math.Expm1(of * math.Log1p(-n/of))
+}
+
+// condition is what a path asks of the host's documents.
+func (s *store) condition(p path, home *relation, prefix string) condition {
+	c := condition{asks: p, element: prefix != "", share: share(p)}
+	switch {
+	case p.isID():
+		c.path, c.share = prefix+"_id", 1/float64(home.child.Count)
+	case p.rel == nil && p.own != nil && s.listed(p.own):
+		c.path, c.among = "_id", true
+	case p.rel == nil && p.own != nil:
+		c.path = prefix + s.key(p.own)
+	case p.rel == nil:
+		c.path = prefix + p.name
+	case p.rel == home:
+		c.path, c.element = s.source(p.rel.parent, p.name), false
+	case s.copied(p.rel, p.name) != "":
+		c.path = prefix + s.copied(p.rel, p.name)
+	case s.listed(p.rel):
+		c.path, c.among = "_id", true
+	default:
+		c.path, c.among = prefix+s.key(p.rel), true
+	}
+	return c
+}
+
+// share is how many of an entity's documents have one value at a path: one in ten is 0.1.
+func share(p path) float64 {
+	if p.own != nil {
+		return 1 / float64(p.own.parent.Count)
+	}
+	if p.field != nil {
+		return 1 / float64(p.field.Values)
+	}
+	return 1
+}
+
+// lookupRange sets where the range and the order are asked for, and reports whether the query can apply both.
+func (s *store) lookupRange(l *lookup, home *relation, prefix string) bool {
+	complete := true
+	set := func(p *path, to *string) {
+		if p == nil {
+			return
+		}
+		c := s.condition(*p, home, prefix)
+		if c.among || l.byID != "" {
+			complete = false
+			return
+		}
+		*to = c.path
+	}
+	set(l.access.since, &l.since)
+	set(l.access.order, &l.order)
+	return complete
+}
+
+// fetched is how many documents of the host are read for those that are found.
+func (s *store) fetched(l *lookup, home *relation) float64 {
+	switch {
+	case l.byID != "":
+		return 1
+	case home == nil:
+		return l.found
+	}
+	hosts, within := 1., strings.HasPrefix(l.since, home.List+".")
+	for _, c := range l.equal {
+		if within = within || c.element; !c.element {
+			hosts *= c.share
+		}
+	}
+	if l.since != "" && !strings.HasPrefix(l.since, home.List+".") {
+		hosts *= l.access.Share
+	}
+	if !within {
+		return float64(l.host.Count) * hosts
+	}
+	return hosts * home.distinct(l.found/hosts)
+}
+
+// distinct is how many different parents some children have. Children are dealt out to parents evenly.
+func (r *relation) distinct(children float64) float64 {
+	all, each := float64(r.child.Count), r.average()
+	if each <= 1 {
+		return min(children, all)
+	}
+	return float64(r.parent.Count) * -math.Expm1(each*math.Log1p(-min(1, children/all)))
+}
+
+// distinct is how many different ones n draws of so many give.
+func distinct(n, of float64) float64 {
+	if of <= 1 {
+		return min(n, of)
+	}
+	return of * -math.Expm1(n*math.Log1p(-1/of))
+}
+
+// fetches are the parents of the documents found that must be read, because a field that is shown or that the range is of
+// is nowhere else.
+func (s *store) fetches(a *access, l *lookup, home *relation) (out []fetch) {
+	all := a.shown
+	if a.since != nil && l.since == "" && a.since.rel != nil {
+		all = append(slices.Clone(all), *a.since)
+	}
+	for _, p := range all {
+		if p.rel == home || s.holds(p.rel, p.name) && !l.newest {
+			continue
+		}
+		names := s.sources(p.rel.parent, p.name)
+		if k := slices.IndexFunc(out, func(f fetch) bool { return f.rel == p.rel }); k >= 0 {
+			out[k].names = append(out[k].names, slices.DeleteFunc(names, func(n string) bool { return slices.Contains(out[k].names, n) })...)
+			continue
+		}
+		f := fetch{rel: p.rel, n: p.rel.distinct(l.found), names: names, some: l.some}
+		if k := slices.IndexFunc(a.by, func(q path) bool { return q.rel == nil && q.own == p.rel }); k >= 0 {
+			f.as, f.n, f.some = a.by[k].as, 1, 1
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// sources are the paths in a parent of a field or relation, or of all fields.
+func (s *store) sources(e *entity, name string) (out []string) {
+	if name != "*" {
+		return []string{s.source(e, name)}
+	}
+	for _, f := range e.Fields {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// holds reports whether the children hold a copy of a parent's field, or of all of them.
+func (s *store) holds(r *relation, name string) bool {
+	if name != "*" {
+		return s.copied(r, name) != ""
+	}
+	for _, f := range r.parent.Fields {
+		if s.copied(r, f.Name) == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// needed are the keys of the indexes that the reads ask for, by collection, the longest first.
+func (s *store) needed() map[string][]bson.D {
+	out := map[string][]bson.D{}
+	add := func(e *entity, keys bson.D) {
+		if len(keys) > 0 && !slices.ContainsFunc(out[e.Name], func(x bson.D) bool { return isPrefix(keys, x) && len(keys) == len(x) }) {
+			out[e.Name] = append(out[e.Name], keys)
+		}
+	}
+	for _, list := range s.accesses {
+		for _, a := range list {
+			if a.Do != Read {
+				continue
+			}
+			l := s.lookups[a]
+			add(l.host, l.keys())
+			for _, p := range l.first {
+				if p.rel == nil {
+					continue // the parent is read by _id
+				}
+				add(s.host(p.rel.parent), bson.D{{Key: s.prefix(p.rel.parent) + s.source(p.rel.parent, p.name), Value: 1}})
+			}
+		}
+	}
+	for _, list := range out {
+		slices.SortStableFunc(list, func(a, b bson.D) int { return len(b) - len(a) })
+	}
+	return out
+}
+
+// keys are those of the index that serves the lookup: equality, the sort or range, then the parents that were found first.
+func (l *lookup) keys() (keys bson.D) {
+	if l.byID != "" {
+		return nil
+	}
+	add := func(path string, direction int) {
+		if path != "" && path != "_id" && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == path }) {
+			keys = append(keys, bson.E{Key: path, Value: direction})
+		}
+	}
+	for _, c := range l.equal {
+		if !c.among {
+			add(c.path, 1)
+		}
+	}
+	for _, c := range l.equal {
+		if c.among {
+			add(c.path, 1)
+		}
+	}
+	add(l.since, -1)
+	add(l.order, -1)
+	if path := orderOf(l); path != "" { // an order is total by the _id
+		keys = append(keys, bson.E{Key: "_id", Value: -1})
+	}
+	return keys
+}

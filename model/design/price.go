@@ -1,0 +1,291 @@
+package design
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Price is what one operation costs under a [Layout], on average.
+type Price struct {
+	Operation string
+	Rate      float64
+	Within    time.Duration // the operation's limit; 0 if it has none
+
+	Commands float64 // that are sent
+	Read     float64 // documents that are returned
+	Written  float64 // documents that are inserted, updated or deleted
+	Entries  float64 // entries of indexes that are added or removed
+	Bytes    float64 // that are returned
+	Loaded   float64 // bytes of the documents that the server reads and writes, whole
+	Shards   float64 // that the commands are sent to, beyond one each
+	Cold     float64 // documents that must be read from disk
+
+	Time time.Duration // what all of that takes, by the server's Costs
+
+	// Sent are the commands in mongosh's language, with example values. A list of _ids is cut to three.
+	Sent []string
+}
+
+// Documents is how many documents are returned and written.
+func (p Price) Documents() float64 { return p.Read + p.Written }
+
+// Late reports whether the operation takes longer than it may.
+func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
+
+// A Stored is how large a collection gets under a [Layout].
+type Stored struct {
+	Collection string
+	Documents  int64
+	Average    float64 // bytes of a document
+	Largest    float64 // bytes of the document whose embedded lists are the longest
+	Indexes    []model.Index
+}
+
+// Prices are what a workload costs under a [Layout].
+type Prices struct {
+	Layout      Layout
+	Operations  []Price  // the one that takes most of the time first: its rate times its Time
+	Collections []Stored // in the order of the entities
+	Time        time.Duration
+	Late        int          // operations that take longer than they may
+	Model       *model.Model // the techniques that store the workload so
+
+	store *store
+}
+
+// Price prices a workload under a layout. Nothing is sent. It returns a *model.ValueError for a workload that contradicts
+// itself, and for a layout that the workload can't be stored in.
+//
+// The commands are those that the techniques of this library make for each operation, and are counted as the techniques price
+// them. How many documents each finds is computed from the workload's counts: children belong to parents evenly, and what one
+// relation or field says tells nothing of another.
+func (w Workload) Price(l Layout) (Prices, error) {
+	g, err := newGraph(w)
+	if err != nil {
+		return Prices{}, err
+	}
+	s, err := newStore(g, l)
+	if err != nil {
+		return Prices{}, err
+	}
+	return s.price()
+}
+
+func (s *store) price() (Prices, error) {
+	p := Prices{Layout: s.layout, Model: s.model, store: s}
+	var total float64
+	for i := range s.Entities {
+		e := s.entities[s.Entities[i].Name]
+		if s.home[e] != nil {
+			continue
+		}
+		z := s.sizes[e]
+		p.Collections = append(p.Collections, Stored{e.Name, e.Count, z.average, z.largest, s.indexes[e.Name]})
+		total += float64(e.Count) * (z.average + entrySize*float64(1+len(s.indexes[e.Name])))
+	}
+	cold := 0.
+	if m := float64(s.Server.Memory); m > 0 && m < total {
+		cold = 1 - m/total
+	}
+	for i := range s.Operations {
+		one, err := s.priceOf(i, cold)
+		if err != nil {
+			return p, err
+		}
+		p.Operations = append(p.Operations, one)
+		p.Time += time.Duration(one.Rate * float64(one.Time))
+		if one.Late() {
+			p.Late++
+		}
+	}
+	slices.SortStableFunc(p.Operations, func(a, b Price) int {
+		return cmp.Compare(b.Rate*float64(b.Time), a.Rate*float64(a.Time))
+	})
+	return p, nil
+}
+
+// entrySize is the bytes of an entry of an index, roughly.
+const entrySize = 32
+
+func (s *store) priceOf(i int, cold float64) (Price, error) {
+	o := s.Operations[i]
+	t := &till{store: s, p: Price{Operation: o.Name, Rate: o.Rate, Within: o.Within}}
+	if err := newWork(s, t).operation(i); err != nil {
+		return Price{}, err
+	}
+	p, c := t.p, s.Server.Costs
+	p.Cold = cold * p.Documents()
+	p.Time = p.At(c)
+	return p, nil
+}
+
+// At is what the operation takes on a server of such costs.
+func (p Price) At(c Costs) time.Duration {
+	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) + p.Written*float64(c.Written) +
+		p.Entries*float64(c.Entry) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
+}
+
+// Operation returns the price of an operation by its name; a Price without a name if there is none.
+func (p Prices) Operation(name string) Price {
+	for _, o := range p.Operations {
+		if o.Operation == name {
+			return o
+		}
+	}
+	return Price{}
+}
+
+// Costs are the costs of the server that the prices are of.
+func (p Prices) Costs() Costs {
+	if p.store == nil {
+		return DefaultCosts
+	}
+	return p.store.Server.Costs
+}
+
+// till is the database of a work that is priced.
+type till struct {
+	*store
+	p Price
+}
+
+func (t *till) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
+	if q.Err != nil {
+		return nil, q.Err
+	}
+	t.p.Commands += w.some * float64(q.Cost().Commands)
+	t.p.Sent = append(t.p.Sent, q.String())
+	if more := math.Floor(w.n / batch); more > 0 {
+		t.p.Commands += more
+		t.p.Sent = append(t.p.Sent, fmt.Sprintf("and one command for each further %d documents", batch))
+	}
+	t.p.Read += w.n
+	t.p.Bytes += w.n * w.bytes
+	t.p.Loaded += w.n * t.sizes[e].average
+	t.send(w.byID, w.n)
+	return []doc{t.document(exampleWorld, e, 0)}, nil
+}
+
+// send counts the shards that a command goes to beyond the first.
+func (t *till) send(byID bool, n float64) {
+	shards := float64(t.Server.Shards)
+	if byID {
+		shards = distinct(n, shards)
+	}
+	t.p.Shards += max(0, shards-1)
+}
+
+func (t *till) run(writes []write) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	for _, plan := range plansOf(writes) {
+		if err := plan.Err(); err != nil {
+			return err
+		}
+		t.p.Commands += float64(plan.Cost().Commands)
+		t.p.Sent = append(t.p.Sent, strings.Split(plan.String(), "\n")...)
+	}
+	for _, w := range writes {
+		t.p.Written += w.n
+		t.p.Loaded += 2 * w.n * t.sizes[w.host].average
+		t.p.Entries += w.n * t.entriesOf(w)
+		t.send(w.one != "" || w.changes == nil, w.n)
+	}
+	return nil
+}
+
+// plansOf is one plan of some writes; where that would need a transaction, a plan of each.
+func plansOf(writes []write) (plans []model.Plan) {
+	steps := make([]model.Step, len(writes))
+	for i, w := range writes {
+		steps[i] = w.Write
+		plans = append(plans, model.NewPlan(w.Write))
+	}
+	if all := model.NewPlan(steps...); all.Guarantee() != model.Transactional {
+		return []model.Plan{all}
+	}
+	return plans
+}
+
+// entriesOf is how many entries of indexes a write adds or removes for each document.
+func (s *store) entriesOf(w write) (n float64) {
+	if w.changes == nil {
+		return 1 + float64(len(s.indexes[w.host.Name]))
+	}
+	for _, x := range s.indexes[w.host.Name] {
+		most := 0.
+		for _, c := range w.changes {
+			if slices.ContainsFunc(x.Keys, func(k bson.E) bool { return overlap(k.Key, c.path) }) {
+				most = max(most, c.entries)
+			}
+		}
+		n += most
+	}
+	return n
+}
+
+func overlap(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+}
+
+func (t *till) pick(e *entity, name string) id { return e.id(0) }
+
+func (t *till) parents(r *relation, path string, rows []row, n float64) (out []id) {
+	for i := range min(3, max(1, int64(n+0.5))) {
+		out = append(out, r.parent.id(i))
+	}
+	return out
+}
+
+func (t *till) children(r *relation, rows []row, n float64) (out []id) {
+	for i := range int64(3) {
+		out = append(out, r.child.id(i))
+	}
+	return out
+}
+
+func (t *till) listed(r *relation, rows []row, n float64) (out []id) { return t.children(r, rows, n) }
+
+func (t *till) aggregate(q *model.Aggregate[relate.Count[id]], w expected) ([]relate.Count[id], error) {
+	if q.Err != nil {
+		return nil, q.Err
+	}
+	t.p.Commands += w.some * float64(q.Cost().Commands)
+	t.p.Sent = append(t.p.Sent, q.String())
+	t.p.Read += w.n
+	t.send(false, w.n)
+	return nil, nil
+}
+
+func (t *till) change(c model.Change[any], cost changed) error {
+	t.p.Commands += cost.commands
+	t.p.Read += cost.read
+	t.p.Entries += cost.entries
+	for e, n := range cost.written {
+		t.p.Written += n
+		t.p.Loaded += 2 * n * t.sizes[e].average
+	}
+	t.p.Sent = append(t.p.Sent, cost.text)
+	return nil
+}
+
+func (t *till) token() bson.ObjectID { return id{} }
+
+func (t *till) value(e *entity, f *Field) any { return f.value(0) }
+
+func (t *till) since(e *entity, f *Field, share float64) any { return f.since(share) }
+
+func (t *till) insert(e *entity) doc { return exampleWorld.fields(e, 0) }
+
+func (t *till) answer(*access, []row, map[id]int64) {}
+
+func (t *till) deleted(id) {}

@@ -1,0 +1,145 @@
+package design
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// What is priced is what is sent: over random workloads and layouts the commands and documents add up to the same, but for chance
+// and for what the runs themselves insert.
+func TestPriced(t *testing.T) {
+	const runs = 20
+	var commands, documents, sent, moved float64
+	for seed := range uint64(16) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		w := randomWorkload(r)
+		for i := range w.Entities {
+			w.Entities[i].Count *= 10
+		}
+		g, err := newGraph(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			p, err := w.Price(randomLayout(r, g))
+			if err != nil {
+				continue
+			}
+			m := modeltest.NewMonitor()
+			db := modeltest.NewClient(t, modeltest.WithMonitor(m)).Database("priced")
+			run := p.Runner()
+			if err := run.Fill(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range p.Operations {
+				cost, err := modeltest.Measure(m, func() error {
+					for n := range runs {
+						if err := run.Run(t.Context(), db, o.Operation, n); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				mean := float64(cost.Commands) / runs
+				if math.Abs(mean-o.Commands) > 1 {
+					t.Errorf("%s: %s is priced %.2f commands, and sent %.2f: %q", p.Layout, o.Operation, o.Commands, mean, o.Sent)
+				}
+				commands += o.Commands
+				sent += mean
+				documents += o.Documents()
+				moved += float64(cost.Returned+cost.Written) / runs
+			}
+		}
+	}
+	t.Logf("%.1f commands priced, %.1f sent; %.0f documents priced, %.0f moved", commands, sent, documents, moved)
+	if math.Abs(commands/sent-1) > 0.02 || math.Abs(documents/moved-1) > 0.05 {
+		t.Errorf("%.1f commands priced, %.1f sent; %.0f documents priced, %.0f moved", commands, sent, documents, moved)
+	}
+}
+
+func randomLayout(r *rand.Rand, g *graph) (l Layout) {
+	for _, group := range g.groups() {
+		l = l.over(group[r.IntN(len(group))])
+	}
+	return l
+}
+
+// At the factor of a flip both layouts take the same; beyond it the other takes less.
+func TestFlips(t *testing.T) {
+	seen := 0
+	for seed := range uint64(60) {
+		w := randomWorkload(rand.New(rand.NewPCG(seed, 11)))
+		d, err := w.Design()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range d.Flips {
+			seen++
+			for _, side := range []float64{-1, 1} {
+				other := w
+				other.Operations = append([]Operation(nil), w.Operations...)
+				for i := range other.Operations {
+					if o := &other.Operations[i]; o.Name == f.Operation {
+						o.Rate *= f.Factor
+						step := side * 1e-3
+						if f.Factor < 1 {
+							step = -step
+						}
+						o.Rate *= 1 + step
+					}
+				}
+				best, err := other.Price(d.Best.Layout)
+				if err != nil {
+					t.Fatal(err)
+				}
+				next, err := other.Price(f.To)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if gain := best.Time - next.Time; (gain > 0) != (side > 0) && gain.Abs() > time.Microsecond {
+					t.Errorf("seed %d: %s to %s: at %+.0g of the flip the other takes %v less", seed, f, f.To, side*1e-3, gain)
+				}
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d flips", seen)
+	}
+}
+
+// An exact search finds what the step by step search can at best find, and no layout is below the bound.
+func TestBound(t *testing.T) {
+	equal := 0
+	for seed := range uint64(40) {
+		w := randomWorkload(rand.New(rand.NewPCG(seed, 13)))
+		d, err := w.Design()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := newGraph(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &finder{graph: g, groups: g.groups(), seen: map[string]bool{}}
+		b := f.steps()
+		if f.best[0].Time < d.Best.Time {
+			t.Errorf("seed %d: a step by step search finds %v, the exact one %v", seed, f.best[0].Time, d.Best.Time)
+		}
+		if f.best[0].Time == d.Best.Time {
+			equal++
+		}
+		if b > d.Best.Time {
+			t.Errorf("seed %d: the bound is %v, and %s takes %v", seed, b, d.Best.Layout, d.Best.Time)
+		}
+	}
+	if equal < 37 {
+		t.Errorf("the step by step search finds the best in %d of 40", equal)
+	}
+}

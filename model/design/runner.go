@@ -1,0 +1,197 @@
+package design
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Runner stores the data of a workload under a layout, and carries out its operations. The data is made up: it has the
+// counts, the relations and the sizes that the workload tells. It is the same for every layout, and so are the operations: the
+// n-th run of an operation touches the same documents, and gives the same answers. A Runner is not safe for concurrent use.
+type Runner struct {
+	store *store
+	world *world
+	gone  map[id]bool       // documents that were deleted
+	added map[*entity]int64 // documents that were inserted
+
+	bytes    int64 // of the documents that were returned
+	answered func(a *access, rows []row, counts map[id]int64)
+}
+
+// Runner returns what runs the workload under the layout that was priced.
+func (p Prices) Runner() *Runner {
+	return &Runner{store: p.store, world: newWorld(), gone: map[id]bool{}, added: map[*entity]int64{}}
+}
+
+var errNotPriced = errors.New("design: a Runner is made of what Workload.Price or Workload.Design returned")
+
+// fillBatch is how many documents are inserted by one plan.
+const fillBatch = 1000
+
+// Fill creates the indexes and inserts all documents into empty collections.
+func (r *Runner) Fill(ctx context.Context, db model.DB) error {
+	if r.store == nil {
+		return errNotPriced
+	}
+	if err := r.store.model.Indexes().Ensure(ctx, db); err != nil {
+		return err
+	}
+	for i := range r.store.Entities {
+		e := r.store.entities[r.store.Entities[i].Name]
+		c := r.store.own[e]
+		if c == nil {
+			continue
+		}
+		for from := int64(0); from < e.Count; from += fillBatch {
+			var batch []doc
+			for k := from; k < min(from+fillBatch, e.Count); k++ {
+				batch = append(batch, r.store.document(r.world, e, k))
+			}
+			if _, err := c.InsertMany(batch).Run(ctx, db); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Run carries out an operation for the n-th time.
+func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) error {
+	if r.store == nil {
+		return errNotPriced
+	}
+	i := slices.IndexFunc(r.store.Operations, func(o Operation) bool { return o.Name == operation })
+	if i < 0 {
+		return r.store.refuse("operation", operation, "the workload has none of this name")
+	}
+	return newWork(r.store, r.live(ctx, db, operation, n)).operation(i)
+}
+
+func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int) *live {
+	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
+}
+
+// Returned is how many bytes the documents had that all runs until now have read.
+func (r *Runner) Returned() int64 { return r.bytes }
+
+// live is the database of a work that runs.
+type live struct {
+	*Runner
+	ctx   context.Context
+	db    model.DB
+	seed  string
+	drawn map[string]int
+}
+
+// draw draws a number below n: the same for the same run, purpose and place.
+func (v *live) draw(purpose string, n int64) int64 {
+	v.drawn[purpose]++
+	seed := sha256.Sum256(fmt.Append(nil, v.seed, " ", purpose, " ", v.drawn[purpose]))
+	return rand.New(rand.NewChaCha8(seed)).Int64N(n)
+}
+
+func (v *live) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
+	found, err := q.All(v.ctx, v.db)
+	for _, d := range found {
+		raw, err := bson.Marshal(d)
+		if err != nil {
+			return nil, err
+		}
+		v.bytes += int64(len(raw))
+	}
+	return found, err
+}
+
+func (v *live) run(writes []write) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	for _, plan := range plansOf(writes) {
+		if _, err := plan.Run(v.ctx, v.db); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *live) pick(e *entity, name string) id {
+	k := v.draw("pick "+e.Name+" "+name, e.Count)
+	for range e.Count {
+		if one := e.id(k); !v.gone[one] {
+			return one
+		}
+		k = (k + 1) % e.Count
+	}
+	return e.id(k)
+}
+
+func (v *live) deleted(one id) { v.gone[one] = true }
+
+func (v *live) parents(r *relation, path string, rows []row, n float64) (out []id) {
+	out = []id{}
+	for _, row := range rows {
+		if one, ok := at(row.doc, path).(id); ok {
+			out = append(out, one)
+		}
+	}
+	return sortedIDs(out)
+}
+
+func sortedIDs(out []id) []id {
+	slices.SortFunc(out, func(a, b id) int { return cmp.Compare(a.Hex(), b.Hex()) })
+	return slices.Compact(out)
+}
+
+func (v *live) children(r *relation, rows []row, n float64) []id { return v.parents(r, "_id", rows, n) }
+
+func (v *live) listed(r *relation, rows []row, n float64) []id {
+	out := []id{}
+	for _, row := range rows {
+		list, _ := at(row.doc, r.List).(bson.A)
+		for _, one := range list {
+			out = append(out, one.(id))
+		}
+	}
+	return sortedIDs(out)
+}
+
+func (v *live) aggregate(q *model.Aggregate[relate.Count[id]], w expected) ([]relate.Count[id], error) {
+	return q.All(v.ctx, v.db)
+}
+
+func (v *live) change(c model.Change[any], cost changed) error {
+	_, _, err := c.Run(v.ctx, v.db)
+	return err
+}
+
+func (v *live) token() bson.ObjectID { return bson.NewObjectID() }
+
+func (v *live) value(e *entity, f *Field) any {
+	return f.value(v.draw("value "+e.Name+" "+f.Name, f.Values))
+}
+
+func (v *live) since(e *entity, f *Field, share float64) any { return f.since(share) }
+
+func (v *live) insert(e *entity) doc {
+	d := doc{{Key: "_id", Value: e.id(e.Count + v.added[e])}}
+	v.added[e]++
+	for i := range e.Fields {
+		d = append(d, bson.E{Key: e.Fields[i].Name, Value: v.value(e, &e.Fields[i])})
+	}
+	return d
+}
+
+func (v *live) answer(a *access, rows []row, counts map[id]int64) {
+	if v.answered != nil {
+		v.answered(a, rows, counts)
+	}
+}

@@ -1,0 +1,196 @@
+package design
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type (
+	doc  = bson.D
+	id   = bson.ObjectID
+	docs = model.Collection[doc, id]
+)
+
+// store is a workload under a layout: the techniques of this library that store it.
+type store struct {
+	*graph
+	layout Layout
+	own    map[*entity]*docs     // the entities that have a collection
+	home   map[*entity]*relation // of the others, the relation that embeds them
+	refs   map[*relation]*relate.ParentRef[doc, id, doc, id]
+	lists  map[*relation]*embed.Embedded[doc, id, doc]
+	orders map[*relation]*relate.ChildRefs[doc, id, doc, id]
+	newest map[*relation]*denorm.Subset[doc, id, doc, id]
+	counts map[*relation]*denorm.Counter[doc, id, doc, id]
+	copies map[*relation]*denorm.Copy[doc, id, id]
+
+	lookups map[*access]lookup
+	sizes   map[*entity]size // of the documents of each collection
+	model   *model.Model
+	indexes map[string][]model.Index // by collection, without the one on _id
+	more    map[string][]model.Index // of these, the ones that no technique has
+
+	orderOf  map[*relation]string // the order of a reference's index
+	listSpec map[*relation]string // the spec of an embedded list, in Go
+}
+
+func newStore(g *graph, l Layout) (*store, error) {
+	s := &store{
+		graph: g, layout: l, own: map[*entity]*docs{}, home: map[*entity]*relation{},
+		refs: map[*relation]*relate.ParentRef[doc, id, doc, id]{}, lists: map[*relation]*embed.Embedded[doc, id, doc]{},
+		orders: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*denorm.Subset[doc, id, doc, id]{},
+		counts: map[*relation]*denorm.Counter[doc, id, doc, id]{}, copies: map[*relation]*denorm.Copy[doc, id, id]{},
+		lookups: map[*access]lookup{}, sizes: map[*entity]size{}, indexes: map[string][]model.Index{},
+		more: map[string][]model.Index{}, orderOf: map[*relation]string{}, listSpec: map[*relation]string{},
+	}
+	if err := s.place(); err != nil {
+		return nil, err
+	}
+	for e := range s.own {
+		z, err := s.sizeOf(e)
+		if err != nil {
+			return nil, err
+		}
+		if z.largest > model.MaxDocument {
+			return nil, s.refuse("Stored", l.String(), "a document of "+e.Name+" grows beyond 16 MB")
+		}
+		s.sizes[e] = z
+	}
+	for _, list := range g.accesses {
+		for _, a := range list {
+			if a.Do == Read {
+				s.lookups[a] = s.lookup(a)
+			}
+		}
+	}
+	s.declare()
+	return s, nil
+}
+
+// place decides which entities have a collection, and refuses what can't be stored.
+func (s *store) place() error {
+	for name, st := range s.layout.Stored {
+		r := s.relations[name]
+		if r == nil {
+			return s.refuse("Stored", name, "no relation has this name")
+		}
+		at := fmt.Sprintf("Stored[%q]", name)
+		if int(st.As) >= len(structureNames) {
+			return s.refuse(at+".As", st.As, "is one of Reference, Embedded")
+		}
+		if st.As == Embedded {
+			if other := s.home[r.child]; other != nil {
+				return s.refuse(at+".As", st.As, fmt.Sprintf("%s are embedded by %s already", r.Child, other.Name()))
+			}
+			s.home[r.child] = r
+		}
+		for _, f := range st.Copy {
+			if r.parent.field(f) == nil && r.parent.parentBy(f) == nil {
+				return s.refuse(at+".Copy", f, fmt.Sprintf("%s have no field and no relation of this name", r.Parent))
+			}
+		}
+	}
+	for name, r := range s.relations {
+		if err := s.placeMore(r, s.storage(r), fmt.Sprintf("Stored[%q]", name)); err != nil {
+			return err
+		}
+	}
+	for _, e := range s.entities {
+		if s.home[e] == nil {
+			s.own[e] = model.NewCollection[doc, id](e.Name)
+		}
+	}
+	return nil
+}
+
+// placeMore refuses what a relation's structure has no room for.
+func (s *store) placeMore(r *relation, st Storage, at string) error {
+	apart := st.As == Reference && s.home[r.child] == nil && s.home[r.parent] == nil
+	switch {
+	case st.As == Embedded && (s.home[r.parent] != nil || r.parent == r.child):
+		return s.refuse(at+".As", st.As, fmt.Sprintf("%s have no collection of their own to embed in", r.Parent))
+	case st.As == Reference && r.Ordered && (s.home[r.child] != nil || s.home[r.parent] != nil):
+		return s.refuse(at+".As", st.As, "a parent lists the _ids of its children in order: both have collections of their own")
+	case len(st.Copy) > 0 && (st.As == Embedded || s.home[r.parent] != nil || r.Ordered):
+		return s.refuse(at+".Copy", st.Copy, "a copy follows a parent with a collection of its own, whose _id the child holds")
+	case (st.Newest != 0 || st.Count) && (!apart || r.Ordered):
+		return s.refuse(at, st.String(), "both ends have collections of their own, and the child holds the _id of its parent")
+	case st.Newest < 0 || (st.Newest > 0) != (st.By != ""):
+		return s.refuse(at+".Newest", st.Newest, "is a number of children; By is given with it")
+	case st.By != "" && r.child.field(st.By) == nil:
+		return s.refuse(at+".By", st.By, fmt.Sprintf("%s have no field of this name", r.Child))
+	case st.Newest > 0 && s.writes(r.child, Update, Delete):
+		return s.refuse(at+".Newest", st.Newest, fmt.Sprintf("the workload changes or deletes %s: such a subset isn't priced", r.Child))
+	}
+	if st.Newest > 0 || st.Count {
+		for _, o := range r.child.parents {
+			if other := s.storage(o); o != r && (other.Newest > 0 || other.Count) || other.Newest > 0 && other.Count {
+				return s.refuse(at, st.String(), fmt.Sprintf("one more subset or count of the same %s isn't priced", r.Child))
+			}
+		}
+	}
+	return nil
+}
+
+// writes reports whether an operation does one of some actions to documents of an entity.
+func (g *graph) writes(e *entity, actions ...Action) bool {
+	for _, list := range g.accesses {
+		for _, a := range list {
+			if a.of == e && slices.Contains(actions, a.Do) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *store) storage(r *relation) Storage { return s.layout.Stored[r.Name()] }
+
+// host is the entity whose collection has an entity's documents.
+func (s *store) host(e *entity) *entity {
+	if home := s.home[e]; home != nil {
+		return home.parent
+	}
+	return e
+}
+
+// prefix is what comes before the paths of an entity in the documents of its collection.
+func (s *store) prefix(e *entity) string {
+	if home := s.home[e]; home != nil {
+		return home.List + "."
+	}
+	return ""
+}
+
+// lists reports whether a relation is kept by the parent, in a list of its children's _ids.
+func (s *store) listed(r *relation) bool { return r.Ordered && s.storage(r).As == Reference }
+
+// key is the path of a relation within its child.
+func (s *store) key(r *relation) string {
+	if len(s.storage(r).Copy) > 0 {
+		return r.Field + "._id"
+	}
+	return r.Field
+}
+
+// copied is the path within a child of the copy of a parent's field; "" if there is none.
+func (s *store) copied(r *relation, name string) string {
+	if slices.Contains(s.storage(r).Copy, name) {
+		return r.Field + "." + name
+	}
+	return ""
+}
+
+// source is the path in a parent of a field or relation.
+func (s *store) source(e *entity, name string) string {
+	if r := e.parentBy(name); r != nil {
+		return s.key(r)
+	}
+	return name
+}

@@ -1,0 +1,77 @@
+package design
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Reason says what the storage of one relation is good for: the design is priced once more with a plain reference in its place.
+type Reason struct {
+	Relation string
+	Storage  Storage
+	Saves    time.Duration // of the workload's time
+	Shares   []Share       // by operation, the greatest difference first
+}
+
+// A Share is what an operation saves, its rate times the difference of its Time. It is negative for an operation that takes longer.
+type Share struct {
+	Operation string
+	Saves     time.Duration
+}
+
+// A Flip says what makes another layout as good as the best: one operation comes so many times as often. Beyond that the other layout
+// takes less time.
+type Flip struct {
+	To        Layout
+	Operation string
+	Factor    float64 // of the operation's Rate
+}
+
+// reasons price the best layout without the storage of one relation after the other.
+func (f *finder) reasons(best Prices) (out []Reason) {
+	for _, r := range f.Relations {
+		st := best.Layout.Stored[r.Name()]
+		if st.plain() {
+			continue
+		}
+		p, err := f.price(best.Layout.with(r.Name(), Storage{}))
+		if err != nil {
+			continue
+		}
+		why := Reason{Relation: r.Name(), Storage: st, Saves: p.Time - best.Time}
+		for _, o := range best.Operations {
+			saves := time.Duration(o.Rate * float64(p.Operation(o.Operation).Time-o.Time))
+			if saves != 0 {
+				why.Shares = append(why.Shares, Share{o.Operation, saves})
+			}
+		}
+		slices.SortStableFunc(why.Shares, func(a, b Share) int { return cmp.Compare(b.Saves.Abs(), a.Saves.Abs()) })
+		out = append(out, why)
+	}
+	slices.SortStableFunc(out, func(a, b Reason) int { return cmp.Compare(b.Saves, a.Saves) })
+	return out
+}
+
+// flips finds for each of the next layouts the operation whose rate must change least for it to be as good as the best. A layout
+// that no single rate makes the best has none. Limits of operations aren't looked at.
+func flips(best Prices, next []Prices) (out []Flip) {
+	for _, n := range next {
+		flip := Flip{To: n.Layout}
+		for _, o := range best.Operations {
+			gain := o.Rate * float64(o.Time-n.Operation(o.Operation).Time)
+			factor := 1 + float64(n.Time-best.Time)/gain
+			if gain == 0 || factor <= 0 {
+				continue
+			}
+			if flip.Operation == "" || math.Abs(math.Log(factor)) < math.Abs(math.Log(flip.Factor)) {
+				flip.Operation, flip.Factor = o.Operation, factor
+			}
+		}
+		if flip.Operation != "" {
+			out = append(out, flip)
+		}
+	}
+	return out
+}

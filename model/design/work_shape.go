@@ -1,0 +1,71 @@
+package design
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// shown are the lists of a document that the operation asks for.
+func (x *work) shown(e *entity, name string) (lists []string) {
+	for _, a := range x.accesses[x.at] {
+		if a.Do != Read {
+			continue
+		}
+		if l := x.lookups[a]; l.host == e && l.byID == name {
+			lists = append(lists, x.listsOf(a, l)...)
+		}
+	}
+	return lists
+}
+
+// listsOf are the lists of the host's documents that an access asks for: that of its own documents, and those that it counts.
+func (x *work) listsOf(a *access, l lookup) (lists []string) {
+	if l.list != "" {
+		lists = append(lists, l.list)
+	}
+	for _, r := range a.counts {
+		if x.storage(r).As == Embedded {
+			lists = append(lists, r.List)
+		}
+	}
+	return lists
+}
+
+// without leaves the lists of embedded documents out of what a query returns, but for those that are shown. It returns the bytes of
+// one document.
+func (x *work) without(q *model.Find[doc], e *entity, shown []string) float64 {
+	z := x.sizes[e]
+	bytes := z.average
+	for _, r := range e.children {
+		if n, ok := z.lists[r.List]; ok && !slices.Contains(shown, r.List) {
+			q.Projection = append(q.Projection, bson.E{Key: r.List, Value: 0})
+			bytes -= n
+		}
+	}
+	return bytes
+}
+
+// only lets a query return some paths alone, and the _id. It returns the bytes of one document.
+func (x *work) only(q *model.Find[doc], e *entity, paths ...string) float64 {
+	bytes := 0.
+	var some doc
+	example := x.document(exampleWorld, e, 0)
+	if !slices.Contains(paths, "_id") {
+		paths = append([]string{"_id"}, paths...)
+	}
+	for _, p := range paths {
+		q.Projection = append(q.Projection, bson.E{Key: p, Value: 1})
+		if n, ok := x.sizes[e].lists[p]; ok {
+			bytes += n
+		} else if v := at(example, p); v != nil {
+			some = put(some, p, v)
+		}
+	}
+	n, err := sizeOf(some)
+	if err != nil {
+		return bytes
+	}
+	return bytes + n
+}

@@ -1,0 +1,237 @@
+package design
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// insert stores a new document of an entity, with its relations and the copies that they hold.
+func (x *work) insert(a *access) error {
+	d := x.db.insert(a.of)
+	named := map[*relation]string{}
+	for _, r := range a.of.parents {
+		named[r] = r.parent.Name
+	}
+	for _, p := range a.by {
+		named[p.own] = p.as
+	}
+	home := x.home[a.of]
+	for _, r := range a.of.parents {
+		if r == home || x.listed(r) {
+			continue
+		}
+		d = put(d, x.key(r), x.id(r.parent, named[r]))
+		if copied := x.storage(r).Copy; len(copied) > 0 {
+			source, err := x.get(r.parent, named[r])
+			if err != nil {
+				return err
+			}
+			for _, f := range copied {
+				d = put(d, x.copied(r, f), at(source, x.source(r.parent, f)))
+			}
+		}
+	}
+	x.ids[a.Of+"="+a.Of] = d[0].Value.(id)
+	delete(x.read, a.Of+"="+a.Of)
+	if home == nil {
+		return x.insertApart(a.of, d, named)
+	}
+	w := x.lists[home].Add(x.id(home.parent, named[home]), d)
+	x.add(write{Write: w, host: home.parent, one: named[home], n: 1, changes: changes(1, home.List)})
+	return nil
+}
+
+// insertApart stores a document in a collection of its own, and in what its parents hold of it.
+func (x *work) insertApart(e *entity, d doc, named map[*relation]string) error {
+	own := write{Write: x.own[e].Insert(d), host: e, n: 1}
+	for _, r := range e.parents {
+		if t := x.counts[r]; t != nil {
+			own = write{}
+			if err := x.insertCounted(r, d); err != nil {
+				return err
+			}
+		}
+	}
+	if own.Model != nil {
+		x.add(own)
+	}
+	for _, r := range e.parents {
+		parent := x.id(r.parent, named[r])
+		if x.listed(r) {
+			w := x.orders[r].Add(parent, d[0].Value.(id))
+			x.add(write{Write: w, host: r.parent, one: named[r], n: 1, changes: changes(1, r.List)})
+		}
+		if t := x.newest[r]; t != nil {
+			steps := t.Insert(d).Steps
+			w, ok := steps[len(steps)-1].(model.Write)
+			if !ok || len(steps) != 2 {
+				return fmt.Errorf("the subset of %s writes otherwise than expected", r.Name())
+			}
+			x.add(write{Write: w, host: r.parent, one: named[r], n: 1, changes: changes(2, r.List)})
+		}
+	}
+	return nil
+}
+
+// insertCounted stores a document that its parent counts.
+func (x *work) insertCounted(r *relation, d doc) error {
+	if err := x.send(); err != nil {
+		return err
+	}
+	x.forget(r.parent)
+	entries := 1 + float64(len(x.indexes[r.Child]))
+	return x.db.change(x.counts[r].Insert(d, x.db.token()), changed{
+		text:     "Counter.Insert: the parent's tokens read; the child, the parent and the child written",
+		commands: 4, read: 1, written: map[*entity]float64{r.child: 2, r.parent: 1}, entries: entries + 2,
+	})
+}
+
+// changed is what a change of a technique costs by its documentation.
+type changed struct {
+	text           string
+	commands, read float64
+	written        map[*entity]float64
+	entries        float64
+}
+
+// update changes fields of one document, and their copies.
+func (x *work) update(a *access) error {
+	name := a.by[0].as
+	set := bson.D{}
+	for _, f := range a.sets {
+		set = append(set, bson.E{Key: f, Value: x.db.value(a.of, a.of.field(f))})
+	}
+	if home := x.home[a.of]; home != nil {
+		w, err := x.updateElement(home, name, set)
+		x.add(w)
+		return err
+	}
+	w := x.own[a.of].Update(x.id(a.of, name), bson.D{{Key: "$set", Value: set}})
+	copies := slices.DeleteFunc(slices.Clone(a.of.children), func(r *relation) bool {
+		return !slices.ContainsFunc(a.sets, func(f string) bool { return x.copied(r, f) != "" })
+	})
+	if len(copies) > 0 {
+		if _, err := x.get(a.of, name); err != nil {
+			return err
+		}
+	}
+	key := a.Of + "=" + name
+	changed, known := x.read[key]
+	x.add(write{Write: w, host: a.of, one: name, n: 1, changes: changes(2, a.sets...)})
+	if known {
+		changed = slices.Clone(changed)
+		for _, e := range set {
+			changed = put(changed, e.Key, e.Value)
+		}
+		x.read[key] = changed
+	}
+	for _, r := range copies {
+		n := r.average()
+		if home := x.home[r.child]; home != nil {
+			n = home.distinct(n)
+		}
+		if err := x.propagate(r, &changed, n, a.sets); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// propagate brings a change of a parent to the copies of its fields in n documents.
+func (x *work) propagate(r *relation, source *doc, n float64, sets []string) error {
+	var paths []string
+	for _, f := range sets {
+		if x.copied(r, f) != "" {
+			paths = append(paths, x.prefix(r.child)+x.copied(r, f))
+		}
+	}
+	for _, step := range x.copies[r].Propagate(source).Steps {
+		w, ok := step.(model.Write)
+		if !ok {
+			return fmt.Errorf("a step of %s's copy is no write", r.Name())
+		}
+		x.add(write{Write: w, host: x.host(r.child), n: n, changes: changes(2, paths...)})
+	}
+	return nil
+}
+
+// updateElement changes an embedded document. Where the operation doesn't know its parent, the parent is found first.
+func (x *work) updateElement(home *relation, name string, set bson.D) (write, error) {
+	parent, key, err := x.parentOf(home, name)
+	if err != nil {
+		return write{}, err
+	}
+	var paths []string
+	for _, e := range set {
+		paths = append(paths, home.List+"."+e.Key)
+	}
+	w := x.lists[home].Update(parent, key, bson.D{{Key: "$set", Value: set}})
+	return write{Write: w, host: home.parent, one: "of " + name, n: 1, changes: changes(2, paths...)}, w.Err
+}
+
+// parentOf finds the parent of an embedded document.
+func (x *work) parentOf(home *relation, name string) (parent, key id, err error) {
+	key = x.id(home.child, name)
+	q := x.own[home.parent].Find(bson.D{{Key: home.List + "._id", Value: key}})
+	found, err := x.find(q, home.parent, expected{n: 1, some: 1, bytes: x.only(q, home.parent)})
+	if err != nil || len(found) == 0 {
+		return parent, key, err
+	}
+	return found[0][0].Value.(id), key, nil
+}
+
+// delete deletes one document. Its children stay.
+func (x *work) delete(a *access) error {
+	name := a.by[0].as
+	x.db.deleted(x.id(a.of, name))
+	home := x.home[a.of]
+	if home == nil {
+		return x.deleteApart(a.of, x.id(a.of, name))
+	}
+	parent, key, err := x.parentOf(home, name)
+	if err != nil {
+		return err
+	}
+	x.add(write{Write: x.lists[home].Remove(parent, key), host: home.parent, one: "of " + name, n: 1, changes: changes(1, home.List)})
+	return nil
+}
+
+// deleteApart deletes a document of a collection, and what its parents hold of it.
+func (x *work) deleteApart(e *entity, one id) error {
+	for _, r := range e.parents {
+		if x.listed(r) {
+			x.add(write{Write: x.orders[r].RemoveEverywhere(one), host: r.parent, n: 1, changes: changes(1, r.List)})
+		}
+		if t := x.counts[r]; t != nil {
+			if err := x.send(); err != nil {
+				return err
+			}
+			x.forget(r.parent)
+			return x.db.change(t.Delete(one, x.db.token()), changed{
+				text:     "Counter.Delete: the child and the parent's tokens read; the child, the parent and the child written",
+				commands: 5, read: 2, written: map[*entity]float64{e: 2, r.parent: 1}, entries: 1 + float64(len(x.indexes[e.Name])) + 2,
+			})
+		}
+	}
+	x.add(write{Write: x.own[e].Delete(one), host: e, n: 1})
+	return nil
+}
+
+// merged makes one write of the updates of one document, where they can be one.
+func merged(all []write) (out []write) {
+	for _, w := range all {
+		k := slices.IndexFunc(out, func(o write) bool { return w.one != "" && o.one == w.one && o.host == w.host })
+		if k >= 0 {
+			if both := model.Merge(out[k].Write, w.Write); both.Err == nil {
+				out[k].Write = both
+				out[k].changes = append(slices.Clone(out[k].changes), w.changes...)
+				continue
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
