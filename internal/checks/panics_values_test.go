@@ -70,7 +70,7 @@ var walkedFunctions = map[string]any{
 
 // documentedPanics say why a function or method isn't called with bad input.
 var documentedPanics = map[string]string{
-	"advise.Advice.Want": "it fails a test, and needs one", "paths.GraphVertex.Send": "a vertex is handed to a program by the run alone",
+	"advise.Advice.Want": "it fails a test, and needs one", "design.Lint.Want": "it fails a test, and needs one", "paths.GraphVertex.Send": "a vertex is handed to a program by the run alone",
 	"paths.Spread": "n keys are made, however many that are",
 }
 
@@ -92,7 +92,7 @@ var walkedValues = []any{
 	model.StreamMode(0), embed.UnknownValue{}, model.ValueError{}, model.Write{},
 
 	partsSurvey, advise.Assumption{}, advise.NewBudget(products), advise.Change{}, advise.Choice(0), advise.DatabaseSurvey{}, advise.IndexUse{}, advise.SurveyedRelation{}, advise.Flip{}, advise.Growth{}, advise.Measure{}, advise.Quantile{}, advise.Rule{},
-	smallPrices, smallPrices.Runner(), design.Action(0), design.Design{}, design.Flip{}, design.Layout{}, design.Price{}, design.Prices{}, design.Relation{}, design.Storage{}, design.Stored{}, design.Structure(0), design.Workload{}, smallWorkload,
+	smallPrices, smallPrices.Runner(), design.Action(0), design.Design{}, design.Flip{}, design.Layout{}, design.Lint{}, design.Smell{}, design.Price{}, design.Prices{}, design.Relation{}, design.Storage{}, design.Stored{}, design.Structure(0), design.Workload{}, smallWorkload,
 	advise.Sampled{}, advise.Share{}, advise.Spread{}, advise.SurveyResult{}, advise.Use{}, advise.Worst{},
 
 	letterBox, bagBox, bagBox.Days(), byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{}, keys.Scope(0), keys.Target{},

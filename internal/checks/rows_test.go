@@ -13,6 +13,7 @@ var rows = []row{
 	{name: "rules of thumb", declares: []string{"advise.Choose"}},
 	{name: "survey", declares: []string{"advise.Survey", "advise.SurveyDatabase"}},
 	{name: "workload", declares: []string{"design.Workload", "design.Layout"}, example: "design.Workload_Design"},
+	{name: "anti-patterns", declares: []string{"design.Lint"}},
 	{name: "schema", declares: []string{"schema.Of", "schema.Schema"}},
 	{name: "schema versions", declares: []string{"schema.Versions"}},
 	{name: "models: conflicts, indexes, diagram", declares: []string{"model.New", "model.Model", "model.IndexSet"}},

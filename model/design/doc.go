@@ -37,6 +37,7 @@
 //   - The price of a layout of your own: [Workload.Price]; of references only: the zero [Layout]
 //   - Read it: [Design.String], [Design.Markdown]; paste it: [Prices.Declaration], Go with the types and techniques of this library
 //   - Store made-up data under a layout and carry out the operations: [Prices.Runner]; measured, in a test: package designtest
+//   - What is known to go wrong in a model that is declared: [Lint]
 //   - Fewer documents for a trial: [Workload.Scaled]
 //
 // For one relation, by rules with their sources instead of prices, ask advise.Choose.
