@@ -32,6 +32,9 @@ func TestAnswers(t *testing.T) {
 				for _, group := range g.groups() {
 					l = l.over(group[r.IntN(len(group))])
 				}
+				if len(w.Relations) > 0 && r.IntN(3) == 0 {
+					l = l.with(w.Relations[r.IntN(len(w.Relations))].Name(), []Storage{{As: Paged, Page: 3}, {As: Paged, Page: 3, Newest: 2, By: "at"}, {As: Paged, Page: 3, Newest: 3, By: "n"}}[r.IntN(3)])
+				}
 				if _, err := w.Price(l); err == nil {
 					layouts = append(layouts, l)
 				}
@@ -100,7 +103,7 @@ func randomWorkload(r *rand.Rand) Workload {
 	w := Workload{Name: "random"}
 	for i := range 4 {
 		name := string(rune('a' + i))
-		w.Entities = append(w.Entities, Entity{Name: name, Count: 5 + r.Int64N(60), Fields: []Field{{Name: "n"}, {Name: "text", Text: 4, Values: 1 + r.Int64N(5)}}})
+		w.Entities = append(w.Entities, Entity{Name: name, Count: 5 + r.Int64N(60), Fields: []Field{{Name: "n"}, {Name: "at", Grows: true}, {Name: "text", Text: 4, Values: 1 + r.Int64N(5)}}})
 		for k := range r.IntN(3) {
 			if i > 0 {
 				w.Relations = append(w.Relations, Relation{Child: name, Field: fmt.Sprint("parent", k), Parent: string(rune('a' + r.IntN(i))), List: fmt.Sprint("list", name, k), Ordered: r.IntN(4) == 0})
@@ -164,7 +167,7 @@ func randomAccess(r *rand.Rand, w Workload) Access {
 		a.Since, a.Share = ranges[r.IntN(len(ranges))], r.Float64()
 	}
 	if len(parents) > 0 && r.IntN(4) == 0 {
-		a = Access{Of: e.Name, By: []string{parents[0].Field}, Order: "n", Limit: 1 + r.Int64N(3), Fields: a.Fields}
+		a = Access{Of: e.Name, By: []string{parents[0].Field}, Order: []string{"n", "at"}[r.IntN(2)], Limit: 1 + r.Int64N(3), Fields: a.Fields}
 	}
 	return a
 }

@@ -77,6 +77,9 @@ func (w *world) value(e *entity, f *Field, i int64) any {
 	if w.example {
 		return f.value(0)
 	}
+	if f.Grows {
+		return f.value(i)
+	}
 	return f.value(int64(w.deal(e.Name+" "+f.Name, e.Count, f.Values)[i]))
 }
 

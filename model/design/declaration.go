@@ -25,7 +25,11 @@ func (p Prices) Declaration() string {
 	}
 	b.WriteString("var (\n")
 	for i := range s.Entities {
-		if e := s.entities[s.Entities[i].Name]; s.home[e] == nil {
+		e := s.entities[s.Entities[i].Name]
+		if s.pages[s.home[e]] != nil {
+			fmt.Fprintf(&b, "%s = model.NewCollection[denorm.BucketDoc[bson.ObjectID, %s], string](%q)\n", variable(e.Name), typeName(e.Name), e.Name)
+		}
+		if s.home[e] == nil {
 			fmt.Fprintf(&b, "%s = model.NewCollection[%s, bson.ObjectID](%q)\n", variable(e.Name), typeName(e.Name), e.Name)
 		}
 	}
@@ -121,7 +125,13 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 		if s.lists[r] != nil {
 			add(variable(r.Parent)+exported(r.List), "embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{%s})", typeName(r.Child), parent, r.List, s.listSpec[r])
 		}
-		if st := s.storage(r); st.Newest > 0 {
+		if st := s.storage(r); st.As == Paged {
+			add(variable(r.Parent)+exported(r.List), "denorm.NewBucket(%s, denorm.BucketSpec{Max: %d})", child, st.Page)
+			if st.Newest > 0 {
+				add(variable(r.Parent)+"Newest"+exported(r.List), "denorm.NewBounded(%s, %q, denorm.BoundedSpec{Max: %d, First: true, By: bson.D{{Key: %q, Value: -1}, {Key: \"_id\", Value: -1}}, Key: \"_id\"})",
+					parent, r.List, st.Newest, st.By)
+			}
+		} else if st.Newest > 0 {
 			add(variable(r.Parent)+"Newest"+exported(r.List), "denorm.NewSubset(%s, %q, %s, %q, denorm.SubsetSpec{Max: %d, By: bson.D{{Key: %q, Value: -1}}, Fields: %#v})",
 				child, s.key(r), parent, r.List, st.Newest, st.By, s.inSubset(r))
 		}
@@ -145,7 +155,7 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 func (s *store) entityLines() (out []string) {
 	for i := range s.Entities {
 		e := s.entities[s.Entities[i].Name]
-		if s.home[e] != nil {
+		if home := s.home[e]; home != nil && !s.paged(home) {
 			continue
 		}
 		line := "model.Entity(" + variable(e.Name)

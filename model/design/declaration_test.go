@@ -51,7 +51,8 @@ func songs() (Workload, Layout) {
 func TestDeclaration(t *testing.T) {
 	w, l := songs()
 	counted := l.with("comments.author", Storage{Count: true}).with("comments.album", Storage{})
-	for _, l := range []Layout{l, counted} {
+	paged := l.with("comments.album", Storage{As: Paged, Page: 20, Newest: 5, By: "at"})
+	for _, l := range []Layout{l, counted, paged} {
 		p, err := w.Price(l)
 		if err != nil {
 			t.Fatal(err)

@@ -37,7 +37,19 @@ func (s *store) declare() {
 		s.addIndexes(t.Indexes())
 	}
 	for i := range s.Entities {
-		if c := s.own[s.entities[s.Entities[i].Name]]; c != nil {
+		e := s.entities[s.Entities[i].Name]
+		if p := s.pages[s.home[e]]; p != nil {
+			techniques = append(techniques, p.bucket)
+			if st := s.storage(p.rel); st.Newest > 0 {
+				t := denorm.NewBounded(s.own[p.rel.parent], p.rel.List, boundedSpec(st))
+				s.pushed[p.rel] = t
+				techniques = append(techniques, t)
+				s.addIndexes(t.Indexes())
+			}
+			s.addIndexes(p.bucket.Indexes())
+			e = s.hostOf(p)
+		}
+		if c := s.own[e]; c != nil {
 			var more []model.Index
 			for _, keys := range needed[c.Name()] {
 				if !s.served(c.Name(), keys) {
@@ -107,6 +119,10 @@ func (s *store) inSubset(r *relation) (out []string) {
 		}
 	}
 	return out
+}
+
+func boundedSpec(st Storage) denorm.BoundedSpec {
+	return denorm.BoundedSpec{Max: int(st.Newest), First: true, By: bson.D{{Key: st.By, Value: -1}, {Key: "_id", Value: -1}}, Key: "_id"}
 }
 
 // countField is where a parent holds how many children it has.

@@ -22,6 +22,8 @@ type entity struct {
 	number   int
 	parents  []*relation // in which it is the child
 	children []*relation // in which it is the parent
+
+	pages *pages // the pages that it stands for; nil for an entity of the workload
 }
 
 type relation struct {
@@ -136,6 +138,8 @@ func (g *graph) readEntities() error {
 				return g.refuse(at+".Name", f.Name, "two fields have this name")
 			case f.Text < 0:
 				return g.refuse(at+".Text", f.Text, "is a number of bytes")
+			case f.Grows && (f.Text != 0 || f.Values != 0):
+				return g.refuse(at+".Grows", true, "a field that grows is a number or a time, with a value of its own in each document")
 			case f.Values < 0:
 				return g.refuse(at+".Values", f.Values, "is a number of values")
 			}
@@ -195,7 +199,7 @@ func (g *graph) readServer() error {
 	}{
 		{"Command", &g.Server.Costs.Command, DefaultCosts.Command}, {"Shard", &g.Server.Costs.Shard, DefaultCosts.Shard},
 		{"Read", &g.Server.Costs.Read, DefaultCosts.Read}, {"Written", &g.Server.Costs.Written, DefaultCosts.Written},
-		{"Entry", &g.Server.Costs.Entry, DefaultCosts.Entry}, {"Kilobyte", &g.Server.Costs.Kilobyte, DefaultCosts.Kilobyte},
+		{"Entry", &g.Server.Costs.Entry, DefaultCosts.Entry}, {"Scanned", &g.Server.Costs.Scanned, DefaultCosts.Scanned}, {"Kilobyte", &g.Server.Costs.Kilobyte, DefaultCosts.Kilobyte},
 		{"Loaded", &g.Server.Costs.Loaded, DefaultCosts.Loaded}, {"Disk", &g.Server.Costs.Disk, DefaultCosts.Disk},
 	}
 	for _, c := range costs {

@@ -146,6 +146,8 @@ func (g *graph) readFields(a *access, at string) error {
 			if p.rel != nil {
 				a.shown = append(a.shown, p)
 			}
+		case a.Do == Update && p.rel == nil && p.field != nil && p.field.Grows:
+			return g.refuse(at, s, "a field that grows isn't changed")
 		case a.Do == Update && p.rel == nil && p.field != nil:
 			a.sets = append(a.sets, p.name)
 		default:

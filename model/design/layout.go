@@ -27,6 +27,9 @@ type Storage struct {
 	Newest int64
 	By     string
 
+	// Page is how many children a document holds, if they are Paged.
+	Page int64
+
 	// Count says that the parent holds how many children it has, in a field named after its list: bidsCount (denorm.Counter).
 	Count bool
 }
@@ -39,6 +42,7 @@ const (
 	// its children instead (relate.ChildRefs).
 	Reference Structure = iota
 	Embedded            // the children are elements of an array in their parent (embed.Embedded)
+	Paged               // the children are kept in the order of insertion, so many to a document (denorm.Bucket)
 )
 
 // String is the structure as the documents of this library call it.
@@ -49,7 +53,7 @@ func (s Structure) String() string {
 	return "unknown"
 }
 
-var structureNames = [...]string{"reference", "embedded"}
+var structureNames = [...]string{"reference", "embedded", "paged"}
 
 // String is the layout in one line: what isn't a plain reference.
 func (l Layout) String() string {
@@ -70,6 +74,9 @@ func (s Storage) String() string {
 	}
 	if s.Newest > 0 {
 		with = append(with, fmt.Sprintf("the newest %d by %s in the parent", s.Newest, s.By))
+	}
+	if s.Page > 0 {
+		with = append(with, fmt.Sprintf("%d to a document", s.Page))
 	}
 	if s.Count {
 		with = append(with, "a count in the parent")

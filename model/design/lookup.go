@@ -16,6 +16,8 @@ type lookup struct {
 	byID   string  // the name of the one document that is asked for by _id; "" if a filter asks
 	list   string  // the list of that document that has what is asked for; "" if it is the document itself
 	newest bool    // the list is a subset of the children
+	pages  *pages  // of one parent, that are read; nil otherwise
+	byPage string  // the name of that parent
 	first  []path  // parents that are found first, by a field that no copy holds
 	equal  []condition
 	since  string // the path of the range, in the host's documents; "" if there is none, or it is applied afterwards
@@ -66,6 +68,10 @@ func (s *store) lookup(a *access) lookup {
 		case p.isID() && home == nil:
 			l.byID, n = p.as, 1
 			continue
+		case p.rel == nil && p.own != nil && home != nil && s.paged(home) && p.own == s.pages[home].rel:
+			l.pages, l.byPage = s.pages[home], p.as
+			n *= share(p)
+			continue
 		case p.rel == nil && p.own != nil && p.own == home:
 			l.byID = p.as
 			n /= float64(l.host.Count)
@@ -90,7 +96,13 @@ func (s *store) lookup(a *access) lookup {
 		l.wanted = min(l.wanted, float64(a.Limit))
 	}
 	l.some = some(&l, n*cmp.Or(a.Share, 1), float64(a.of.Count))
-	l.fetched = s.fetched(&l, home)
+	if l.fetched = s.fetched(&l, home); l.pages != nil {
+		l.fetched = float64(l.pages.each())
+		if a.Limit > 0 && len(l.equal) == 0 && a.since == nil && a.order != nil && a.order.field.Grows && a.order.rel == nil {
+			l.limit = l.pages.newest(a.Limit)
+			l.fetched = float64(l.limit)
+		}
+	}
 	l.then = s.fetches(a, &l, home)
 	return l
 }
@@ -166,7 +178,7 @@ func (s *store) lookupRange(l *lookup, home *relation, prefix string) bool {
 			return
 		}
 		c := s.condition(*p, home, prefix)
-		if c.among || l.byID != "" {
+		if c.among || l.byID != "" || l.pages != nil {
 			complete = false
 			return
 		}
@@ -297,7 +309,7 @@ func (s *store) needed() map[string][]bson.D {
 
 // keys are those of the index that serves the lookup: equality, the sort or range, then the parents that were found first.
 func (l *lookup) keys() (keys bson.D) {
-	if l.byID != "" {
+	if l.byID != "" || l.pages != nil {
 		return nil
 	}
 	add := func(path string, direction int) {

@@ -22,6 +22,7 @@ type Price struct {
 	Commands float64 // that are sent
 	Read     float64 // documents that are returned
 	Written  float64 // documents that are inserted, updated or deleted
+	Scanned  float64 // entries of indexes that are read
 	Entries  float64 // entries of indexes that are added or removed
 	Bytes    float64 // that are returned
 	Loaded   float64 // bytes of the documents that the server reads and writes, whole
@@ -84,7 +85,9 @@ func (s *store) price() (Prices, error) {
 	var total float64
 	for i := range s.Entities {
 		e := s.entities[s.Entities[i].Name]
-		if s.home[e] != nil {
+		if p := s.pages[s.home[e]]; p != nil {
+			e = s.hostOf(p)
+		} else if s.home[e] != nil {
 			continue
 		}
 		z := s.sizes[e]
@@ -130,7 +133,7 @@ func (s *store) priceOf(i int, cold float64) (Price, error) {
 // At is what the operation takes on a server of such costs.
 func (p Price) At(c Costs) time.Duration {
 	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) + p.Written*float64(c.Written) +
-		p.Entries*float64(c.Entry) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
+		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
 }
 
 // Operation returns the price of an operation by its name; a Price without a name if there is none.
@@ -168,6 +171,7 @@ func (t *till) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
 		t.p.Sent = append(t.p.Sent, fmt.Sprintf("and one command for each further %d documents", batch))
 	}
 	t.p.Read += w.n
+	t.p.Scanned += w.n
 	t.p.Bytes += w.n * w.bytes
 	t.p.Loaded += w.n * t.sizes[e].average
 	t.send(w.byID, w.n)
@@ -262,6 +266,7 @@ func (t *till) aggregate(q *model.Aggregate[relate.Count[id]], w expected) ([]re
 	t.p.Commands += w.some * float64(q.Cost().Commands)
 	t.p.Sent = append(t.p.Sent, q.String())
 	t.p.Read += w.n
+	t.p.Scanned += w.scanned
 	t.send(false, w.n)
 	return nil, nil
 }

@@ -25,7 +25,11 @@ func TestPriced(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			p, err := w.Price(randomLayout(r, g))
+			l := randomLayout(r, g)
+			if len(w.Relations) > 0 && r.IntN(3) == 0 {
+				l = l.with(w.Relations[r.IntN(len(w.Relations))].Name(), Storage{As: Paged, Page: 1 + r.Int64N(20)})
+			}
+			p, err := w.Price(l)
 			if err != nil {
 				continue
 			}

@@ -47,6 +47,11 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	}
 	for i := range r.store.Entities {
 		e := r.store.entities[r.store.Entities[i].Name]
+		if home := r.store.home[e]; home != nil && r.store.paged(home) {
+			if err := r.fillPages(ctx, db, home); err != nil {
+				return err
+			}
+		}
 		c := r.store.own[e]
 		if c == nil {
 			continue
@@ -185,7 +190,12 @@ func (v *live) insert(e *entity) doc {
 	d := doc{{Key: "_id", Value: e.id(e.Count + v.added[e])}}
 	v.added[e]++
 	for i := range e.Fields {
-		d = append(d, bson.E{Key: e.Fields[i].Name, Value: v.value(e, &e.Fields[i])})
+		f := &e.Fields[i]
+		value := v.value(e, f)
+		if f.Grows {
+			value = f.value(e.Count + v.added[e] - 1)
+		}
+		d = append(d, bson.E{Key: f.Name, Value: value})
 	}
 	return d
 }

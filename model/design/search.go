@@ -32,8 +32,8 @@ const SearchLimit = 5000
 // The candidates for each relation are a reference; a reference with copies of what some read shows, or finds documents by; and
 // embedding, if no parent has more than [advise.FewLimit] children and no list has more than [advise.ArrayLimit] bytes. If all
 // candidates together are at most [SearchLimit] layouts, all are priced. Otherwise the search begins with references, and with the
-// layout that is the best for each operation alone, and changes the storage of one entity's relations at a time, as long as that
-// helps. Then Bound says how much better a layout could be at most.
+// layout that is the best for each operation alone, and changes the storage of one or two entities' relations at a time, as long as
+// that helps. Then Bound says how much better a layout could be at most.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {
@@ -76,7 +76,7 @@ func (g *graph) groups() (out [][]Layout) {
 			var longer []Layout
 			for _, l := range group {
 				for _, st := range g.candidates(r) {
-					if st.As != Embedded || !l.embeds() {
+					if st.As == Reference || !l.embeds() {
 						longer = append(longer, l.with(r.Name(), st))
 					}
 				}
@@ -92,7 +92,7 @@ func (g *graph) groups() (out [][]Layout) {
 
 func (l Layout) embeds() bool {
 	for _, s := range l.Stored {
-		if s.As == Embedded {
+		if s.As != Reference {
 			return true
 		}
 	}
@@ -126,7 +126,34 @@ func (g *graph) candidates(r *relation) []Storage {
 			out = append(out, Storage{As: Embedded})
 		}
 	}
+	if st, ok := g.pagedBy(r); ok {
+		out = append(out, st)
+		for _, newest := range g.newestOf(r) {
+			newest.As, newest.Page = st.As, st.Page
+			out = append(out, newest)
+		}
+	}
 	return out
+}
+
+// pageSize is how many children a page has: "comments in batches of 100" (seeds 000, 003).
+const pageSize = 100
+
+// pagedBy is the storage of children in pages, if they come in an order and stay as they are, and pages of a parent are read.
+func (g *graph) pagedBy(r *relation) (Storage, bool) {
+	s := &store{graph: g}
+	item, err := sizeOf(s.document(exampleWorld, r.child, 0))
+	if r.parent == r.child || r.Ordered || r.average() < pageSize/4 || g.writes(r.child, Update, Delete) || err != nil || item*pageSize > advise.ArrayLimit {
+		return Storage{}, false
+	}
+	for _, list := range g.accesses {
+		for _, a := range list {
+			if a.Do == Read && a.of == r.child && slices.ContainsFunc(a.by, func(p path) bool { return p.rel == nil && p.own == r }) {
+				return Storage{As: Paged, Page: pageSize}, true
+			}
+		}
+	}
+	return Storage{}, false
 }
 
 // newestOf are the subsets that serve the reads of a parent's first children.
@@ -276,23 +303,44 @@ func comparePrices(a, b Prices) int {
 	return strings.Compare(a.Layout.String(), b.Layout.String())
 }
 
-// descend changes one group at a time, as long as that helps.
+// descend changes one group at a time, as long as that helps, and then two at a time.
 func (f *finder) descend(l Layout) {
 	now := f.try(l)
 	if now == nil {
 		return
 	}
-	for better := true; better; {
-		better = false
+	better := func(part Layout) bool {
+		p := f.try(l.over(part))
+		if p == nil || comparePrices(*p, *now) >= 0 {
+			return false
+		}
+		l, now = l.over(part), p
+		return true
+	}
+	for changed := true; changed; {
+		changed = false
 		for _, group := range f.groups {
 			for _, part := range group {
-				if p := f.try(l.over(part)); p != nil && comparePrices(*p, *now) < 0 {
-					l, now, better = l.over(part), p, true
+				changed = better(part) || changed
+			}
+		}
+		for i, group := range f.groups {
+			for _, other := range f.groups[:i] {
+				if changed || len(group)*len(other) > pairLimit {
+					continue
+				}
+				for _, part := range group {
+					for _, with := range other {
+						changed = better(part.over(with)) || changed
+					}
 				}
 			}
 		}
 	}
 }
+
+// pairLimit is how many pairs of storages of two entities are tried at most.
+const pairLimit = 200
 
 // steps looks for the best layout step by step, and returns a time that none is below: what the operations take added up, each
 // under the layout that is the best for it alone.

@@ -27,8 +27,10 @@ type store struct {
 	lists  map[*relation]*embed.Embedded[doc, id, doc]
 	orders map[*relation]*relate.ChildRefs[doc, id, doc, id]
 	newest map[*relation]*denorm.Subset[doc, id, doc, id]
+	pushed map[*relation]*denorm.Bounded[doc, id] // the newest of children that are kept in pages
 	counts map[*relation]*denorm.Counter[doc, id, doc, id]
 	copies map[*relation]*denorm.Copy[doc, id, id]
+	pages  map[*relation]*pages // by what embeds the children in their pages
 
 	lookups map[*access]lookup
 	sizes   map[*entity]size // of the documents of each collection
@@ -45,7 +47,8 @@ func newStore(g *graph, l Layout) (*store, error) {
 		graph: g, layout: l, own: map[*entity]*docs{}, home: map[*entity]*relation{},
 		refs: map[*relation]*relate.ParentRef[doc, id, doc, id]{}, lists: map[*relation]*embed.Embedded[doc, id, doc]{},
 		orders: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*denorm.Subset[doc, id, doc, id]{},
-		counts: map[*relation]*denorm.Counter[doc, id, doc, id]{}, copies: map[*relation]*denorm.Copy[doc, id, id]{},
+		counts: map[*relation]*denorm.Counter[doc, id, doc, id]{}, copies: map[*relation]*denorm.Copy[doc, id, id]{}, pages: map[*relation]*pages{},
+		pushed:  map[*relation]*denorm.Bounded[doc, id]{},
 		lookups: map[*access]lookup{}, sizes: map[*entity]size{}, indexes: map[string][]model.Index{},
 		more: map[string][]model.Index{}, orderOf: map[*relation]string{}, listSpec: map[*relation]string{},
 	}
@@ -53,6 +56,9 @@ func newStore(g *graph, l Layout) (*store, error) {
 		return nil, err
 	}
 	for e := range s.own {
+		if e.pages != nil {
+			continue
+		}
 		z, err := s.sizeOf(e)
 		if err != nil {
 			return nil, err
@@ -61,6 +67,11 @@ func newStore(g *graph, l Layout) (*store, error) {
 			return nil, s.refuse("Stored", l.String(), "a document of "+e.Name+" grows beyond 16 MB")
 		}
 		s.sizes[e] = z
+	}
+	for _, p := range s.pages {
+		if err := s.sizePages(p); err != nil {
+			return nil, err
+		}
 	}
 	for _, list := range g.accesses {
 		for _, a := range list {
@@ -82,13 +93,19 @@ func (s *store) place() error {
 		}
 		at := fmt.Sprintf("Stored[%q]", name)
 		if int(st.As) >= len(structureNames) {
-			return s.refuse(at+".As", st.As, "is one of Reference, Embedded")
+			return s.refuse(at+".As", st.As, "is one of Reference, Embedded, Paged")
 		}
-		if st.As == Embedded {
-			if other := s.home[r.child]; other != nil {
-				return s.refuse(at+".As", st.As, fmt.Sprintf("%s are embedded by %s already", r.Child, other.Name()))
+		if st.As != Reference {
+			if s.home[r.child] != nil {
+				return s.refuse(at+".As", st.As, fmt.Sprintf("%s are kept by another relation already", r.Child))
 			}
 			s.home[r.child] = r
+			if st.As == Paged {
+				if st.Page < 1 || st.Page > 100_000 {
+					return s.refuse(at+".Page", st.Page, "is from 1 to 100,000")
+				}
+				s.home[r.child] = s.newPages(r, st.Page)
+			}
 		}
 		for _, f := range st.Copy {
 			if r.parent.field(f) == nil && r.parent.parentBy(f) == nil {
@@ -102,8 +119,10 @@ func (s *store) place() error {
 		}
 	}
 	for _, e := range s.entities {
-		if s.home[e] == nil {
+		if home := s.home[e]; home == nil {
 			s.own[e] = model.NewCollection[doc, id](e.Name)
+		} else if s.paged(home) {
+			s.own[home.parent] = model.NewCollection[doc, id](e.Name)
 		}
 	}
 	return nil
@@ -112,21 +131,29 @@ func (s *store) place() error {
 // placeMore refuses what a relation's structure has no room for.
 func (s *store) placeMore(r *relation, st Storage, at string) error {
 	apart := st.As == Reference && s.home[r.child] == nil && s.home[r.parent] == nil
+	home := s.home[r.child]
 	switch {
+	case home != nil && s.paged(home) && (len(st.Copy) > 0 || s.writes(r.child, Update, Delete)):
+		return s.refuse(at, st.String(), fmt.Sprintf("%s are kept in pages: they hold no copies, and don't change", r.Child))
+	case st.As == Paged && (s.home[r.parent] != nil || r.parent == r.child || r.Ordered):
+		return s.refuse(at+".As", st.As, "pages are in the order of insertion, and the parents have a collection of their own")
+	case st.Page != 0 && st.As != Paged:
+		return s.refuse(at+".Page", st.Page, "belongs to Paged")
 	case st.As == Embedded && (s.home[r.parent] != nil || r.parent == r.child):
 		return s.refuse(at+".As", st.As, fmt.Sprintf("%s have no collection of their own to embed in", r.Parent))
 	case st.As == Reference && r.Ordered && (s.home[r.child] != nil || s.home[r.parent] != nil):
 		return s.refuse(at+".As", st.As, "a parent lists the _ids of its children in order: both have collections of their own")
 	case len(st.Copy) > 0 && (st.As == Embedded || s.home[r.parent] != nil || r.Ordered):
 		return s.refuse(at+".Copy", st.Copy, "a copy follows a parent with a collection of its own, whose _id the child holds")
+	case st.Newest != 0 && st.As == Paged && s.home[r.parent] == nil && !st.Count:
+		return s.placeNewest(r, st, at)
 	case (st.Newest != 0 || st.Count) && (!apart || r.Ordered):
 		return s.refuse(at, st.String(), "both ends have collections of their own, and the child holds the _id of its parent")
-	case st.Newest < 0 || (st.Newest > 0) != (st.By != ""):
-		return s.refuse(at+".Newest", st.Newest, "is a number of children; By is given with it")
-	case st.By != "" && r.child.field(st.By) == nil:
-		return s.refuse(at+".By", st.By, fmt.Sprintf("%s have no field of this name", r.Child))
 	case st.Newest > 0 && s.writes(r.child, Update, Delete):
 		return s.refuse(at+".Newest", st.Newest, fmt.Sprintf("the workload changes or deletes %s: such a subset isn't priced", r.Child))
+	}
+	if err := s.placeNewest(r, st, at); err != nil {
+		return err
 	}
 	if st.Newest > 0 || st.Count {
 		for _, o := range r.child.parents {
@@ -134,6 +161,16 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 				return s.refuse(at, st.String(), fmt.Sprintf("one more subset or count of the same %s isn't priced", r.Child))
 			}
 		}
+	}
+	return nil
+}
+
+func (s *store) placeNewest(r *relation, st Storage, at string) error {
+	switch {
+	case st.Newest < 0 || (st.Newest > 0) != (st.By != ""):
+		return s.refuse(at+".Newest", st.Newest, "is a number of children; By is given with it")
+	case st.By != "" && r.child.field(st.By) == nil:
+		return s.refuse(at+".By", st.By, fmt.Sprintf("%s have no field of this name", r.Child))
 	}
 	return nil
 }

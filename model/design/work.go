@@ -103,7 +103,7 @@ func (x *work) get(e *entity, name string) (doc, error) {
 		return d, nil
 	}
 	q := x.own[e].ByID(x.id(e, name))
-	found, err := x.find(q, e, expected{1, 1, true, x.without(q, e, x.shown(e, name))})
+	found, err := x.find(q, e, expected{n: 1, some: 1, byID: true, bytes: x.without(q, e, x.shown(e, name))})
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,8 @@ type expected struct {
 	some float64 // how likely it is that the query is sent at all
 	byID bool    // it is by _id alone
 
-	bytes float64 // of what is returned of one document
+	bytes   float64 // of what is returned of one document
+	scanned float64 // entries of an index, where they are more than the documents
 }
 
 // write is a write of an operation, and what it does to documents and indexes.

@@ -24,10 +24,13 @@ func (x *work) lookUp(a *access) error {
 		found = []doc{d}
 	} else {
 		q := x.own[l.host].Find(filter).Limited(l.limit)
+		if l.pages != nil {
+			q = l.pages.query(x.id(l.pages.rel.parent, l.byPage), l.limit)
+		}
 		if path := orderOf(&l); path != "" {
 			q = q.Sorted(bson.D{{Key: path, Value: -1}, {Key: "_id", Value: -1}})
 		}
-		if found, err = x.find(q, l.host, expected{l.fetched, 1, false, x.without(q, l.host, x.listsOf(a, l))}); err != nil {
+		if found, err = x.find(q, l.host, expected{n: l.fetched, some: 1, bytes: x.without(q, l.host, x.listsOf(a, l))}); err != nil {
 			return err
 		}
 	}
@@ -50,6 +53,9 @@ func (x *work) lookUp(a *access) error {
 // orderOf is the path that the query sorts by; "" if its documents have the values in a list.
 func orderOf(l *lookup) string {
 	path := cmp.Or(l.order, l.since)
+	if l.pages != nil {
+		return ""
+	}
 	if l.list != "" && strings.HasPrefix(path, l.list+".") {
 		return ""
 	}
@@ -207,7 +213,7 @@ func (x *work) countChildren(r *relation, l *lookup, rows []row, out map[id]int6
 	if err := x.sendTo(r.child); err != nil {
 		return err
 	}
-	counts, err := x.db.aggregate(x.refs[r].Counts(ids...), expected{n: l.wanted * min(1, r.average()), some: l.some})
+	counts, err := x.db.aggregate(x.refs[r].Counts(ids...), expected{n: l.wanted * min(1, r.average()), some: l.some, scanned: l.wanted * r.average()})
 	for _, c := range counts {
 		out[c.ID] += c.N
 	}
@@ -244,7 +250,7 @@ func (x *work) fetch(f fetch, rows []row) ([]doc, error) {
 	if home != nil {
 		paths = []string{home.List}
 	}
-	found, err := x.find(q, x.host(parent), expected{n, f.some, home == nil, x.only(q, x.host(parent), paths...)})
+	found, err := x.find(q, x.host(parent), expected{n: n, some: f.some, byID: home == nil, bytes: x.only(q, x.host(parent), paths...)})
 	if home == nil || err != nil {
 		return found, err
 	}

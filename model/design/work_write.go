@@ -39,6 +39,9 @@ func (x *work) insert(a *access) error {
 	if home == nil {
 		return x.insertApart(a.of, d, named)
 	}
+	if p := x.pages[home]; p != nil {
+		return x.append(p, x.id(p.rel.parent, named[p.rel]), named[p.rel], d)
+	}
 	w := x.lists[home].Add(x.id(home.parent, named[home]), d)
 	x.add(write{Write: w, host: home.parent, one: named[home], n: 1, changes: changes(1, home.List)})
 	return nil
@@ -86,6 +89,22 @@ func (x *work) insertCounted(r *relation, d doc) error {
 	return x.db.change(x.counts[r].Insert(d, x.db.token()), changed{
 		text:     "Counter.Insert: the parent's tokens read; the child, the parent and the child written",
 		commands: 4, read: 1, written: map[*entity]float64{r.child: 2, r.parent: 1}, entries: entries + 2,
+	})
+}
+
+// append stores a document at the end of its parent's pages.
+func (x *work) append(p *pages, parent id, name string, d doc) error {
+	if err := x.send(); err != nil {
+		return err
+	}
+	host := x.hostOf(p)
+	x.forget(host)
+	if t := x.pushed[p.rel]; t != nil {
+		x.add(write{Write: t.Push(parent, d), host: p.rel.parent, one: name, n: 1, changes: changes(2, p.rel.List)})
+	}
+	return x.db.change(p.bucket.Append(parent, d), changed{
+		text:     "Bucket.Append: the newest page's counts read, and the page written",
+		commands: 2, read: 1, written: map[*entity]float64{host: 1}, entries: float64(len(x.indexes[host.Name])),
 	})
 }
 

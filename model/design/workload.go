@@ -44,6 +44,9 @@ type Field struct {
 
 	// Values is how many different values there are. The default is one for each document.
 	Values int64
+
+	// Grows says that each new document has a greater value than all before it, and that it stays: the time of a comment.
+	Grows bool
 }
 
 // A Relation belongs to two entities: each child has one parent, and a parent has any number of children.
@@ -143,6 +146,7 @@ type Costs struct {
 	Shard    time.Duration // each further shard that a command is sent to
 	Read     time.Duration // a document that is read
 	Written  time.Duration // a document that is written
+	Scanned  time.Duration // an entry of an index that is read
 	Entry    time.Duration // an entry of an index that is written
 	Kilobyte time.Duration // 1024 bytes that are returned
 	Loaded   time.Duration // 1024 bytes of documents that the server reads or writes, whole, whatever is returned of them
@@ -156,6 +160,7 @@ var DefaultCosts = Costs{
 	Shard:    100 * time.Microsecond,
 	Read:     4 * time.Microsecond,
 	Written:  40 * time.Microsecond,
+	Scanned:  500 * time.Nanosecond,
 	Entry:    8 * time.Microsecond,
 	Kilobyte: 10 * time.Microsecond,
 	Loaded:   2 * time.Microsecond,

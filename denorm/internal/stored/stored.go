@@ -151,9 +151,17 @@ func IsNumberType(t reflect.Type) bool {
 	return false
 }
 
-// IsDocumentType reports whether a type's zero value is stored as a document. What can't be encoded is told when it is.
+// IsDocumentType reports whether a type's zero value, or an empty one where that is nil, is stored as a document. What can't be encoded
+// is told when it is.
 func IsDocumentType(t reflect.Type) bool {
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: reflect.Zero(t).Interface()}})
+	v := reflect.Zero(t)
+	switch t.Kind() {
+	case reflect.Slice:
+		v = reflect.MakeSlice(t, 0, 0)
+	case reflect.Map:
+		v = reflect.MakeMap(t)
+	}
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v.Interface()}})
 	return err != nil || bson.Raw(raw).Lookup("v").Type == bson.TypeEmbeddedDocument
 }
 

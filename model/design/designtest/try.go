@@ -37,7 +37,7 @@ type Measured struct {
 	Commands, Read, Written float64
 	Bytes                   float64 // that were returned
 
-	// Time is what this takes by the server's Costs. Entries of indexes, shards, the bytes that the server loads and what is read from
+	// Time is what this takes by the server's Costs. Entries of indexes that are read or written, shards, the bytes that the server loads and what is read from
 	// disk are as priced, since no server reports them.
 	Time time.Duration
 	// Took is how long a run took on the backend.
@@ -66,13 +66,15 @@ func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 			t.Fatal(err)
 		}
 		monitor := modeltest.NewMonitor()
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-			trial, err := try(t, w, p, db, monitor)
-			if err != nil {
-				t.Fatalf("%s: %v", l.Name, err)
-			}
-			report.Trials = append(report.Trials, trial)
-		}, modeltest.WithMonitor(monitor))
+		t.Run(l.Name, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				trial, err := try(t, w, p, db, monitor)
+				if err != nil {
+					t.Fatal(err)
+				}
+				report.Trials = append(report.Trials, trial)
+			}, modeltest.WithMonitor(monitor))
+		})
 	}
 	return report
 }

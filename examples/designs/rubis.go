@@ -80,3 +80,21 @@ var (
 	item     = d.Access{Of: "items", By: []string{"_id"}}
 	received = d.Access{Of: "comments", By: []string{"toUser"}, Fields: []string{"fromUser.nickname"}}
 )
+
+// auctionExpert is the schema that an expert made for this workload in the evaluation of NoSE (plans/rubis_expert.rb), as documents: an item
+// with its bids and the bidders' nicknames, a user with the comments that were received and with the purchases. The expert's other
+// tables are indexes here.
+var auctionExpert = d.Layout{Name: "expert", Stored: map[string]d.Storage{
+	"bids.item":       {As: d.Embedded},
+	"bids.user":       {Copy: []string{"nickname"}},
+	"comments.toUser": {As: d.Embedded},
+	"purchases.buyer": {As: d.Embedded},
+}}
+
+// auctionCareful is what one would make by MongoDB's own guides: bids are shown with their item, and each name is where it is shown.
+var auctionCareful = d.Layout{Name: "careful", Stored: map[string]d.Storage{
+	"bids.item":         {As: d.Embedded},
+	"bids.user":         {Copy: []string{"nickname"}},
+	"comments.fromUser": {Copy: []string{"nickname"}},
+	"items.seller":      {Copy: []string{"region"}},
+}}
