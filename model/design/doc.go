@@ -55,7 +55,7 @@
 //     what was found it returns the fields that are shown. The server reads documents whole.
 //   - An operation reads a document by _id once. Its writes are sent together at its end, or before a read of their collection;
 //     writes of one document are one write.
-//   - Nothing runs in a transaction: each write is an atomic one of one document, or what the technique does to be mendable.
+//   - Without [Server].Transactions each write is an atomic one of one document, or what the technique does to be mendable.
 //   - A child has one parent in each relation. Many-to-many relations are an entity of their own: the links, with a relation to each
 //     end.
 //

@@ -191,11 +191,15 @@ func (t *till) run(writes []write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	for _, plan := range plansOf(writes) {
+	for _, plan := range t.plansOf(writes) {
 		if err := plan.Err(); err != nil {
 			return err
 		}
-		t.p.Commands += float64(plan.Cost().Commands)
+		if t.Server.Transactions && plan.Guarantee() != model.Atomic {
+			t.p.Commands += float64(plan.CostTx().Commands) + 1 // the commit
+		} else {
+			t.p.Commands += float64(plan.Cost().Commands)
+		}
 		t.p.Sent = append(t.p.Sent, strings.Split(plan.String(), "\n")...)
 	}
 	for _, w := range writes {
@@ -207,14 +211,14 @@ func (t *till) run(writes []write) error {
 	return nil
 }
 
-// plansOf is one plan of some writes; where that would need a transaction, a plan of each.
-func plansOf(writes []write) (plans []model.Plan) {
+// plansOf is one plan of some writes; where that would need a transaction and there are none, a plan of each.
+func (s *store) plansOf(writes []write) (plans []model.Plan) {
 	steps := make([]model.Step, len(writes))
 	for i, w := range writes {
 		steps[i] = w.Write
 		plans = append(plans, model.NewPlan(w.Write))
 	}
-	if all := model.NewPlan(steps...); all.Guarantee() != model.Transactional {
+	if all := model.NewPlan(steps...); s.Server.Transactions || all.Guarantee() != model.Transactional {
 		return []model.Plan{all}
 	}
 	return plans
@@ -272,6 +276,9 @@ func (t *till) aggregate(q *model.Aggregate[relate.Count[id]], w expected) ([]re
 }
 
 func (t *till) change(c model.Change[any], cost changed) error {
+	if t.Server.Transactions {
+		cost = *cost.tx
+	}
 	t.p.Commands += cost.commands
 	t.p.Read += cost.read
 	t.p.Entries += cost.entries

@@ -20,6 +20,7 @@ func TestPriced(t *testing.T) {
 		for i := range w.Entities {
 			w.Entities[i].Count *= 10
 		}
+		w.Server.Transactions = seed%2 == 0
 		g, err := newGraph(w)
 		if err != nil {
 			t.Fatal(err)

@@ -23,6 +23,8 @@ type Runner struct {
 	gone  map[id]bool       // documents that were deleted
 	added map[*entity]int64 // documents that were inserted
 
+	plain, together model.DB // the database of the latest run, and with transactions
+
 	bytes    int64 // of the documents that were returned
 	answered func(a *access, rows []row, counts map[id]int64)
 }
@@ -66,7 +68,8 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 			}
 		}
 	}
-	return nil
+	_, err := r.actions(ctx, db)
+	return err
 }
 
 // Run carries out an operation for the n-th time.
@@ -78,7 +81,26 @@ func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) 
 	if i < 0 {
 		return r.store.refuse("operation", operation, "the workload has none of this name")
 	}
+	db, err := r.actions(ctx, db)
+	if err != nil {
+		return err
+	}
 	return newWork(r.store, r.live(ctx, db, operation, n)).operation(i)
+}
+
+// actions is the database on which each action is a transaction, if the workload says so.
+func (r *Runner) actions(ctx context.Context, db model.DB) (model.DB, error) {
+	if !r.store.Server.Transactions {
+		return db, nil
+	}
+	if r.plain != db {
+		together, err := model.WithTransactions(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		r.plain, r.together = db, together
+	}
+	return r.together, nil
 }
 
 func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int) *live {
@@ -120,7 +142,7 @@ func (v *live) run(writes []write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	for _, plan := range plansOf(writes) {
+	for _, plan := range v.store.plansOf(writes) {
 		if _, err := plan.Run(v.ctx, v.db); err != nil {
 			return err
 		}

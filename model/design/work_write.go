@@ -89,6 +89,10 @@ func (x *work) insertCounted(r *relation, d doc) error {
 	return x.db.change(x.counts[r].Insert(d, x.db.token()), changed{
 		text:     "Counter.Insert: the parent's tokens read; the child, the parent and the child written",
 		commands: 4, read: 1, written: map[*entity]float64{r.child: 2, r.parent: 1}, entries: entries + 2,
+		tx: &changed{
+			text:     "Counter.Insert in a transaction: the child and the parent written, and the commit",
+			commands: 2, written: map[*entity]float64{r.child: 1, r.parent: 1}, entries: entries,
+		},
 	})
 }
 
@@ -102,10 +106,14 @@ func (x *work) append(p *pages, parent id, name string, d doc) error {
 	if t := x.pushed[p.rel]; t != nil {
 		x.add(write{Write: t.Push(parent, d), host: p.rel.parent, one: name, n: 1, changes: changes(2, p.rel.List)})
 	}
-	return x.db.change(p.bucket.Append(parent, d), changed{
+	cost := changed{
 		text:     "Bucket.Append: the newest page's counts read, and the page written",
 		commands: 2, read: 1, written: map[*entity]float64{host: 1}, entries: float64(len(x.indexes[host.Name])),
-	})
+	}
+	tx := cost
+	tx.text += " in a transaction, and the commit"
+	tx.commands, cost.tx = 3, &tx
+	return x.db.change(p.bucket.Append(parent, d), cost)
 }
 
 // changed is what a change of a technique costs by its documentation.
@@ -114,6 +122,8 @@ type changed struct {
 	commands, read float64
 	written        map[*entity]float64
 	entries        float64
+
+	tx *changed // in a transaction, with its commit
 }
 
 // update changes fields of one document, and their copies.
@@ -229,9 +239,14 @@ func (x *work) deleteApart(e *entity, one id) error {
 				return err
 			}
 			x.forget(r.parent)
+			entries := 1 + float64(len(x.indexes[e.Name]))
 			return x.db.change(t.Delete(one, x.db.token()), changed{
 				text:     "Counter.Delete: the child and the parent's tokens read; the child, the parent and the child written",
-				commands: 5, read: 2, written: map[*entity]float64{e: 2, r.parent: 1}, entries: 1 + float64(len(x.indexes[e.Name])) + 2,
+				commands: 5, read: 2, written: map[*entity]float64{e: 2, r.parent: 1}, entries: entries + 2,
+				tx: &changed{
+					text:     "Counter.Delete in a transaction: the child read; the child and the parent written, and the commit",
+					commands: 3, read: 1, written: map[*entity]float64{e: 1, r.parent: 1}, entries: entries,
+				},
 			})
 		}
 	}

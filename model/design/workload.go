@@ -130,6 +130,11 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server is what the workload runs on.
 type Server struct {
+	// Transactions says that the writes of an action come about together: those of more than one document run in a transaction
+	// (model.WithTransactions). An action is the writes that an operation sends together, or what a technique does for one insertion or
+	// deletion. The server is a MongoDB 8.0 or later. By default nothing runs in a transaction.
+	Transactions bool
+
 	// Shards is over how many servers the collections are spread, by a hash of _id. The default is one.
 	Shards int64
 
