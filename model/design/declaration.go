@@ -3,13 +3,15 @@ package design
 import (
 	"fmt"
 	"go/format"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/docmodel/docmodel/model/embed"
 )
 
-// Declaration is the layout in Go, to be pasted: the types of the documents, the collections, the techniques, and the model.
+// Declaration returns the layout as Go source to paste below a package clause: imports, the
+// types of the documents, the collections, the techniques, and the model.
 func (p Prices) Declaration() string {
 	s := p.store
 	if s == nil {
@@ -36,11 +38,23 @@ func (p Prices) Declaration() string {
 	b.WriteByte('\n')
 	names := s.techniqueLines(&b)
 	fmt.Fprintf(&b, "\n%sModel = model.New(%q,\n%s,\n)\n)\n", variable(s.model.Name()), s.model.Name(), strings.Join(names, ",\n"))
-	out, err := format.Source([]byte(b.String()))
+	source := imports(b.String()) + b.String()
+	out, err := format.Source([]byte(source))
 	if err != nil {
-		return b.String()
+		return source
 	}
 	return string(out)
+}
+
+// imports are the imports that a declaration needs.
+func imports(source string) string {
+	out := "import (\n"
+	for _, path := range []string{"denorm", "model", "model/embed", "relate"} {
+		if strings.Contains(source, path[strings.LastIndex(path, "/")+1:]+".") {
+			out += strconv.Quote("github.com/docmodel/docmodel/"+path) + "\n"
+		}
+	}
+	return out + "\"go.mongodb.org/mongo-driver/v2/bson\"\n)\n\n"
 }
 
 // structOf is the type of an entity's documents.

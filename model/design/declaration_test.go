@@ -57,9 +57,7 @@ func TestDeclaration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source := "package main\n\nimport (\n\t\"fmt\"\n\n\t\"github.com/docmodel/docmodel/denorm\"\n\t\"github.com/docmodel/docmodel/model\"\n" +
-			"\t\"github.com/docmodel/docmodel/model/embed\"\n\t\"github.com/docmodel/docmodel/relate\"\n\t\"go.mongodb.org/mongo-driver/v2/bson\"\n)\n\n" +
-			p.Declaration() + "\nfunc main() {\n\tfor _, x := range songsModel.Indexes().Needed {\n\t\tfmt.Println(x)\n\t}\n}\n"
+		source := "package main\n\nimport \"fmt\"\n\n" + p.Declaration() + "\nfunc main() {\n\tfor _, x := range songsModel.Indexes().Needed {\n\t\tfmt.Println(x)\n\t}\n}\n"
 		file := filepath.Join(t.TempDir(), "main.go")
 		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 			t.Fatal(err)

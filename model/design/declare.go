@@ -19,7 +19,9 @@ func (s *store) declare() {
 	for i := range s.Entities {
 		if e := s.entities[s.Entities[i].Name]; s.home[e] == nil {
 			for _, r := range e.parents {
-				techniques = append(techniques, s.declareRef(r, needed))
+				if r.Ordered || s.followed(r) {
+					techniques = append(techniques, s.declareRef(r, needed))
+				}
 				techniques = append(techniques, s.declareMore(r)...)
 			}
 		}
@@ -62,6 +64,22 @@ func (s *store) declare() {
 		}
 	}
 	s.model = model.New(cmp.Or(s.Name, "workload"), techniques...)
+	s.indexes = map[string][]model.Index{} // without those that others cover
+	s.addIndexes(s.model.Indexes().Needed)
+}
+
+// followed reports whether an operation looks for the children of a parent.
+func (s *store) followed(r *relation) bool {
+	for _, list := range s.accesses {
+		for _, a := range list {
+			if slices.Contains(a.counts, r) || a.Do == Read && slices.ContainsFunc(s.lookups[a].equal, func(c condition) bool {
+				return c.asks.rel == nil && c.asks.own == r || c.asks.rel == r && c.among
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (s *store) relationNames() (out []string) {

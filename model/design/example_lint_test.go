@@ -43,8 +43,8 @@ func ExampleLint() {
 		fmt.Println(smell)
 	}
 	// Output:
-	// needless index: books.title_1: none of the runs is known to use it; give the run that needs it, or leave out the technique or path that it belongs to
+	// needless index: books.title_1: no run uses it; add the run that uses it, or remove the index
 	// no index: search: no index is known to serve {title: RegExp('moon', 'i')}; declare one (model.Entity), and set the Index of the query
-	// unanchored pattern: search: /moon/i ignores case; begin it with ^ and keep the case, store the value folded in a field of its own, or use an index with a collation
-	// unbounded array: authors.books: an array without Items, 16 MB are reached at 1277727; declare what bounds it (denorm.Bounded, embed.EmbeddedSpec.Max), or give the elements a collection of their own
+	// unanchored pattern: search: /moon/i ignores case; begin the pattern with ^ and match the case, store the text in lower case in another field, or use an index with a collation
+	// unbounded array: authors.books: an array without Items, 16 MB are reached at 1277727; bound it (denorm.Bounded, embed.EmbeddedSpec.Max) and tell the Budget, or store the elements in a collection of their own
 }

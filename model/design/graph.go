@@ -113,7 +113,7 @@ func (g *graph) refuse(field string, value any, reason string) error {
 
 func (g *graph) readEntities() error {
 	if len(g.Entities) == 0 {
-		return g.refuse("Entities", 0, "a workload has at least one entity")
+		return g.refuse("Entities", 0, "must have at least one entity")
 	}
 	g.Entities = slices.Clone(g.Entities)
 	for i := range g.Entities {
@@ -122,33 +122,33 @@ func (g *graph) readEntities() error {
 		at := fmt.Sprintf("Entities[%d]", i)
 		switch {
 		case e.Name == "" || strings.ContainsAny(e.Name, ".$ ="):
-			return g.refuse(at+".Name", e.Name, "an entity has a name without dots, dollars, spaces and equal signs")
+			return g.refuse(at+".Name", e.Name, "must be a name without '.', '$', '=' and spaces")
 		case g.entities[e.Name] != nil:
 			return g.refuse(at+".Name", e.Name, "two entities have this name")
 		case e.Count <= 0 || e.Count > 1<<31:
-			return g.refuse(at+".Count", e.Count, "is from 1 to 2^31")
+			return g.refuse(at+".Count", e.Count, "must be from 1 to 2^31")
 		}
 		var names []string
 		for j, f := range e.Fields {
 			at := fmt.Sprintf("%s.Fields[%d]", at, j)
 			switch {
 			case f.Name == "" || f.Name == "_id" || f.Name == "*" || strings.ContainsAny(f.Name, ".$ ="):
-				return g.refuse(at+".Name", f.Name, "a field has a name without dots, dollars, spaces and equal signs, and _id is there by itself")
+				return g.refuse(at+".Name", f.Name, "must be a name without '.', '$', '=' and spaces, other than _id")
 			case slices.Contains(names, f.Name):
 				return g.refuse(at+".Name", f.Name, "two fields have this name")
 			case f.Text < 0:
-				return g.refuse(at+".Text", f.Text, "is a number of bytes")
+				return g.refuse(at+".Text", f.Text, "must not be negative")
 			case f.Grows && (f.Text != 0 || f.Values != 0):
-				return g.refuse(at+".Grows", true, "a field that grows is a number or a time, with a value of its own in each document")
+				return g.refuse(at+".Grows", true, "a field that grows must be a number (Text 0) with a value of its own in each document (Values 0)")
 			case f.Values < 0:
-				return g.refuse(at+".Values", f.Values, "is a number of values")
+				return g.refuse(at+".Values", f.Values, "must not be negative")
 			}
 			names = append(names, f.Name)
 			if f.Values == 0 {
 				f.Values = e.Count
 			}
 			if !f.fits() {
-				return g.refuse(at+".Text", f.Text, fmt.Sprintf("is too short for %d different values: give Values", f.Values))
+				return g.refuse(at+".Text", f.Text, fmt.Sprintf("is too short for %d different values: set Values", f.Values))
 			}
 			e.Fields[j] = f
 		}
@@ -168,14 +168,14 @@ func (g *graph) readRelations() error {
 		case r.parent == nil:
 			return g.refuse(at+".Parent", r.Parent, "no entity has this name")
 		case r.Field == "" || strings.ContainsAny(r.Field, ".$ =") || r.child.field(r.Field) != nil || r.child.parentBy(r.Field) != nil || r.Field == "_id":
-			return g.refuse(at+".Field", r.Field, "is the child's name for its parent, and no other field's or relation's name")
+			return g.refuse(at+".Field", r.Field, "must be a name that no other field or relation of the child has")
 		case r.List == "" || strings.ContainsAny(r.List, ".$ =") || r.parent.field(r.List) != nil || r.List == "_id" ||
 			slices.ContainsFunc(r.parent.children, func(o *relation) bool { return o.List == r.List }):
-			return g.refuse(at+".List", r.List, "is the parent's name for its children, and no other field's or relation's name")
+			return g.refuse(at+".List", r.List, "must be a name that no other field or relation of the parent has")
 		case r.Max < 0 || r.Max > 0 && float64(r.Max) < r.average():
-			return g.refuse(at+".Max", r.Max, fmt.Sprintf("a parent has %.4g children on average", r.average()))
+			return g.refuse(at+".Max", r.Max, fmt.Sprintf("must not be less than the average of %.4g children", r.average()))
 		case r.Fixed && r.Max == 0:
-			return g.refuse(at+".Fixed", true, "give Max as well")
+			return g.refuse(at+".Fixed", true, "needs Max")
 		}
 		r.child.parents = append(r.child.parents, r)
 		r.parent.children = append(r.parent.children, r)
@@ -187,10 +187,10 @@ func (g *graph) readRelations() error {
 func (g *graph) readServer() error {
 	s := g.Server
 	if s.Shards < 0 {
-		return g.refuse("Server.Shards", s.Shards, "is a number of shards")
+		return g.refuse("Server.Shards", s.Shards, "must not be negative")
 	}
 	if s.Memory < 0 {
-		return g.refuse("Server.Memory", s.Memory, "is a number of bytes")
+		return g.refuse("Server.Memory", s.Memory, "must not be negative")
 	}
 	costs := []struct {
 		name string

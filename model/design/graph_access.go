@@ -9,7 +9,7 @@ import (
 
 func (g *graph) readOperations() error {
 	if len(g.Operations) == 0 {
-		return g.refuse("Operations", 0, "a workload has at least one operation")
+		return g.refuse("Operations", 0, "must have at least one operation")
 	}
 	var names []string
 	for i := range g.Operations {
@@ -17,11 +17,11 @@ func (g *graph) readOperations() error {
 		at := fmt.Sprintf("Operations[%d]", i)
 		switch {
 		case o.Name == "" || slices.Contains(names, o.Name):
-			return g.refuse(at+".Name", o.Name, "each operation has a name of its own")
+			return g.refuse(at+".Name", o.Name, "must be a name that no other operation has")
 		case !(o.Rate > 0) || math.IsInf(o.Rate, 0):
-			return g.refuse(at+".Rate", o.Rate, "is a number greater than zero")
+			return g.refuse(at+".Rate", o.Rate, "must be greater than 0")
 		case len(o.Accesses) == 0:
-			return g.refuse(at+".Accesses", 0, "an operation has at least one access")
+			return g.refuse(at+".Accesses", 0, "must have at least one access")
 		case o.Within < 0:
 			return g.refuse(at+".Within", o.Within, "must not be negative")
 		}
@@ -45,7 +45,7 @@ func (g *graph) readAccess(from *Access, at string) (*access, error) {
 		return nil, g.refuse(at+".Of", a.Of, "no entity has this name")
 	}
 	if int(a.Do) >= len(actionNames) {
-		return nil, g.refuse(at+".Do", a.Do, "is one of Read, Insert, Update, Delete")
+		return nil, g.refuse(at+".Do", a.Do, "must be Read, Insert, Update or Delete")
 	}
 	for k, s := range a.By {
 		p, err := g.path(a.of, s, fmt.Sprintf("%s.By[%d]", at, k))
@@ -72,23 +72,23 @@ func (g *graph) readBy(a *access, at string) error {
 	hasID := slices.ContainsFunc(a.by, path.isID)
 	switch {
 	case hasID && len(a.by) > 1:
-		return g.refuse(at+".By", a.By, "_id alone finds the document")
+		return g.refuse(at+".By", a.By, "_id must be the only path")
 	case a.Do == Read && len(a.by) == 0 && (a.Limit == 0 || a.Since == "" && a.Order == ""):
 		if a.of.Count > 1000 {
-			return g.refuse(at+".By", a.By, fmt.Sprintf("a read of all %d %s: give a path, or an order and a limit", a.of.Count, a.Of))
+			return g.refuse(at+".By", a.By, fmt.Sprintf("reads all %d %s: add a path, or an Order or Since with a Limit", a.of.Count, a.Of))
 		}
 	case (a.Do == Update || a.Do == Delete) && !hasID:
-		return g.refuse(at+".By", a.By, "an update or deletion is by _id")
+		return g.refuse(at+".By", a.By, "an Update or Delete must be by _id")
 	case a.Do == Insert:
 		for _, p := range a.by {
 			if p.rel != nil || p.own == nil {
-				return g.refuse(at+".By", a.By, "an insertion names relations of its entity")
+				return g.refuse(at+".By", a.By, "an Insert can only name relations of its entity")
 			}
 		}
 	}
 	for _, p := range a.by {
 		if p.name == "*" {
-			return g.refuse(at+".By", a.By, "a document is found by a field or a relation")
+			return g.refuse(at+".By", a.By, "must be a field or a relation")
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (g *graph) readBy(a *access, at string) error {
 
 func (g *graph) readRange(a *access, at string) error {
 	if a.Do != Read && (a.Since != "" || a.Share != 0 || a.Order != "" || a.Limit != 0) {
-		return g.refuse(at+".Do", a.Do, "Since, Share, Order and Limit belong to a read")
+		return g.refuse(at+".Do", a.Do, "Since, Share, Order and Limit need a Read")
 	}
 	for _, x := range []struct {
 		name, path string
@@ -110,17 +110,17 @@ func (g *graph) readRange(a *access, at string) error {
 			return err
 		}
 		if p.field == nil {
-			return g.refuse(at+x.name, x.path, "is a field of the entity, or of a parent")
+			return g.refuse(at+x.name, x.path, "must be a field of the entity or of a parent")
 		}
 		*x.to = &p
 	}
 	switch {
 	case a.since != nil && !(a.Share > 0 && a.Share <= 1):
-		return g.refuse(at+".Share", a.Share, "Since needs the share of the documents that it leaves, at most 1")
+		return g.refuse(at+".Share", a.Share, "must be greater than 0 and at most 1, because Since is set")
 	case a.since == nil && a.Share != 0:
-		return g.refuse(at+".Share", a.Share, "belongs to Since")
+		return g.refuse(at+".Share", a.Share, "needs Since")
 	case a.since != nil && a.order != nil && *a.since != *a.order:
-		return g.refuse(at+".Order", a.Order, "results come in the order of Since")
+		return g.refuse(at+".Order", a.Order, "must be the same as Since")
 	case a.Limit < 0:
 		return g.refuse(at+".Limit", a.Limit, "must not be negative")
 	}
@@ -147,15 +147,15 @@ func (g *graph) readFields(a *access, at string) error {
 				a.shown = append(a.shown, p)
 			}
 		case a.Do == Update && p.rel == nil && p.field != nil && p.field.Grows:
-			return g.refuse(at, s, "a field that grows isn't changed")
+			return g.refuse(at, s, "a field that grows can't be updated")
 		case a.Do == Update && p.rel == nil && p.field != nil:
 			a.sets = append(a.sets, p.name)
 		default:
-			return g.refuse(at, s, "an update changes fields of its entity, and only reads and updates name fields")
+			return g.refuse(at, s, "an Update can only change fields of its own entity, and an Insert or Delete has no Fields")
 		}
 	}
 	if a.Do == Update && len(a.sets) == 0 {
-		return g.refuse(at+".Fields", a.Fields, "say which fields the update changes")
+		return g.refuse(at+".Fields", a.Fields, "must name the fields that the Update changes")
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (g *graph) path(e *entity, s, at string) (path, error) {
 	}
 	if named {
 		if as == "" || p.as == "" {
-			return p, g.refuse(at, s+"="+as, "a name belongs to _id or a relation")
+			return p, g.refuse(at, s+"="+as, "only _id and relations can have a name")
 		}
 		p.as = as
 	}

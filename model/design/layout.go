@@ -8,44 +8,49 @@ import (
 	"strings"
 )
 
-// A Layout says how each relation of a workload is stored. Relations that it doesn't name are references. The zero Layout is the
-// normalized one: a collection for each entity, and a reference for each relation.
+// A Layout says how each relation of a workload is stored. A relation that is not in Stored
+// is a Reference. The zero Layout is the normalized one: every entity has a collection, and
+// every relation is a reference.
 type Layout struct {
 	Name   string
 	Stored map[string]Storage // by the relation's name: "bids.item"
 }
 
-// A Storage is how a relation is stored.
+// A Storage says how one relation is stored.
 type Storage struct {
 	As Structure
 
-	// Copy are fields of the parent that each child holds a copy of (denorm.Copy). They are the parent's own fields or
-	// relations, by name.
+	// Copy lists fields and relations of the parent. Every child holds a copy of them
+	// (denorm.Copy). It needs a Reference, and a parent with a collection of its own.
 	Copy []string
 
-	// Newest is how many of its children the parent holds as well, whole: those with the greatest values of the field By (denorm.Subset).
+	// Newest is the number of children that the parent holds too, beside the place where all
+	// children are stored: the children with the greatest values of the field By. They have
+	// all their fields and relations, but no copies, because a denorm.Copy does not reach
+	// into them (denorm.Subset; denorm.Bounded if the children are Paged).
 	Newest int64
 	By     string
 
-	// Page is how many children a document holds, if they are Paged.
+	// Page is the number of children in one document, if the relation is Paged.
 	Page int64
 
-	// Count says that the parent holds how many children it has, in a field named after its list: bidsCount (denorm.Counter).
+	// Count means that the parent holds the number of its children (denorm.Counter), in a
+	// field that is named after the list: bidsCount.
 	Count bool
 }
 
-// A Structure is where a relation is kept.
+// A Structure says where a relation is stored.
 type Structure uint8
 
 const (
-	// Reference: the child holds the _id of its parent (relate.ParentRef). If the relation is Ordered, the parent lists the _ids of
-	// its children instead (relate.ChildRefs).
+	// Reference: the child holds the _id of its parent (relate.ParentRef). If the relation is
+	// Ordered, the parent holds a list of the _ids of its children (relate.ChildRefs).
 	Reference Structure = iota
 	Embedded            // the children are elements of an array in their parent (embed.Embedded)
-	Paged               // the children are kept in the order of insertion, so many to a document (denorm.Bucket)
+	Paged               // a document holds Page children of one parent, in the order of insertion (denorm.Bucket)
 )
 
-// String is the structure as the documents of this library call it.
+// String returns the structure as a word: embedded.
 func (s Structure) String() string {
 	if int(s) < len(structureNames) {
 		return structureNames[s]
@@ -55,7 +60,7 @@ func (s Structure) String() string {
 
 var structureNames = [...]string{"reference", "embedded", "paged"}
 
-// String is the layout in one line: what isn't a plain reference.
+// String describes the layout in one line. Plain references are left out.
 func (l Layout) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(l.Stored)) {
@@ -66,7 +71,7 @@ func (l Layout) String() string {
 	return cmp.Or(strings.Join(parts, "; "), "references only")
 }
 
-// String is the storage in words: "embedded", "reference with a copy of name".
+// String describes the storage: "reference with a copy of name".
 func (s Storage) String() string {
 	var with []string
 	if len(s.Copy) > 0 {

@@ -12,57 +12,64 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Lint looks for what is known to go wrong in a model that is declared: MongoDB's schema design anti-patterns. It computes from
-// declarations alone, and sends nothing. What the Model doesn't say is not judged: give what you know.
+// A Lint checks a model for known problems, MongoDB's schema design anti-patterns. It only
+// looks at declarations, and sends nothing. A model does not know how large its documents
+// get, or which commands the application sends. Give Budgets and Runs to have them checked.
 //
 // Source: "Schema Design Anti-Patterns", https://www.mongodb.com/docs/manual/data-modeling/design-antipatterns/.
 type Lint struct {
 	Model   *model.Model
-	Budgets []*advise.Budget // how large documents get, one for each collection that is to be judged
-	Runs    []Run            // what the application sends
+	Budgets []*advise.Budget // the bounds of the documents, one Budget for each collection
+	Runs    []Run            // the commands that the application sends
 }
 
-// A Run is a command of an application: a model.Query, a model.Aggregation, a model.FindAndModify, a model.Write or a model.Plan. A
-// Find's is Find.Query, an Aggregate's Aggregate.Aggregation.
+// A Run is a command that the application sends.
 type Run struct {
-	Name      string
-	Of        any
-	PerSecond float64 // how often in the busiest second one and the same document is written; 0 is seldom
+	Name string
+
+	// Of is a model.Query, model.Aggregation, model.FindAndModify, model.Write or model.Plan. For
+	// a Find give Find.Query, for an Aggregate give Aggregate.Aggregation.
+	Of any
+
+	// PerSecond is the greatest number of times that the same document is written in one
+	// second. 0 means that it is not checked.
+	PerSecond float64
 }
 
-// A Smell is a place where a rule is broken.
+// A Smell is a problem that a [Lint] found.
 type Smell struct {
-	Rule   string // "unbounded array"
-	Place  string // the collection and path, the index, or the run
-	Figure string // what was compared with what
+	Rule   string // one of the rules of Lint.Smells: "unbounded array"
+	Place  string // the collection and path, the collection and index, or the name of the run
+	Figure string // the value that was found, and the limit
 	Remedy string
 }
 
-// String is the smell in one line.
+// String describes the smell in one line.
 func (s Smell) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", s.Rule, s.Place, s.Figure, s.Remedy)
 }
 
-// The figures of the rules. Where MongoDB's pages give none, they are this package's own.
+// The limits of the rules. NameLimit is MongoDB's. The others are this package's own.
 const (
-	IndexLimit  = 10     // indexes of one collection, beside the one on _id
+	IndexLimit  = 10     // indexes of one collection, without the index on _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline
-	NameLimit   = 10_000 // collections of a model
+	NameLimit   = 10_000 // collections
 )
 
-// Smells returns what was found, by rule. A run that isn't one of the known types, or that carries an error, is a smell too.
+// Smells returns the problems that were found, sorted by rule.
 //
-//	rule                 what is compared
-//	unbounded array      a path without a bound in a Budget; a list of references in a collection without one
-//	bloated document     the largest document by its Budget, with [advise.ArrayLimit]
-//	hot document         Run.PerSecond, with [advise.HotLimit]
-//	needless index       an index of a technique that another one covers, so that it isn't created; one that no run uses
-//	many indexes         the indexes of a collection, with [IndexLimit]
-//	many collections     the collections of the model, with [NameLimit]
-//	no index             a run with a filter that no index is known to serve
-//	unanchored pattern   a regular expression that no index narrows: it ignores case, or doesn't begin with ^
-//	scatter-gather       a run that a keys.Shard of the model sends to all shards
-//	many $lookups        the $lookup stages of a pipeline, nested ones too, with [LookupLimit]
+//	rule                 reports
+//	unbounded array      an array or map without a bound in its Budget, or a list of references in a collection without a Budget
+//	bloated document     documents that can grow beyond [advise.ArrayLimit] bytes, by their Budget
+//	hot document         a Run with at least [advise.HotLimit] writes a second to one document
+//	needless index       an index that no Run uses; only if there are Runs
+//	many indexes         a collection with more than [IndexLimit] indexes
+//	many collections     a model with more than [NameLimit] collections
+//	no index             a Run with a filter whose Index is not set
+//	unanchored pattern   a Run with a regular expression that ignores case or does not begin with ^
+//	scatter-gather       a Run that goes to all shards, by a keys.Shard of the model
+//	many $lookups        a Run with more than [LookupLimit] $lookup stages, nested stages included
+//	not a command        a Run with an error, or with an Of of another type
 func (l Lint) Smells() []Smell {
 	if l.Model == nil {
 		return nil
@@ -77,7 +84,7 @@ func (l Lint) Smells() []Smell {
 	return x.found
 }
 
-// Want fails the test for each smell whose Place isn't in the list of those that are known and accepted.
+// Want fails the test for every smell, except at the accepted places ([Smell].Place).
 func (l Lint) Want(t interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -120,10 +127,10 @@ func (x *linter) documents() {
 			if o.Room > 0 {
 				figure += fmt.Sprintf(", 16 MB are reached at %d", o.Room)
 			}
-			x.add("unbounded array", w.Collection+"."+o.Path, figure, "declare what bounds it (denorm.Bounded, embed.EmbeddedSpec.Max), or give the elements a collection of their own")
+			x.add("unbounded array", w.Collection+"."+o.Path, figure, "bound it (denorm.Bounded, embed.EmbeddedSpec.Max) and tell the Budget, or store the elements in a collection of their own")
 		}
 		if w.Bytes > advise.ArrayLimit {
-			x.add("bloated document", w.Collection, fmt.Sprintf("up to %d bytes, more than %d", w.Bytes, advise.ArrayLimit), "move what isn't read with the rest into another collection (denorm.Subset, relate.ParentRef)")
+			x.add("bloated document", w.Collection, fmt.Sprintf("up to %d bytes, more than %d", w.Bytes, advise.ArrayLimit), "move fields that are seldom read together into another collection (denorm.Subset, relate.ParentRef)")
 		}
 	}
 	for _, t := range x.Model.Techniques() {
@@ -131,27 +138,24 @@ func (x *linter) documents() {
 			if r.ToEnd != model.Many || judged[r.From] || r.FromPath == "_id" || r.FromPath == "" {
 				continue
 			}
-			x.add("unbounded array", r.From+"."+r.FromPath, "a list without a bound that is declared", "give a Budget of "+r.From+" with the number of its items")
+			x.add("unbounded array", r.From+"."+r.FromPath, "no bound is declared", "add a Budget of "+r.From+" with the greatest number of items")
 		}
 	}
 	if n := len(x.Model.Collections()); n > NameLimit {
-		x.add("many collections", x.Model.Name(), fmt.Sprintf("%d, more than %d", n, NameLimit), "keep documents of one kind in one collection")
+		x.add("many collections", x.Model.Name(), fmt.Sprintf("%d, more than %d", n, NameLimit), "store documents of the same kind in one collection")
 	}
 }
 
 // indexes judges the indexes of the model.
 func (x *linter) indexes() {
 	set := x.Model.Indexes()
-	for _, d := range set.Dropped {
-		x.add("needless index", d.Index.Collection+"."+d.Index.Name, d.Why, "nothing to do: Indexes doesn't create it; drop it if an earlier version did")
-	}
 	count := map[string]int{}
 	for _, i := range set.Needed {
 		count[i.Collection]++
 	}
 	for _, c := range x.Model.Collections() {
 		if count[c] > IndexLimit {
-			x.add("many indexes", c, fmt.Sprintf("%d, more than %d: each write of an indexed field writes entries of all of them", count[c], IndexLimit), "leave out those that no frequent query needs")
+			x.add("many indexes", c, fmt.Sprintf("%d indexes, more than %d; every write of an indexed field updates all of them", count[c], IndexLimit), "remove the indexes that no frequent query needs")
 		}
 	}
 	if len(x.Runs) == 0 {
@@ -170,7 +174,7 @@ func (x *linter) indexes() {
 	}
 	for _, i := range set.Needed {
 		if place := i.Collection + "." + i.Name; !x.used[place] && !i.Unique && i.ExpireAfter == 0 {
-			x.add("needless index", place, "none of the runs is known to use it", "give the run that needs it, or leave out the technique or path that it belongs to")
+			x.add("needless index", place, "no run uses it", "add the run that uses it, or remove the index")
 		}
 	}
 }
@@ -208,7 +212,7 @@ type sharded interface {
 // run judges a command.
 func (x *linter) run(r Run) {
 	if r.PerSecond >= advise.HotLimit {
-		x.add("hot document", r.Name, fmt.Sprintf("%g writes a second, a document takes about %d", r.PerSecond, advise.HotLimit), "spread it over several documents (denorm.Approximate, denorm.Bucket)")
+		x.add("hot document", r.Name, fmt.Sprintf("%g writes a second to one document, at most %d are advised", r.PerSecond, advise.HotLimit), "spread it over several documents (denorm.Approximate, denorm.Bucket)")
 	}
 	switch v := r.Of.(type) {
 	case model.Query:
@@ -232,7 +236,7 @@ func (x *linter) run(r Run) {
 			}
 		}
 	default:
-		x.add("not a command", r.Name, fmt.Sprintf("a %T", r.Of), "give a model.Query, Aggregation, FindAndModify, Write or Plan by value")
+		x.add("not a command", r.Name, fmt.Sprintf("a %T", r.Of), "use a model.Query, Aggregation, FindAndModify, Write or Plan, by value")
 	}
 }
 
@@ -249,14 +253,14 @@ func (x *linter) write(name string, w model.Write) {
 // judge judges a filter.
 func (x *linter) judge(name string, err error, filter bson.D, index string) {
 	if err != nil {
-		x.add("not a command", name, err.Error(), "give a run without an error")
+		x.add("not a command", name, err.Error(), "correct the run")
 		return
 	}
 	if index == "" && len(filter) > 0 {
 		x.add("no index", name, "no index is known to serve "+model.Shell(filter), "declare one (model.Entity), and set the Index of the query")
 	}
 	for _, p := range patterns(filter) {
-		x.add("unanchored pattern", name, p, "begin it with ^ and keep the case, store the value folded in a field of its own, or use an index with a collation")
+		x.add("unanchored pattern", name, p, "begin the pattern with ^ and match the case, store the text in lower case in another field, or use an index with a collation")
 	}
 }
 
@@ -267,7 +271,7 @@ func (x *linter) aggregation(name string, a model.Aggregation) {
 	}
 	x.judge(name, a.Err, filter, a.Index)
 	if n := lookups(a.Pipeline); n > LookupLimit {
-		x.add("many $lookups", name, fmt.Sprintf("%d stages, more than %d", n, LookupLimit), "keep what is read together in one document (embed.Embedded, denorm.Copy)")
+		x.add("many $lookups", name, fmt.Sprintf("%d stages, more than %d", n, LookupLimit), "store data that is read together in one document (embed.Embedded, denorm.Copy)")
 	}
 	x.scatter(name, func(s sharded) keys.Target { return s.Aggregate(a) })
 }
@@ -280,7 +284,7 @@ func (x *linter) scatter(name string, ask func(s sharded) keys.Target) {
 			continue
 		}
 		if target := ask(s); target.Scope == keys.AllShards {
-			x.add("scatter-gather", name, strings.TrimSpace(target.String()), "ask for the fields of the shard key, or choose another key (keys.Shard)")
+			x.add("scatter-gather", name, strings.TrimSpace(target.String()), "filter by the shard key, or choose another shard key (keys.Shard)")
 		}
 	}
 }

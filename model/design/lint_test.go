@@ -71,8 +71,6 @@ func TestLint(t *testing.T) {
 		{"arrays without bounds", design.Lint{Model: uses, Budgets: []*advise.Budget{advise.NewBudget(lintProducts, bounded[:4]...)}}, "unbounded array products.notes"},
 		{"a large document", design.Lint{Model: uses, Budgets: []*advise.Budget{advise.NewBudget(lintProducts, large...)}}, "bloated document products"},
 		{"many indexes", design.Lint{Model: model.New("many", model.Entity(lintProducts, many...))}, "many indexes products"},
-		{"an index that another covers", design.Lint{Model: model.New("twice", model.Entity(lintProducts,
-			model.NewIndex("products", bson.D{{Key: "name", Value: 1}}), model.NewIndex("products", bson.D{{Key: "name", Value: 1}, {Key: "maker", Value: 1}})))}, "needless index products.name_1"},
 		{"an index that nothing uses", design.Lint{Model: model.New("unused", model.Entity(lintProducts, model.NewIndex("products", bson.D{{Key: "name", Value: 1}}))),
 			Runs: []design.Run{{Name: "by id", Of: lintProducts.ByID("x").Query}}}, "needless index products.name_1"},
 		{"an index that is used", design.Lint{Model: model.New("used", model.Entity(lintProducts, model.NewIndex("products", bson.D{{Key: "name", Value: 1}}))),

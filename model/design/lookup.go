@@ -293,6 +293,11 @@ func (s *store) needed() map[string][]bson.D {
 			}
 			l := s.lookups[a]
 			add(l.host, l.keys())
+			for _, r := range a.counts { // of children that are embedded elsewhere
+				if home := s.home[r.child]; home != nil && s.storage(r).As == Reference {
+					add(home.parent, bson.D{{Key: home.List + "." + s.key(r), Value: 1}})
+				}
+			}
 			for _, p := range l.first {
 				if p.rel == nil {
 					continue // the parent is read by _id
@@ -313,7 +318,7 @@ func (l *lookup) keys() (keys bson.D) {
 		return nil
 	}
 	add := func(path string, direction int) {
-		if path != "" && path != "_id" && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == path }) {
+		if path != "" && (path != "_id" || len(keys) > 0) && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == path }) {
 			keys = append(keys, bson.E{Key: path, Value: direction})
 		}
 	}
@@ -329,7 +334,7 @@ func (l *lookup) keys() (keys bson.D) {
 	}
 	add(l.since, -1)
 	add(l.order, -1)
-	if path := orderOf(l); path != "" { // an order is total by the _id
+	if orderOf(l) != "" && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == "_id" }) { // an order is total by the _id
 		keys = append(keys, bson.E{Key: "_id", Value: -1})
 	}
 	return keys

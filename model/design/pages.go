@@ -62,7 +62,7 @@ func (s *store) sizePages(p *pages) error {
 	list := listSize(pageList, p.rel.average()/float64(p.each()), item)
 	z := size{average: float64(len(raw)) + list, largest: float64(len(raw)) + listSize(pageList, float64(p.max), item), lists: map[string]float64{pageList: list}}
 	if z.largest > model.MaxDocument {
-		return s.refuse("Stored", s.layout.String(), "a page of "+p.rel.Child+" grows beyond 16 MB")
+		return s.refuse("Stored", s.layout.String(), "a page of "+p.rel.Child+" can grow beyond 16 MB")
 	}
 	s.sizes[host] = z
 	return nil

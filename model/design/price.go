@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,61 +14,60 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Price is what one operation costs under a [Layout], on average.
+// A Price is the average cost of one operation under a [Layout].
 type Price struct {
 	Operation string
 	Rate      float64
 	Within    time.Duration // the operation's limit; 0 if it has none
 
-	Commands float64 // that are sent
+	Commands float64 // commands that are sent
 	Read     float64 // documents that are returned
 	Written  float64 // documents that are inserted, updated or deleted
-	Scanned  float64 // entries of indexes that are read
-	Entries  float64 // entries of indexes that are added or removed
-	Bytes    float64 // that are returned
-	Loaded   float64 // bytes of the documents that the server reads and writes, whole
-	Shards   float64 // that the commands are sent to, beyond one each
-	Cold     float64 // documents that must be read from disk
+	Scanned  float64 // index entries that are read
+	Entries  float64 // index entries that are added or removed
+	Bytes    float64 // bytes that are returned
+	Loaded   float64 // bytes of the whole documents that the server reads or writes
+	Shards   float64 // shards that the commands are sent to, beyond one for each command
+	Cold     float64 // documents that are read from disk
 
-	Time time.Duration // what all of that takes, by the server's Costs
+	Time time.Duration // by the server's Costs
 
-	// Sent are the commands in mongosh's language, with example values. A list of _ids is cut to three.
+	// Sent lists the commands as mongosh would send them, with example values. Lists of _ids
+	// are cut to three, and long texts are cut. What a technique does in several steps is
+	// described in words.
 	Sent []string
 }
 
-// Documents is how many documents are returned and written.
+// Documents returns the number of documents that are returned or written.
 func (p Price) Documents() float64 { return p.Read + p.Written }
 
-// Late reports whether the operation takes longer than it may.
+// Late reports whether the operation takes longer than Within.
 func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
 
-// A Stored is how large a collection gets under a [Layout].
+// A Stored describes a collection under a [Layout].
 type Stored struct {
 	Collection string
 	Documents  int64
-	Average    float64 // bytes of a document
-	Largest    float64 // bytes of the document whose embedded lists are the longest
+	Average    float64 // average size of a document in bytes
+	Largest    float64 // size in bytes of a document whose arrays have Relation.Max elements
 	Indexes    []model.Index
 }
 
-// Prices are what a workload costs under a [Layout].
+// Prices are the costs of a workload under one [Layout].
 type Prices struct {
 	Layout      Layout
-	Operations  []Price  // the one that takes most of the time first: its rate times its Time
-	Collections []Stored // in the order of the entities
-	Time        time.Duration
-	Late        int          // operations that take longer than they may
-	Model       *model.Model // the techniques that store the workload so
+	Operations  []Price       // the greatest product of Rate and Time first
+	Collections []Stored      // in the order of the entities
+	Time        time.Duration // the sum of Rate times Time over all operations
+	Late        int           // number of operations that take longer than Within
+	Model       *model.Model  // the techniques of this library that implement the layout
 
 	store *store
 }
 
-// Price prices a workload under a layout. Nothing is sent. It returns a *model.ValueError for a workload that contradicts
-// itself, and for a layout that the workload can't be stored in.
-//
-// The commands are those that the techniques of this library make for each operation, and are counted as the techniques price
-// them. How many documents each finds is computed from the workload's counts: children belong to parents evenly, and what one
-// relation or field says tells nothing of another.
+// Price computes what each operation of the workload costs under a layout. It sends nothing.
+// It returns a *model.ValueError if the workload contradicts itself, or if the layout can't
+// store it.
 func (w Workload) Price(l Layout) (Prices, error) {
 	g, err := newGraph(w)
 	if err != nil {
@@ -130,13 +130,14 @@ func (s *store) priceOf(i int, cold float64) (Price, error) {
 	return p, nil
 }
 
-// At is what the operation takes on a server of such costs.
+// At returns the time that the operation takes on a server with other costs.
 func (p Price) At(c Costs) time.Duration {
 	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) + p.Written*float64(c.Written) +
 		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
 }
 
-// Operation returns the price of an operation by its name; a Price without a name if there is none.
+// Operation returns the price of an operation. If there is no operation of this name, the
+// Price is zero.
 func (p Prices) Operation(name string) Price {
 	for _, o := range p.Operations {
 		if o.Operation == name {
@@ -146,7 +147,7 @@ func (p Prices) Operation(name string) Price {
 	return Price{}
 }
 
-// Costs are the costs of the server that the prices are of.
+// Costs returns the costs of the server by which Time was computed.
 func (p Prices) Costs() Costs {
 	if p.store == nil {
 		return DefaultCosts
@@ -165,10 +166,10 @@ func (t *till) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
 		return nil, q.Err
 	}
 	t.p.Commands += w.some * float64(q.Cost().Commands)
-	t.p.Sent = append(t.p.Sent, q.String())
+	t.sent(q.String())
 	if more := math.Floor(w.n / batch); more > 0 {
 		t.p.Commands += more
-		t.p.Sent = append(t.p.Sent, fmt.Sprintf("and one command for each further %d documents", batch))
+		t.sent(fmt.Sprintf("and one command for each further %d documents", batch))
 	}
 	t.p.Read += w.n
 	t.p.Scanned += w.n
@@ -177,6 +178,15 @@ func (t *till) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
 	t.send(w.byID, w.n)
 	return []doc{t.document(exampleWorld, e, 0)}, nil
 }
+
+// sent notes commands, without the filling of long texts.
+func (t *till) sent(commands ...string) {
+	for _, c := range commands {
+		t.p.Sent = append(t.p.Sent, filling.ReplaceAllString(c, "00…"))
+	}
+}
+
+var filling = regexp.MustCompile("0{30,}")
 
 // send counts the shards that a command goes to beyond the first.
 func (t *till) send(byID bool, n float64) {
@@ -197,10 +207,11 @@ func (t *till) run(writes []write) error {
 		}
 		if t.Server.Transactions && plan.Guarantee() != model.Atomic {
 			t.p.Commands += float64(plan.CostTx().Commands) + 1 // the commit
+			t.sent("in a transaction, as one bulkWrite and a commit:")
 		} else {
 			t.p.Commands += float64(plan.Cost().Commands)
 		}
-		t.p.Sent = append(t.p.Sent, strings.Split(plan.String(), "\n")...)
+		t.sent(strings.Split(plan.String(), "\n")...)
 	}
 	for _, w := range writes {
 		t.p.Written += w.n
@@ -263,14 +274,15 @@ func (t *till) children(r *relation, rows []row, n float64) (out []id) {
 
 func (t *till) listed(r *relation, rows []row, n float64) (out []id) { return t.children(r, rows, n) }
 
-func (t *till) aggregate(q *model.Aggregate[relate.Count[id]], w expected) ([]relate.Count[id], error) {
+func (t *till) aggregate(q *model.Aggregate[relate.Count[id]], e *entity, w expected) ([]relate.Count[id], error) {
 	if q.Err != nil {
 		return nil, q.Err
 	}
 	t.p.Commands += w.some * float64(q.Cost().Commands)
-	t.p.Sent = append(t.p.Sent, q.String())
+	t.sent(q.String())
 	t.p.Read += w.n
 	t.p.Scanned += w.scanned
+	t.p.Loaded += w.loaded * t.sizes[e].average
 	t.send(false, w.n)
 	return nil, nil
 }
@@ -286,7 +298,7 @@ func (t *till) change(c model.Change[any], cost changed) error {
 		t.p.Written += n
 		t.p.Loaded += 2 * n * t.sizes[e].average
 	}
-	t.p.Sent = append(t.p.Sent, cost.text)
+	t.sent(cost.text)
 	return nil
 }
 

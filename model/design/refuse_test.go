@@ -114,16 +114,16 @@ func TestRefuseLayout(t *testing.T) {
 		want           string
 	}{
 		{"an unknown relation", "x.y", design.Storage{}, nil, "no relation"},
-		{"an unknown structure", "comments.post", design.Storage{As: 9}, nil, "is one of"},
+		{"an unknown structure", "comments.post", design.Storage{As: 9}, nil, "must be"},
 		{"a copy of nothing", "comments.post", design.Storage{Copy: []string{"x"}}, nil, "no field"},
-		{"a copy in an embedded child", "comments.post", design.Storage{As: design.Embedded, Copy: []string{"title"}}, nil, "a copy follows"},
-		{"a subset without an order", "comments.post", design.Storage{Newest: 3}, nil, "By is given"},
+		{"a copy in an embedded child", "comments.post", design.Storage{As: design.Embedded, Copy: []string{"title"}}, nil, "Copy needs"},
+		{"a subset without an order", "comments.post", design.Storage{Newest: 3}, nil, "set together"},
 		{"a subset by nothing", "comments.post", design.Storage{Newest: 3, By: "x"}, nil, "no field"},
-		{"a subset of embedded children", "comments.post", design.Storage{As: design.Embedded, Newest: 3, By: "at"}, nil, "collections of their own"},
-		{"a subset and a count", "comments.post", design.Storage{Newest: 3, By: "at", Count: true}, nil, "isn't priced"},
+		{"a subset of embedded children", "comments.post", design.Storage{As: design.Embedded, Newest: 3, By: "at"}, nil, "in collections of their own"},
+		{"a subset and a count", "comments.post", design.Storage{Newest: 3, By: "at", Count: true}, nil, "can be priced"},
 		{"a subset of children that change", "comments.post", design.Storage{Newest: 3, By: "at"}, func(w *design.Workload) {
 			w.Operations[1].Accesses = []design.Access{{Do: design.Delete, Of: "comments", By: []string{"_id"}}}
-		}, "changes or deletes"},
+		}, "updates or deletes"},
 		{"a document beyond 16 MB", "comments.post", design.Storage{As: design.Embedded}, func(w *design.Workload) {
 			w.Relations[0].Max = 1 << 20
 		}, "16 MB"},

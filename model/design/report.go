@@ -8,11 +8,17 @@ import (
 	"time"
 )
 
-// String is the design for a reader: the layout, what each operation costs, why, and what would change it.
+// String describes the design: how each relation is stored and why, the next layouts, the
+// cost of each operation, and the size of the documents.
 func (d Design) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", d.Workload.Name, d.Best.Layout)
-	fmt.Fprintf(&b, "%s; %s\n\n", d.sumText(), d.searchText())
+	fmt.Fprintf(&b, "%s: %s; %s\n", d.Workload.Name, d.sumText(), d.searchText())
+	for _, lines := range [][]string{d.whyText(), d.nextText()} {
+		for _, line := range lines {
+			fmt.Fprintln(&b, "  "+line)
+		}
+	}
+	b.WriteByte('\n')
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, strings.Join(columns, "\t")+"\t")
 	for _, o := range d.Best.Operations {
@@ -20,12 +26,6 @@ func (d Design) String() string {
 	}
 	w.Flush()
 	b.WriteByte('\n')
-	for _, line := range d.whyText() {
-		fmt.Fprintln(&b, line)
-	}
-	for _, line := range d.nextText() {
-		fmt.Fprintln(&b, line)
-	}
 	for _, c := range d.Best.Collections {
 		fmt.Fprintln(&b, c)
 	}
@@ -42,7 +42,7 @@ func (p Price) row() []string {
 	return []string{p.Operation, figure(p.Rate), figure(p.Commands), figure(p.Read), figure(p.Written), figure(p.Entries), figure(p.Bytes / 1024), t}
 }
 
-// String is the collection in one line.
+// String describes the collection in one line.
 func (s Stored) String() string {
 	out := fmt.Sprintf("%s: %d documents of %s bytes, the largest %s", s.Collection, s.Documents, figure(s.Average), figure(s.Largest))
 	if len(s.Indexes) == 0 {
@@ -73,25 +73,45 @@ func (d Design) searchText() string {
 	return fmt.Sprintf("the best of %d layouts that were priced; none takes less than %s", d.Priced, timeText(d.Bound))
 }
 
+// whyText says how each relation is stored, and what that saves.
 func (d Design) whyText() (out []string) {
+	if len(d.Reasons) == 0 {
+		return []string{"all relations are references"}
+	}
 	for _, r := range d.Reasons {
 		line := fmt.Sprintf("%s %s: saves %s", r.Relation, r.Storage, timeText(r.Saves))
-		for i, s := range r.Shares {
-			if i == 3 {
-				break
+		var rest time.Duration
+		var parts []string
+		for _, g := range r.Gains {
+			if len(parts) < 3 && g.Saves.Abs() > r.Saves.Abs()/100 {
+				parts = append(parts, g.Operation+" "+timeText(g.Saves))
+			} else {
+				rest += g.Saves
 			}
-			line += fmt.Sprintf("%s %s %s", []string{":", ",", ","}[i], s.Operation, timeText(s.Saves))
+		}
+		if rest.Abs() > r.Saves.Abs()/100 {
+			parts = append(parts, "others "+timeText(rest))
+		}
+		if len(parts) > 1 {
+			line += " (" + strings.Join(parts, ", ") + ")"
 		}
 		out = append(out, line)
 	}
 	return out
 }
 
+// nextText says in which relations the next layouts differ, and when they are better.
 func (d Design) nextText() (out []string) {
 	for _, n := range d.Next {
-		line := fmt.Sprintf("next: %s, %s", n.Layout, timeText(n.Time))
+		var parts []string
+		for _, r := range d.Workload.Relations {
+			if s := n.Layout.Stored[r.Name()]; s.String() != d.Best.Layout.Stored[r.Name()].String() {
+				parts = append(parts, r.Name()+" "+s.String())
+			}
+		}
+		line := fmt.Sprintf("%s, %s, with %s", n.Layout.Name, timeText(n.Time), strings.Join(parts, "; "))
 		for _, f := range d.Flips {
-			if f.To.String() == n.Layout.String() {
+			if f.To.Name == n.Layout.Name {
 				line += "; " + f.String()
 			}
 		}
@@ -100,19 +120,26 @@ func (d Design) nextText() (out []string) {
 	return out
 }
 
-// String says when the other layout is the better one.
+// String says when the other layout takes less time: better if "comment" comes more than 15
+// times as often.
 func (f Flip) String() string {
-	times := figure(f.Factor)
-	if f.Factor >= 1 {
-		return fmt.Sprintf("better if %s comes more than %s times as often", f.Operation, times)
+	switch {
+	case f.Factor > farAway:
+		return fmt.Sprintf("better only if %s came more than %d times as often", f.Operation, farAway)
+	case f.Factor >= 1:
+		return fmt.Sprintf("better if %s comes more than %s times as often", f.Operation, figure(f.Factor))
 	}
-	return fmt.Sprintf("better if %s comes less than %s times as often", f.Operation, times)
+	return fmt.Sprintf("better if %s comes less than %s times as often", f.Operation, figure(f.Factor))
 }
 
-// Markdown is the design as a page: tables, the diagram of the documents, the commands of each operation, and the declaration.
+// farAway is a factor beyond which a flip isn't told exactly.
+const farAway = 1000
+
+// Markdown returns the design as a page: String's tables, a diagram of the collections, the
+// commands of each operation, and the declaration in Go.
 func (d Design) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s.\n\n%s; %s.\n\n", d.Workload.Name, sentence(d.Best.Layout.String()), sentence(d.sumText()), d.searchText())
+	fmt.Fprintf(&b, "# %s\n\n%s; %s.\n\n", d.Workload.Name, sentence(d.sumText()), d.searchText())
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 	for _, o := range d.Best.Operations {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(o.row(), " | "))

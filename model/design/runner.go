@@ -14,9 +14,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Runner stores the data of a workload under a layout, and carries out its operations. The data is made up: it has the
-// counts, the relations and the sizes that the workload tells. It is the same for every layout, and so are the operations: the
-// n-th run of an operation touches the same documents, and gives the same answers. A Runner is not safe for concurrent use.
+// A Runner stores made-up data of a workload in a database, under one layout, and runs the
+// operations. The data has the counts, relations and sizes of the workload. Data and
+// operations are the same for every layout: the n-th run of an operation uses the same
+// documents and gives the same answers. A Runner is not safe for concurrent use.
 type Runner struct {
 	store *store
 	world *world
@@ -29,17 +30,17 @@ type Runner struct {
 	answered func(a *access, rows []row, counts map[id]int64)
 }
 
-// Runner returns what runs the workload under the layout that was priced.
+// Runner returns a Runner for the layout that was priced.
 func (p Prices) Runner() *Runner {
 	return &Runner{store: p.store, world: newWorld(), gone: map[id]bool{}, added: map[*entity]int64{}}
 }
 
-var errNotPriced = errors.New("design: a Runner is made of what Workload.Price or Workload.Design returned")
+var errNotPriced = errors.New("design: this Runner has no layout: get it from the Prices that Workload.Price or Workload.Design returned")
 
 // fillBatch is how many documents are inserted by one plan.
 const fillBatch = 1000
 
-// Fill creates the indexes and inserts all documents into empty collections.
+// Fill creates the indexes and inserts all documents. The collections must be empty.
 func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	if r.store == nil {
 		return errNotPriced
@@ -72,14 +73,14 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	return err
 }
 
-// Run carries out an operation for the n-th time.
+// Run runs an operation. n chooses the documents: give each run of an operation another n.
 func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) error {
 	if r.store == nil {
 		return errNotPriced
 	}
 	i := slices.IndexFunc(r.store.Operations, func(o Operation) bool { return o.Name == operation })
 	if i < 0 {
-		return r.store.refuse("operation", operation, "the workload has none of this name")
+		return r.store.refuse("operation", operation, "the workload has no operation of this name")
 	}
 	db, err := r.actions(ctx, db)
 	if err != nil {
@@ -107,7 +108,7 @@ func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int)
 	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
 }
 
-// Returned is how many bytes the documents had that all runs until now have read.
+// Returned returns the size in bytes of all documents that the runs have read so far.
 func (r *Runner) Returned() int64 { return r.bytes }
 
 // live is the database of a work that runs.
@@ -191,7 +192,7 @@ func (v *live) listed(r *relation, rows []row, n float64) []id {
 	return sortedIDs(out)
 }
 
-func (v *live) aggregate(q *model.Aggregate[relate.Count[id]], w expected) ([]relate.Count[id], error) {
+func (v *live) aggregate(q *model.Aggregate[relate.Count[id]], e *entity, w expected) ([]relate.Count[id], error) {
 	return q.All(v.ctx, v.db)
 }
 

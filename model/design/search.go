@@ -1,45 +1,57 @@
 package design
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/docmodel/docmodel/model/advise"
 )
 
-// A Design is the answer to a workload.
+// A Design is the answer to a workload: the best layout, and what it was compared with.
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // the next best layouts, at most three
-	Normalized Prices   // the layout of references only, for comparison
-	Reasons    []Reason // what each relation's storage is good for; those that are plain references have none
-	Flips      []Flip   // what would make the next layouts as good
+	Next       []Prices // up to three: the second best layout, and the best layouts that differ in more than copies
+	Normalized Prices   // the layout with references only
+	Reasons    []Reason // for each relation that is not a plain reference, what its storage saves
+	Flips      []Flip   // for each of the next layouts, what would make it the best
 
-	Priced int  // how many layouts were priced
-	Exact  bool // all layouts that can be made of the candidates were priced: there is none better than Best among them
+	Priced int  // number of layouts that were priced
+	Exact  bool // every combination of the candidates was priced, so that none of them is better than Best
 
-	// Bound is a time that no layout of the candidates is below. Of an exact design it is that of Best.
+	// Bound is a lower bound: no combination of the candidates takes less time. If the design
+	// is Exact, it is the time of Best.
 	Bound time.Duration
 }
 
-// SearchLimit is how many layouts [Workload.Design] prices at most, before it looks for the best one step by step.
+// SearchLimit is the number of layouts up to which [Workload.Design] prices all layouts.
 const SearchLimit = 5000
 
-// Design finds the layout under which the workload takes the least time. Nothing is sent.
+// Design finds the layout under which the workload takes the least time. It sends nothing.
+// It returns a *model.ValueError if the workload contradicts itself.
 //
-// The candidates for each relation are a reference; a reference with copies of what some read shows, or finds documents by; and
-// embedding, if no parent has more than [advise.FewLimit] children and no list has more than [advise.ArrayLimit] bytes. If all
-// candidates together are at most [SearchLimit] layouts, all are priced. Otherwise the search begins with references, and with the
-// layout that is the best for each operation alone, and changes the storage of one or two entities' relations at a time, as long as
-// that helps. Then Bound says how much better a layout could be at most.
+// The candidates for each relation are:
+//   - a Reference
+//   - a Reference with copies: of the fields of the parent that one read shows or searches
+//     by, or of those of all reads
+//   - a Reference with the newest children in the parent, if a read asks for at most 100
+//   - a Reference with a count, if a read shows it
+//   - Embedded, if no parent has more than [advise.FewLimit] children and the array has at
+//     most [advise.ArrayLimit] bytes
+//   - Paged by 100, with or without the newest children in the parent, if a parent has at
+//     least 25 children on average and the children never change
+//
+// If these make at most [SearchLimit] layouts, Design prices all of them. Otherwise it
+// begins with the normalized layout, and with the best layout of each operation alone. From
+// there it changes the relations of one or two entities at a time, as long as that helps.
+// Bound then says how much better the best layout could be.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {
 		return Design{}, err
 	}
-	f := &finder{graph: g, groups: g.groups(), seen: map[string]bool{}}
+	f := newFinder(g)
 	normalized, err := f.price(Layout{})
 	if err != nil {
 		return Design{}, err
@@ -51,7 +63,11 @@ func (w Workload) Design() (Design, error) {
 	} else {
 		d.Bound = f.steps()
 	}
-	d.Best, d.Next, d.Priced = f.best[0], f.best[1:], len(f.seen)
+	d.Best, d.Next, d.Priced = f.best[0], f.next(), len(f.seen)
+	d.Best.Layout.Name, d.Normalized.Layout.Name = "best", "normalized"
+	for i := range d.Next {
+		d.Next[i].Layout.Name = fmt.Sprint("next ", i+1)
+	}
 	d.Reasons, d.Flips = f.reasons(d.Best), flips(d.Best, d.Next)
 	return d, nil
 }
@@ -61,181 +77,35 @@ type finder struct {
 	*graph
 	groups [][]Layout // for each entity, how the relations to its parents can be stored
 	seen   map[string]bool
-	best   []Prices // the best four, in order
+	best   []Prices          // the best two, in order
+	others map[string]Prices // by the shape of the documents, the best
 }
 
-// groups are the candidates for each entity that has parents.
-func (g *graph) groups() (out [][]Layout) {
-	for i := range g.Entities {
-		e := g.entities[g.Entities[i].Name]
-		if len(e.parents) == 0 {
-			continue
-		}
-		group := []Layout{{}}
-		for _, r := range e.parents {
-			var longer []Layout
-			for _, l := range group {
-				for _, st := range g.candidates(r) {
-					if st.As == Reference || !l.embeds() {
-						longer = append(longer, l.with(r.Name(), st))
-					}
-				}
-			}
-			group = longer
-		}
-		if len(group) > 1 {
-			out = append(out, group)
+func newFinder(g *graph) *finder {
+	return &finder{graph: g, groups: g.groups(), seen: map[string]bool{}, others: map[string]Prices{}}
+}
+
+// next returns the second best layout, and the best of other shapes: those that differ in more than what is copied.
+func (f *finder) next() (out []Prices) {
+	shapes := slices.Collect(maps.Values(f.others))
+	slices.SortStableFunc(shapes, comparePrices)
+	for _, p := range slices.Concat(f.best[1:], shapes) {
+		known := p.Layout.String() == f.best[0].Layout.String() || slices.ContainsFunc(out, func(o Prices) bool { return o.Layout.String() == p.Layout.String() })
+		if !known && len(out) < 3 {
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func (l Layout) embeds() bool {
-	for _, s := range l.Stored {
-		if s.As != Reference {
-			return true
-		}
+// shape is the layout without what is copied.
+func (l Layout) shape() string {
+	var out Layout
+	for name, s := range l.Stored {
+		s.Copy = nil
+		out = out.with(name, s)
 	}
-	return false
-}
-
-// candidates are the ways of storing a relation.
-func (g *graph) candidates(r *relation) []Storage {
-	out := []Storage{{}}
-	if !r.Ordered {
-		for _, fields := range g.wanted(r) {
-			out = append(out, Storage{Copy: fields})
-		}
-		var more []Storage
-		for _, st := range out {
-			for _, newest := range g.newestOf(r) {
-				newest.Copy = st.Copy
-				more = append(more, newest)
-			}
-			if g.counted(r) {
-				st.Count = true
-				more = append(more, st)
-			}
-		}
-		out = append(out, more...)
-	}
-	if r.parent != r.child && r.max() <= advise.FewLimit {
-		s := &store{graph: g}
-		element, err := sizeOf(s.document(exampleWorld, r.child, 0))
-		if err == nil && listSize(r.List, float64(r.max()), element) <= advise.ArrayLimit {
-			out = append(out, Storage{As: Embedded})
-		}
-	}
-	if st, ok := g.pagedBy(r); ok {
-		out = append(out, st)
-		for _, newest := range g.newestOf(r) {
-			newest.As, newest.Page = st.As, st.Page
-			out = append(out, newest)
-		}
-	}
-	return out
-}
-
-// pageSize is how many children a page has: "comments in batches of 100" (seeds 000, 003).
-const pageSize = 100
-
-// pagedBy is the storage of children in pages, if they come in an order and stay as they are, and pages of a parent are read.
-func (g *graph) pagedBy(r *relation) (Storage, bool) {
-	s := &store{graph: g}
-	item, err := sizeOf(s.document(exampleWorld, r.child, 0))
-	if r.parent == r.child || r.Ordered || r.average() < pageSize/4 || g.writes(r.child, Update, Delete) || err != nil || item*pageSize > advise.ArrayLimit {
-		return Storage{}, false
-	}
-	for _, list := range g.accesses {
-		for _, a := range list {
-			if a.Do == Read && a.of == r.child && slices.ContainsFunc(a.by, func(p path) bool { return p.rel == nil && p.own == r }) {
-				return Storage{As: Paged, Page: pageSize}, true
-			}
-		}
-	}
-	return Storage{}, false
-}
-
-// newestOf are the subsets that serve the reads of a parent's first children.
-func (g *graph) newestOf(r *relation) (out []Storage) {
-	for _, list := range g.accesses {
-		for _, a := range list {
-			if a.Do != Read || a.of != r.child || len(a.by) != 1 || a.by[0].own != r || a.by[0].rel != nil || a.order == nil || a.order.rel != nil || a.since != nil {
-				continue
-			}
-			if a.Limit > 0 && a.Limit <= newestLimit {
-				st := Storage{Newest: a.Limit, By: a.Order}
-				if !slices.ContainsFunc(out, func(o Storage) bool { return o.Newest == st.Newest && o.By == st.By }) {
-					out = append(out, st)
-				}
-			}
-		}
-	}
-	return out
-}
-
-// newestLimit is how many children a parent holds at most beside their own collection.
-const newestLimit = 100
-
-// counted reports whether a read shows how many children a parent has.
-func (g *graph) counted(r *relation) bool {
-	for _, list := range g.accesses {
-		for _, a := range list {
-			if slices.Contains(a.counts, r) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// wanted are the sets of a parent's fields that reads of its children ask for: each read's, and all of them.
-func (g *graph) wanted(r *relation) (out [][]string) {
-	var all []string
-	add := func(set []string) {
-		slices.Sort(set)
-		set = slices.Compact(set)
-		if len(set) > 0 && !slices.ContainsFunc(out, func(o []string) bool { return slices.Equal(o, set) }) {
-			out = append(out, set)
-		}
-	}
-	for _, list := range g.accesses {
-		for _, a := range list {
-			if a.Do != Read || a.of != r.child {
-				continue
-			}
-			var set, found []string
-			for _, p := range slices.Concat(a.by, a.shown, optional(a.since), optional(a.order)) {
-				if p.rel != r {
-					continue
-				}
-				if p.name == "*" {
-					for _, f := range r.parent.Fields {
-						set = append(set, f.Name)
-					}
-				} else {
-					set = append(set, p.name)
-				}
-			}
-			for _, p := range slices.Concat(a.by, optional(a.since), optional(a.order)) {
-				if p.rel == r {
-					found = append(found, p.name)
-				}
-			}
-			add(set)
-			add(found)
-			all = append(all, set...)
-		}
-	}
-	add(all)
-	return out
-}
-
-func optional(p *path) []path {
-	if p == nil {
-		return nil
-	}
-	return []path{*p}
+	return out.String()
 }
 
 // size is how many layouts some groups make.
@@ -278,7 +148,10 @@ func (f *finder) try(l Layout) *Prices {
 		f.seen[key] = true
 		f.best = append(f.best, *p)
 		slices.SortStableFunc(f.best, comparePrices)
-		f.best = f.best[:min(4, len(f.best))]
+		f.best = f.best[:min(2, len(f.best))]
+		if other, ok := f.others[l.shape()]; !ok || comparePrices(*p, other) < 0 {
+			f.others[l.shape()] = *p
+		}
 	}
 	return p
 }
@@ -347,7 +220,9 @@ const pairLimit = 200
 func (f *finder) steps() time.Duration {
 	f.descend(Layout{})
 	var bound float64
-	for _, o := range f.Operations {
+	operations := slices.Clone(f.Operations)
+	slices.SortFunc(operations, func(a, b Operation) int { return strings.Compare(a.Name, b.Name) })
+	for _, o := range operations {
 		o.Within = 0
 		alone := f.Workload
 		alone.Operations = []Operation{o}
@@ -365,7 +240,7 @@ func (w Workload) best() *Prices {
 	if err != nil {
 		return nil
 	}
-	f := &finder{graph: g, groups: g.groups(), seen: map[string]bool{}}
+	f := newFinder(g)
 	if f.size(f.groups) > SearchLimit {
 		return nil
 	}

@@ -64,7 +64,7 @@ func newStore(g *graph, l Layout) (*store, error) {
 			return nil, err
 		}
 		if z.largest > model.MaxDocument {
-			return nil, s.refuse("Stored", l.String(), "a document of "+e.Name+" grows beyond 16 MB")
+			return nil, s.refuse("Stored", l.String(), "a document of "+e.Name+" can grow beyond 16 MB")
 		}
 		s.sizes[e] = z
 	}
@@ -93,16 +93,16 @@ func (s *store) place() error {
 		}
 		at := fmt.Sprintf("Stored[%q]", name)
 		if int(st.As) >= len(structureNames) {
-			return s.refuse(at+".As", st.As, "is one of Reference, Embedded, Paged")
+			return s.refuse(at+".As", st.As, "must be Reference, Embedded or Paged")
 		}
 		if st.As != Reference {
 			if s.home[r.child] != nil {
-				return s.refuse(at+".As", st.As, fmt.Sprintf("%s are kept by another relation already", r.Child))
+				return s.refuse(at+".As", st.As, fmt.Sprintf("%s are already stored by another relation", r.Child))
 			}
 			s.home[r.child] = r
 			if st.As == Paged {
 				if st.Page < 1 || st.Page > 100_000 {
-					return s.refuse(at+".Page", st.Page, "is from 1 to 100,000")
+					return s.refuse(at+".Page", st.Page, "must be from 1 to 100,000")
 				}
 				s.home[r.child] = s.newPages(r, st.Page)
 			}
@@ -134,23 +134,27 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	home := s.home[r.child]
 	switch {
 	case home != nil && s.paged(home) && (len(st.Copy) > 0 || s.writes(r.child, Update, Delete)):
-		return s.refuse(at, st.String(), fmt.Sprintf("%s are kept in pages: they hold no copies, and don't change", r.Child))
+		return s.refuse(at, st.String(), fmt.Sprintf("%s are Paged: they can't hold copies, and the workload must not update or delete them", r.Child))
 	case st.As == Paged && (s.home[r.parent] != nil || r.parent == r.child || r.Ordered):
-		return s.refuse(at+".As", st.As, "pages are in the order of insertion, and the parents have a collection of their own")
+		return s.refuse(at+".As", st.As, "Paged needs parents with a collection of their own, and a relation that is not Ordered")
 	case st.Page != 0 && st.As != Paged:
-		return s.refuse(at+".Page", st.Page, "belongs to Paged")
+		return s.refuse(at+".Page", st.Page, "needs Paged")
 	case st.As == Embedded && (s.home[r.parent] != nil || r.parent == r.child):
-		return s.refuse(at+".As", st.As, fmt.Sprintf("%s have no collection of their own to embed in", r.Parent))
+		return s.refuse(at+".As", st.As, fmt.Sprintf("%s have no collection of their own, so nothing can be embedded in them", r.Parent))
 	case st.As == Reference && r.Ordered && (s.home[r.child] != nil || s.home[r.parent] != nil):
-		return s.refuse(at+".As", st.As, "a parent lists the _ids of its children in order: both have collections of their own")
+		return s.refuse(at+".As", st.As, "a reference of an Ordered relation needs collections of their own for both entities")
 	case len(st.Copy) > 0 && (st.As == Embedded || s.home[r.parent] != nil || r.Ordered):
-		return s.refuse(at+".Copy", st.Copy, "a copy follows a parent with a collection of its own, whose _id the child holds")
+		return s.refuse(at+".Copy", st.Copy, "Copy needs a Reference, a relation that is not Ordered, and a parent with a collection of its own")
 	case st.Newest != 0 && st.As == Paged && s.home[r.parent] == nil && !st.Count:
 		return s.placeNewest(r, st, at)
 	case (st.Newest != 0 || st.Count) && (!apart || r.Ordered):
-		return s.refuse(at, st.String(), "both ends have collections of their own, and the child holds the _id of its parent")
+		what := "Newest"
+		if st.Count {
+			what = "Count"
+		}
+		return s.refuse(at+"."+what, st.String(), fmt.Sprintf("%s needs %s and %s in collections of their own, and the parent's _id in the child", what, r.Child, r.Parent))
 	case st.Newest > 0 && s.writes(r.child, Update, Delete):
-		return s.refuse(at+".Newest", st.Newest, fmt.Sprintf("the workload changes or deletes %s: such a subset isn't priced", r.Child))
+		return s.refuse(at+".Newest", st.Newest, fmt.Sprintf("the workload updates or deletes %s, which can't be priced with Newest", r.Child))
 	}
 	if err := s.placeNewest(r, st, at); err != nil {
 		return err
@@ -158,7 +162,7 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	if st.Newest > 0 || st.Count {
 		for _, o := range r.child.parents {
 			if other := s.storage(o); o != r && (other.Newest > 0 || other.Count) || other.Newest > 0 && other.Count {
-				return s.refuse(at, st.String(), fmt.Sprintf("one more subset or count of the same %s isn't priced", r.Child))
+				return s.refuse(at, st.String(), fmt.Sprintf("only one Newest or Count of the same %s can be priced", r.Child))
 			}
 		}
 	}
@@ -168,7 +172,7 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 func (s *store) placeNewest(r *relation, st Storage, at string) error {
 	switch {
 	case st.Newest < 0 || (st.Newest > 0) != (st.By != ""):
-		return s.refuse(at+".Newest", st.Newest, "is a number of children; By is given with it")
+		return s.refuse(at+".Newest", st.Newest, "must not be negative, and Newest and By must be set together")
 	case st.By != "" && r.child.field(st.By) == nil:
 		return s.refuse(at+".By", st.By, fmt.Sprintf("%s have no field of this name", r.Child))
 	}

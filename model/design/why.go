@@ -7,22 +7,24 @@ import (
 	"time"
 )
 
-// A Reason says what the storage of one relation is good for: the design is priced once more with a plain reference in its place.
+// A Reason says what the storage of one relation saves, compared with the same layout in
+// which this relation is a plain reference.
 type Reason struct {
 	Relation string
 	Storage  Storage
-	Saves    time.Duration // of the workload's time
-	Shares   []Share       // by operation, the greatest difference first
+	Saves    time.Duration // of Prices.Time
+	Gains    []Gain        // by operation, the greatest first
 }
 
-// A Share is what an operation saves, its rate times the difference of its Time. It is negative for an operation that takes longer.
-type Share struct {
+// A Gain is the time that one operation saves: its rate times the difference of its Time. It
+// is negative if the operation takes longer.
+type Gain struct {
 	Operation string
 	Saves     time.Duration
 }
 
-// A Flip says what makes another layout as good as the best: one operation comes so many times as often. Beyond that the other layout
-// takes less time.
+// A Flip says when another layout becomes the better one: when one operation comes Factor
+// times as often as its Rate says. At exactly this factor both layouts take the same time.
 type Flip struct {
 	To        Layout
 	Operation string
@@ -44,10 +46,10 @@ func (f *finder) reasons(best Prices) (out []Reason) {
 		for _, o := range best.Operations {
 			saves := time.Duration(o.Rate * float64(p.Operation(o.Operation).Time-o.Time))
 			if saves != 0 {
-				why.Shares = append(why.Shares, Share{o.Operation, saves})
+				why.Gains = append(why.Gains, Gain{o.Operation, saves})
 			}
 		}
-		slices.SortStableFunc(why.Shares, func(a, b Share) int { return cmp.Compare(b.Saves.Abs(), a.Saves.Abs()) })
+		slices.SortStableFunc(why.Gains, func(a, b Gain) int { return cmp.Compare(b.Saves.Abs(), a.Saves.Abs()) })
 		out = append(out, why)
 	}
 	slices.SortStableFunc(out, func(a, b Reason) int { return cmp.Compare(b.Saves, a.Saves) })

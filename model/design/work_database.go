@@ -25,7 +25,7 @@ type database interface {
 	// listed returns the _ids that some parents list, of which n are expected.
 	listed(r *relation, rows []row, n float64) []id
 	// aggregate counts children.
-	aggregate(q *model.Aggregate[relate.Count[id]], w expected) ([]relate.Count[id], error)
+	aggregate(q *model.Aggregate[relate.Count[id]], e *entity, w expected) ([]relate.Count[id], error)
 	// value returns a value of a field: one that a reader asks for, or one to be stored.
 	value(e *entity, f *Field) any
 	// since returns the smallest value of a field that leaves a share of the documents.
@@ -46,6 +46,7 @@ type expected struct {
 
 	bytes   float64 // of what is returned of one document
 	scanned float64 // entries of an index, where they are more than the documents
+	loaded  float64 // documents that an aggregation reads for what it returns
 }
 
 // write is a write of an operation, and what it does to documents and indexes.

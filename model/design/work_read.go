@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // lookUp carries out a read.
@@ -200,24 +203,33 @@ func (x *work) countChildren(r *relation, l *lookup, rows []row, out map[id]int6
 	if len(ids) == 0 {
 		return nil
 	}
-	if x.home[r.child] != nil { // the children are embedded in another parent
-		path := x.prefix(r.child) + x.key(r)
-		n := x.home[r.child].distinct(l.wanted * r.average())
-		q, host := x.hostDocs(r.child).Find(bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}), x.host(r.child)
-		found, err := x.find(q, host, expected{n: n, some: l.some, bytes: x.only(q, host, x.home[r.child].List)})
-		for _, e := range elements(found, x.home[r.child].List, bson.D{{Key: x.key(r), Value: bson.D{{Key: "$in", Value: ids}}}}) {
-			out[at(e.doc, x.key(r)).(id)]++
-		}
+	host := x.host(r.child)
+	if err := x.sendTo(host); err != nil {
 		return err
 	}
-	if err := x.sendTo(r.child); err != nil {
-		return err
-	}
-	counts, err := x.db.aggregate(x.refs[r].Counts(ids...), expected{n: l.wanted * min(1, r.average()), some: l.some, scanned: l.wanted * r.average()})
+	w := expected{n: l.wanted * min(1, r.average()), some: l.some, scanned: l.wanted * r.average()}
+	q := x.countQuery(r, ids, &w)
+	q.Options.BatchSize = batch
+	counts, err := x.db.aggregate(q, host, w)
 	for _, c := range counts {
 		out[c.ID] += c.N
 	}
 	return err
+}
+
+// countQuery is the pipeline that counts children by their parents.
+func (x *work) countQuery(r *relation, ids []id, w *expected) *model.Aggregate[relate.Count[id]] {
+	home := x.home[r.child]
+	if home == nil {
+		return x.refs[r].Counts(ids...)
+	}
+	path := home.List + "." + x.key(r) // the children are embedded in documents of another parent
+	w.loaded = home.distinct(w.scanned)
+	match := bson.D{{Key: "$match", Value: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}}}
+	return model.AggregateAs[relate.Count[id]](x.own[x.host(r.child)], mongo.Pipeline{
+		match, {{Key: "$unwind", Value: "$" + home.List}}, match,
+		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + path}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+	})
 }
 
 // fetch reads the parents of the documents that were found.

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// A Workload is what an application stores and asks for: the entities, the relations between them, and the operations
-// with their rates. It says nothing about how anything is stored.
+// A Workload describes what an application stores and asks for: its entities, the
+// relations between them, and its operations with their rates. It does not say how
+// anything is stored.
 type Workload struct {
 	Name       string
 	Entities   []Entity
@@ -15,8 +16,10 @@ type Workload struct {
 	Server     Server
 }
 
-// Scaled returns the workload with fewer documents, for a trial: each entity of more than 100 documents has the given share of
-// them, and at least 100. Relations, operations and rates stay.
+// Scaled returns the workload with fewer documents, for a trial. An entity of more than
+// 100 documents keeps the given share of them, but at least 100. So the ratio between two
+// entities changes if one of them would have had fewer than 100 documents, and with it
+// the prices.
 func (w Workload) Scaled(share float64) Workload {
 	w.Entities = slices.Clone(w.Entities)
 	for i := range w.Entities {
@@ -27,84 +30,103 @@ func (w Workload) Scaled(share float64) Workload {
 	return w
 }
 
-// An Entity is one kind of thing: users, items. Where its documents have a collection of their own, its name is the
-// collection's.
+// An Entity is one kind of document, such as users or items. Its name is also the name of
+// its collection.
 type Entity struct {
 	Name   string
-	Count  int64 // how many there are
+	Count  int64 // number of documents, at most 2^31
 	Fields []Field
 }
 
-// A Field is a field of an [Entity], beside its _id, which is an ObjectID, and beside its relations.
+// A Field is a field of an [Entity]. Every document also has an _id, an ObjectID. The
+// fields that hold relations are not listed here.
 type Field struct {
 	Name string
 
-	// Text is how many bytes of text the field holds. 0 means that it holds a number or a date, of eight bytes.
+	// Text is the length in bytes of the text in the field. 0 means a number or a date of
+	// eight bytes.
 	Text int64
 
-	// Values is how many different values there are. The default is one for each document.
+	// Values is the number of different values. An operation that finds documents by this
+	// field finds Count / Values of them. The default is Count: every document has a value
+	// of its own.
 	Values int64
 
-	// Grows says that each new document has a greater value than all before it, and that it stays: the time of a comment.
+	// Grows means that every new document gets a greater value than all documents before
+	// it, and that the value never changes: the time at which a comment was written. A
+	// Paged relation can return its newest children by such a field.
 	Grows bool
 }
 
-// A Relation belongs to two entities: each child has one parent, and a parent has any number of children.
+// A Relation connects two entities. Every child has one parent. A parent has any number of
+// children. For a many-to-many relation, add an entity for the links, with one relation to
+// each side.
 type Relation struct {
 	Child  string // the entity of the children: "bids"
-	Field  string // the child's name for its parent: "item"
+	Field  string // the name of the parent in the child: "item"
 	Parent string // the entity of the parents: "items"
-	List   string // the parent's name for its children: "bids"
+	List   string // the name of the children in the parent: "bids"
 
-	// Max is how many children the parent has that has most. The default is five times the average.
+	// Max is the greatest number of children of one parent. The default is five times the
+	// average.
 	Max int64
 
-	// Fixed says that a rule of the application keeps the number of a parent's children at or below Max.
+	// Fixed means that the application never lets a parent have more than Max children.
 	Fixed bool
 
-	// Ordered says that a parent's children have an order that is made by hand: the songs of a playlist.
+	// Ordered means that the children of a parent have an order that is chosen by hand, such
+	// as the songs of a playlist.
 	Ordered bool
 }
 
-// Name is the relation's name in a [Layout]: the child and its field, as in "bids.item".
+// Name is the name of the relation in a [Layout]: the child and the field, "bids.item".
 func (r Relation) Name() string { return r.Child + "." + r.Field }
 
 // An Operation is what the application does for one request: some accesses, in order.
 type Operation struct {
 	Name     string
-	Rate     float64 // how often it comes; all rates of a workload have one unit, such as a second
+	Rate     float64 // how often it comes in a unit of time, such as a second; the same unit for all operations
 	Accesses []Access
 
-	// Within is how long the operation may take by its price. A [Layout] under which an operation takes longer comes
-	// after all that keep the limit. 0 means that there is no limit.
+	// Within is the longest time that the operation may take, by its price. A layout under
+	// which an operation takes longer is worse than every layout that keeps all limits. 0
+	// means no limit.
 	Within time.Duration
 }
 
-// An Access reads or writes the documents of one entity.
+// An Access reads or writes documents of one entity.
 //
-// The documents that an operation touches have names. The name is that of the entity: two accesses of users by _id in one
-// operation are for the same user. Where an operation touches two users, write the name behind the path: "_id=seller",
-// "toUser=seller".
+// Documents have names within an operation, so that two accesses can mean the same
+// document. A document is named like its entity unless the access gives it another name,
+// behind an equal sign. Here a user sends a comment to another user:
+//
+//	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
+//	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
+//	{Do: Insert, Of: "comments", By: []string{"fromUser", "toUser=receiver"}},
 type Access struct {
 	Do Action
 	Of string // the entity
 
-	// By are the paths that the application has values for: "_id", a field, a relation ("item" for the bids of an item),
-	// or a field or relation of the parent ("seller.region"). An update or deletion is by "_id" alone. An insertion
-	// may name the relations whose parents aren't called like their entity.
+	// By lists the paths by whose values the documents are found: "_id", a field, a relation
+	// ("item" finds the bids of an item), or a field or relation of the parent
+	// ("seller.region").
+	//
+	// An Update or Delete takes "_id" alone. An Insert needs By only for parents that have
+	// another name than their entity, as "toUser=receiver".
 	By []string
 
-	// Since is a path with a smallest value: documents whose value is at least that. Share is how many of the documents that By
-	// selects that leaves: 0.1 is one in ten. Results come in the order of Since, or of Order.
+	// Since limits a read to documents with at least some value at this path. Share is the
+	// share of documents that remain: 0.1 is one in ten. The results are sorted by Since,
+	// the greatest first. Order may then be left out.
 	Since string
 	Share float64
 
-	Order string // the path by whose values the results are sorted, the greatest first; "" is any order
-	Limit int64  // how many are wanted; 0 means all
+	Order string // the path to sort by, the greatest first; "" means any order
+	Limit int64  // number of results; 0 means all
 
-	// Fields are the paths that are shown or changed. A read shows all the document's own fields, whatever is named here; add the
-	// fields of parents that are shown as well: "user.nickname", or "item.*" for all; and how many children there are:
-	// "count(bids)". An update names what it changes.
+	// Fields lists what an Update changes, or what a Read shows beside the document itself:
+	// fields of parents ("user.nickname", or "item.*" for all) and the number of children
+	// ("count(bids)"). A Read always returns all fields of the document.
 	Fields []string
 }
 
@@ -118,7 +140,7 @@ const (
 	Delete
 )
 
-// String is the action as a verb: read.
+// String returns the action as a verb: read.
 func (a Action) String() string {
 	if int(a) < len(actionNames) {
 		return actionNames[a]
@@ -128,38 +150,42 @@ func (a Action) String() string {
 
 var actionNames = [...]string{"read", "insert", "update", "delete"}
 
-// A Server is what the workload runs on.
+// A Server describes the server that the workload runs on.
 type Server struct {
-	// Transactions says that the writes of an action come about together: those of more than one document run in a transaction
-	// (model.WithTransactions). An action is the writes that an operation sends together, or what a technique does for one insertion or
-	// deletion. The server is a MongoDB 8.0 or later. By default nothing runs in a transaction.
+	// Transactions means that writes of several documents run in a transaction
+	// (model.WithTransactions): the writes that an operation sends together, and the writes
+	// of one method of a technique. The server must be MongoDB 8.0 or later. By default
+	// nothing runs in a transaction.
 	Transactions bool
 
-	// Shards is over how many servers the collections are spread, by a hash of _id. The default is one.
+	// Shards is the number of shards. All collections are sharded by a hash of _id. The
+	// default is 1.
 	Shards int64
 
-	// Memory is how many bytes of documents and indexes the server can hold. What is read beyond its share costs
-	// Costs.Disk as well. The default is enough for all.
+	// Memory is the size in bytes of the documents and indexes that fit into memory. If the
+	// data is larger, the same share of all documents must be read from disk. By default
+	// everything fits.
 	Memory int64
 
 	Costs Costs
 }
 
-// Costs are what the parts of an operation take. A field that is zero stands for that of [DefaultCosts].
+// Costs say how long each part of an operation takes. A field that is 0 has the value of
+// [DefaultCosts].
 type Costs struct {
-	Command  time.Duration // a command: the way to the server and back, and what the server does for any command
-	Shard    time.Duration // each further shard that a command is sent to
-	Read     time.Duration // a document that is read
-	Written  time.Duration // a document that is written
-	Scanned  time.Duration // an entry of an index that is read
-	Entry    time.Duration // an entry of an index that is written
+	Command  time.Duration // one command: the round trip and the server's work for any command
+	Shard    time.Duration // each shard after the first that a command is sent to
+	Read     time.Duration // one document that is returned
+	Written  time.Duration // one document that is written
+	Scanned  time.Duration // one index entry that is read
+	Entry    time.Duration // one index entry that is written
 	Kilobyte time.Duration // 1024 bytes that are returned
-	Loaded   time.Duration // 1024 bytes of documents that the server reads or writes, whole, whatever is returned of them
-	Disk     time.Duration // a document that isn't in memory
+	Loaded   time.Duration // 1024 bytes of the whole documents that the server reads or writes
+	Disk     time.Duration // one document that is read from disk
 }
 
-// DefaultCosts are this package's own figures for a server in the same data centre. What decides between two layouts are their
-// ratios. Measure your own server where a design is close.
+// DefaultCosts are this package's own estimates for a server in the same data centre. Only
+// their ratios decide between two layouts. Measure your own server if a design is close.
 var DefaultCosts = Costs{
 	Command:  400 * time.Microsecond,
 	Shard:    100 * time.Microsecond,

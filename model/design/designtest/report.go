@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// String is a table for each trial: what was priced beside what was measured.
+// String returns a table for each trial, with the measured values beside the prices.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Trials {
@@ -36,8 +36,8 @@ func (t Trial) row(m Measured) []string {
 
 func ms(t time.Duration) string { return fmt.Sprintf("%.2f ms", float64(t)/float64(time.Millisecond)) }
 
-// HTML is the report as a page that needs no network: the layouts beside each other, a chart of what each operation takes of the
-// workload's time, and the table of each trial.
+// HTML returns the report as a web page that needs no network. It compares the layouts, shows
+// a chart of what each operation takes, and the table of each trial.
 func (r Report) HTML() string {
 	var b strings.Builder
 	name := html.EscapeString(r.Workload.Name)
@@ -48,7 +48,7 @@ func (r Report) HTML() string {
 			i%series, html.EscapeString(t.Layout.Name), html.EscapeString(t.Layout.String()), t.Backend, ms(t.Time), ms(t.Priced.Time))
 	}
 	b.WriteString("</table></div>\n<h2>What each operation takes</h2>\n<p>Its rate times the measured cost of one run. The thin line is the priced cost.</p>\n")
-	b.WriteString(r.chart())
+	b.WriteString("<div class=\"wide\">" + r.chart() + "</div>\n")
 	for _, t := range r.Trials {
 		fmt.Fprintf(&b, "<h2>%s, on the %s</h2>\n<div class=\"wide\"><table>\n<tr>", html.EscapeString(t.Layout.Name), t.Backend)
 		for _, c := range columns {
@@ -118,10 +118,12 @@ const pageHead = `<!DOCTYPE html>
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 1.5rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+th, td { white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
+small { white-space: normal; }
 .wide { overflow-x: auto; }
 .key { display: inline-block; width: .8em; height: .8em; }
-svg { width: 100%%; height: auto; font: 11px system-ui, sans-serif; fill: var(--ink); }
+svg { width: 100%%; min-width: 36rem; height: auto; font: 11px system-ui, sans-serif; fill: var(--ink); }
 svg line { stroke: var(--ink); stroke-width: 1; }
 svg .value { font-size: 9px; }
 .s0 { fill: var(--s0); background: var(--s0); } .s1 { fill: var(--s1); background: var(--s1); } .s2 { fill: var(--s2); background: var(--s2); }

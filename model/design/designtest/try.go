@@ -13,53 +13,54 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Report is what [Try] measured.
+// A Report is the result of [Try].
 type Report struct {
 	Workload design.Workload
-	Trials   []Trial // in the order of the layouts; on the engine, then on the server
+	Trials   []Trial // for each layout, a trial on the engine and one on the server
 }
 
-// A Trial is a layout on one backend: its prices, and what was measured.
+// A Trial is a layout on one backend, with its prices and measurements.
 type Trial struct {
 	Layout     design.Layout
 	Backend    string // "engine" or "server"
 	Priced     design.Prices
-	Operations []Measured // in the order of the workload
-	Time       time.Duration
+	Operations []Measured    // in the order of the workload
+	Time       time.Duration // the sum of Rate times Time over all operations
 }
 
-// Measured is what the runs of one operation cost, on average.
+// Measured is the average cost of the runs of one operation.
 type Measured struct {
 	Operation string
 	Rate      float64
 	Runs      int
 
 	Commands, Read, Written float64
-	Bytes                   float64 // that were returned
+	Bytes                   float64 // bytes that were returned
 
-	// Time is what this takes by the server's Costs. Entries of indexes that are read or written, shards, the bytes that the server loads and what is read from
-	// disk are as priced, since no server reports them.
+	// Time follows from these numbers by the Costs of the workload's server. No server reports
+	// index entries, shards, loaded bytes and disk reads, so that their prices are used.
 	Time time.Duration
-	// Took is how long a run took on the backend.
+
+	// Took is the real time of a run on the backend.
 	Took time.Duration
 }
 
-// Documents is how many documents were returned and written.
+// Documents returns the number of documents that were returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is how many operations [Try] carries out for each layout. Each operation has its share by its rate, and at least
-// ten runs.
+// Runs is the number of operations that [Try] runs for each layout. Each operation has a share
+// of them by its rate, but at least ten runs.
 const Runs = 600
 
-// Try stores the workload's data under each layout, in a database of its own, and carries out the same operations under each. It
-// fails the test if a layout can't be priced, or an operation fails. A layout without a name gets its [design.Layout.String] as
-// its name.
+// Try fills a database for each layout and runs the same operations under each layout. It
+// fails the test if the workload can't be stored under a layout, or if an operation fails. A
+// layout without a name is named "layout 1" or the like, by its place.
 func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 	t.Helper()
 	report := Report{Workload: w}
-	for _, l := range layouts {
+	for i, l := range layouts {
 		if l.Name == "" {
-			l.Name = l.String()
+			l.Name = fmt.Sprint("layout ", i+1)
 		}
 		p, err := w.Price(l)
 		if err != nil {
@@ -162,8 +163,8 @@ func schedule(all []design.Operation) (out []int) {
 	return out
 }
 
-// Want fails the test unless an operation costs at most so many commands and documents under a layout: as priced, and as
-// measured on each backend.
+// Want fails the test if an operation costs more commands or documents under a layout, as
+// priced or as measured on a backend. layout is the name of a layout.
 func (r Report) Want(t testing.TB, layout, operation string, commands, documents float64) {
 	t.Helper()
 	found := false
