@@ -111,7 +111,14 @@ func randomWorkload(r *rand.Rand) Workload {
 		w.Entities = append(w.Entities, Entity{Name: name, Count: 5 + r.Int64N(60), Fields: []Field{{Name: "n"}, {Name: "at", Grows: true}, {Name: "text", Text: 4, Values: 1 + r.Int64N(5)}}})
 		for k := range r.IntN(3) {
 			if i > 0 {
-				w.Relations = append(w.Relations, Relation{Child: name, Field: fmt.Sprint("parent", k), Parent: string(rune('a' + r.IntN(i))), List: fmt.Sprint("list", name, k), Ordered: r.IntN(4) == 0})
+				rel := Relation{Child: name, Field: fmt.Sprint("parent", k), Parent: string(rune('a' + r.IntN(i))), List: fmt.Sprint("list", name, k)}
+				switch r.IntN(8) {
+				case 0, 1:
+					rel.Ordered = true
+				case 2, 3:
+					rel.Each = 2 + r.Int64N(2)
+				}
+				w.Relations = append(w.Relations, rel)
 			}
 		}
 	}
@@ -140,6 +147,11 @@ func randomAccess(r *rand.Rand, w Workload) Access {
 		return a
 	case 1:
 		a.Do, a.By, a.Fields = Update, []string{"_id"}, []string{"n", "text"}[r.IntN(2):]
+		for _, p := range parents {
+			if p.Each > 1 && r.IntN(2) == 0 {
+				a.Fields = append(a.Fields, p.Field)
+			}
+		}
 		return a
 	case 2:
 		a.By = []string{"_id"}
@@ -166,7 +178,9 @@ func randomAccess(r *rand.Rand, w Workload) Access {
 		if r.IntN(2) == 0 {
 			a.Fields = append(a.Fields, p.Field+"."+[]string{"text", "*", "n"}[r.IntN(3)])
 		}
-		ranges = append(ranges, p.Field+".n")
+		if p.Each == 0 {
+			ranges = append(ranges, p.Field+".n")
+		}
 	}
 	if r.IntN(2) == 0 && (len(a.By) == 0 || a.By[0] != "_id") {
 		a.Since, a.Share = ranges[r.IntN(len(ranges))], r.Float64()

@@ -53,6 +53,9 @@ func (g *graph) candidates(r *relation) []Storage {
 		for _, fields := range g.wanted(r) {
 			out = append(out, Storage{Copy: fields})
 		}
+		if r.many() {
+			return out
+		}
 		var more []Storage
 		for _, st := range out {
 			for _, newest := range g.newestOf(r) {

@@ -49,6 +49,21 @@ func (w *world) parent(r *relation, child int64) int64 {
 	return int64(w.deal(r.Name(), r.child.Count, r.parent.Count)[child])
 }
 
+// parents are the numbers of the parents of a child in a many-to-many relation, each once.
+func (w *world) parents(r *relation, child int64) (out []int64) {
+	for k := range r.each() {
+		p := k
+		if !w.example {
+			p = int64(w.deal(r.Name(), r.child.Count*r.each(), r.parent.Count)[child*r.each()+k])
+		}
+		for slices.Contains(out, p) {
+			p = (p + 1) % r.parent.Count
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 // childrenOf are the numbers of a parent's children.
 func (w *world) childrenOf(r *relation, parent int64) []int32 {
 	if w.example {
@@ -56,6 +71,15 @@ func (w *world) childrenOf(r *relation, parent int64) []int32 {
 	}
 	if w.children[r] == nil {
 		all := make([][]int32, r.parent.Count)
+		if r.many() {
+			for i := range r.child.Count {
+				for _, p := range w.parents(r, i) {
+					all[p] = append(all[p], int32(i))
+				}
+			}
+			w.children[r] = all
+			return all[parent]
+		}
 		for i, p := range w.deal(r.Name(), r.child.Count, r.parent.Count) {
 			all[p] = append(all[p], int32(i))
 		}
@@ -118,6 +142,10 @@ func (s *store) document(w *world, e *entity, i int64) doc {
 		if r == s.home[e] || s.listed(r) {
 			continue
 		}
+		if r.many() {
+			d = put(d, r.Field, s.linked(w, r, i))
+			continue
+		}
 		p := w.parent(r, i)
 		d = put(d, s.key(r), r.parent.id(p))
 		for _, f := range s.storage(r).Copy {
@@ -133,6 +161,22 @@ func (s *store) document(w *world, e *entity, i int64) doc {
 		}
 	}
 	return d
+}
+
+// linked is the list of a child's parents, with what is copied of them.
+func (s *store) linked(w *world, r *relation, child int64) (out bson.A) {
+	for _, p := range w.parents(r, child) {
+		if len(s.storage(r).Copy) == 0 {
+			out = append(out, r.parent.id(p))
+			continue
+		}
+		one := doc{{Key: "_id", Value: r.parent.id(p)}}
+		for _, f := range s.storage(r).Copy {
+			one = append(one, bson.E{Key: f, Value: s.sourceValue(w, r.parent, f, p)})
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // list is what a parent holds of its children.

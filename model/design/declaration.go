@@ -71,6 +71,10 @@ func (s *store) structOf(e *entity) string {
 	for _, r := range e.parents {
 		switch {
 		case r == s.home[e] || s.listed(r):
+		case r.many() && len(s.storage(r).Copy) > 0:
+			fmt.Fprintf(&b, "%s []%s `bson:\"%s,omitempty\"`\n", exported(r.Field), copyType(r), r.Field)
+		case r.many():
+			fmt.Fprintf(&b, "%s []bson.ObjectID `bson:\"%s,omitempty\"`\n", exported(r.Field), r.Field)
 		case len(s.storage(r).Copy) > 0:
 			fmt.Fprintf(&b, "%s %s `bson:%q`\n", exported(r.Field), copyType(r), r.Field)
 		default:
@@ -129,6 +133,9 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 		if s.orders[r] != nil {
 			add(variable(r.Parent)+exported(r.List), "relate.NewChildRefs(%s, %q, %s)", parent, r.List, child)
 		}
+		if s.links[r] != nil {
+			add(variable(r.Child)+exported(r.Field), "relate.NewChildRefs(%s, %q, %s)", child, s.key(r), parent)
+		}
 		if s.refs[r] != nil {
 			spec := ""
 			if by := s.orderOf[r]; by != "" {
@@ -136,7 +143,9 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 			}
 			add(variable(r.Child)+exported(r.Field), "relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{%s})", child, s.key(r), parent, spec)
 		}
-		if s.lists[r] != nil {
+		if s.lists[r] != nil && r.many() {
+			add(variable(r.Child)+exported(r.Field), "embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{%s})", copyType(r), child, r.Field, s.listSpec[r])
+		} else if s.lists[r] != nil {
 			add(variable(r.Parent)+exported(r.List), "embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{%s})", typeName(r.Child), parent, r.List, s.listSpec[r])
 		}
 		if st := s.storage(r); st.As == Paged {

@@ -18,12 +18,14 @@ func songs() (Workload, Layout) {
 			{Name: "albums", Count: 400, Fields: []Field{{Name: "title", Text: 30}, {Name: "released"}}},
 			{Name: "songs", Count: 4000, Fields: []Field{{Name: "title", Text: 30}, {Name: "seconds", Values: 300}}},
 			{Name: "verses", Count: 12000, Fields: []Field{{Name: "text", Text: 200}, {Name: "number", Values: 10}}},
+			{Name: "genres", Count: 20, Fields: []Field{{Name: "name", Text: 15}}},
 			{Name: "comments", Count: 8000, Fields: []Field{{Name: "text", Text: 80}, {Name: "at"}}},
 		},
 		Relations: []Relation{
 			{Child: "albums", Field: "artist", Parent: "people", List: "albums"},
 			{Child: "songs", Field: "album", Parent: "albums", List: "songs", Ordered: true},
 			{Child: "verses", Field: "song", Parent: "songs", List: "verses", Max: 12, Fixed: true},
+			{Child: "songs", Field: "genres", Parent: "genres", List: "songs", Each: 2},
 			{Child: "comments", Field: "album", Parent: "albums", List: "comments"},
 			{Child: "comments", Field: "author", Parent: "people", List: "written"},
 		},
@@ -33,7 +35,9 @@ func songs() (Workload, Layout) {
 				{Of: "comments", By: []string{"album"}, Order: "at", Limit: 5},
 			}},
 			{Name: "ShowPerson", Rate: 30, Accesses: []Access{{Of: "people", By: []string{"_id"}, Fields: []string{"count(written)"}}}},
-			{Name: "ShowSong", Rate: 50, Accesses: []Access{{Of: "songs", By: []string{"_id"}}, {Of: "verses", By: []string{"song"}, Order: "number"}}},
+			{Name: "ShowSong", Rate: 50, Accesses: []Access{{Of: "songs", By: []string{"_id"}, Fields: []string{"genres.name"}}, {Of: "verses", By: []string{"song"}, Order: "number"}}},
+			{Name: "ShowGenre", Rate: 2, Accesses: []Access{{Of: "songs", By: []string{"genres"}, Limit: 100, Order: "seconds"}}},
+			{Name: "AddGenre", Rate: 0.5, Accesses: []Access{{Do: Update, Of: "songs", By: []string{"_id"}, Fields: []string{"genres"}}}},
 			{Name: "FindVerse", Rate: 1, Accesses: []Access{{Of: "verses", By: []string{"text"}}}},
 			{Name: "Comment", Rate: 5, Accesses: []Access{{Do: Insert, Of: "comments"}}},
 			{Name: "Rename", Rate: 0.1, Accesses: []Access{{Do: Update, Of: "people", By: []string{"_id"}, Fields: []string{"name"}}}},
@@ -41,6 +45,7 @@ func songs() (Workload, Layout) {
 	}
 	return w, Layout{Name: "all", Stored: map[string]Storage{
 		"albums.artist":   {Copy: []string{"name"}},
+		"songs.genres":    {Copy: []string{"name"}},
 		"verses.song":     {As: Embedded},
 		"comments.album":  {Newest: 5, By: "at"},
 		"comments.author": {},

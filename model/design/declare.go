@@ -19,7 +19,7 @@ func (s *store) declare() {
 	for i := range s.Entities {
 		if e := s.entities[s.Entities[i].Name]; s.home[e] == nil {
 			for _, r := range e.parents {
-				if r.Ordered || s.followed(r) {
+				if r.Ordered || r.many() || s.followed(r) {
 					techniques = append(techniques, s.declareRef(r, needed))
 				}
 				techniques = append(techniques, s.declareMore(r)...)
@@ -90,6 +90,16 @@ func (s *store) relationNames() (out []string) {
 }
 
 func (s *store) declareRef(r *relation, needed map[string][]bson.D) model.Technique {
+	if r.many() && len(s.storage(r).Copy) > 0 {
+		t := embed.NewEmbedded[doc](s.own[r.child], r.Field, embed.EmbeddedSpec{Key: "_id"})
+		s.lists[r], s.listSpec[r] = t, `Key: "_id"`
+		return t
+	}
+	if r.many() {
+		t := relate.NewChildRefs(s.own[r.child], s.key(r), s.hostDocs(r.parent))
+		s.links[r] = t
+		return t
+	}
 	if r.Ordered {
 		t := relate.NewChildRefs(s.hostDocs(r.parent), r.List, s.own[r.child])
 		s.orders[r] = t
@@ -184,8 +194,11 @@ func inElement(keys bson.D, list string) (out bson.D, ok bool) {
 func (s *store) declareCopy(r *relation) model.Technique {
 	prefix := s.prefix(r.child)
 	spec := denorm.CopySpec{KeyPath: prefix + s.key(r)}
-	if prefix != "" {
+	switch {
+	case prefix != "":
 		spec.Lists = []string{strings.TrimSuffix(prefix, ".")}
+	case r.many():
+		spec.Lists = []string{r.Field}
 	}
 	for _, f := range s.storage(r).Copy {
 		spec.Fields = append(spec.Fields, denorm.Field{From: s.source(r.parent, f), To: prefix + s.copied(r, f)})

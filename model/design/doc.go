@@ -26,6 +26,7 @@
 //	storage of a relation             technique          good for
 //	Reference                         relate.ParentRef   documents that are used by themselves
 //	Reference, Relation.Ordered       relate.ChildRefs   children in an order chosen by hand
+//	Reference, Relation.Each > 1      relate.ChildRefs   many-to-many relations
 //	Reference with Copy               denorm.Copy        children that are shown or found by fields of their parent
 //	Reference with Newest             denorm.Subset      a parent that is shown with its newest children
 //	Reference with Count              denorm.Counter     a parent that is shown with the number of its children

@@ -33,7 +33,15 @@ type relation struct {
 }
 
 // average is how many children a parent has.
-func (r *relation) average() float64 { return float64(r.child.Count) / float64(r.parent.Count) }
+func (r *relation) average() float64 {
+	return float64(r.child.Count*r.each()) / float64(r.parent.Count)
+}
+
+// each is how many parents a child has.
+func (r *relation) each() int64 { return max(1, r.Each) }
+
+// many reports whether a relation is many-to-many.
+func (r *relation) many() bool { return r.Each > 1 }
 
 // max is how many children a parent has at most.
 func (r *relation) max() int64 {
@@ -84,6 +92,7 @@ type access struct {
 	sets  []string
 
 	counts []*relation // whose children are counted
+	links  []path      // the many-to-many relations that get one more parent
 }
 
 // path is a path of an access: the _id, an own field, an own relation, or one of these of a parent.
@@ -172,6 +181,10 @@ func (g *graph) readRelations() error {
 		case r.List == "" || strings.ContainsAny(r.List, ".$ =") || r.parent.field(r.List) != nil || r.List == "_id" ||
 			slices.ContainsFunc(r.parent.children, func(o *relation) bool { return o.List == r.List }):
 			return g.refuse(at+".List", r.List, "must be a name that no other field or relation of the parent has")
+		case r.Each < 0 || r.Each > r.parent.Count:
+			return g.refuse(at+".Each", r.Each, "must be from 0 to the number of parents")
+		case r.many() && r.Ordered:
+			return g.refuse(at+".Ordered", true, "needs a relation with one parent for each child; make the links of an ordered many-to-many relation an entity")
 		case r.Max < 0 || r.Max > 0 && float64(r.Max) < r.average():
 			return g.refuse(at+".Max", r.Max, fmt.Sprintf("must not be less than the average of %.4g children", r.average()))
 		case r.Fixed && r.Max == 0:

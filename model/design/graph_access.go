@@ -109,6 +109,9 @@ func (g *graph) readRange(a *access, at string) error {
 		if err != nil {
 			return err
 		}
+		if p.rel != nil && p.rel.many() {
+			return g.refuse(at+x.name, x.path, "must not be a field of one of several parents")
+		}
 		if p.field == nil {
 			return g.refuse(at+x.name, x.path, "must be a field of the entity or of a parent")
 		}
@@ -148,13 +151,15 @@ func (g *graph) readFields(a *access, at string) error {
 			}
 		case a.Do == Update && p.rel == nil && p.field != nil && p.field.Grows:
 			return g.refuse(at, s, "a field that grows can't be updated")
+		case a.Do == Update && p.rel == nil && p.own != nil && p.own.many():
+			a.links = append(a.links, p)
 		case a.Do == Update && p.rel == nil && p.field != nil:
 			a.sets = append(a.sets, p.name)
 		default:
-			return g.refuse(at, s, "an Update can only change fields of its own entity, and an Insert or Delete has no Fields")
+			return g.refuse(at, s, "an Update can only change fields and many-to-many relations of its own entity, and an Insert or Delete has no Fields")
 		}
 	}
-	if a.Do == Update && len(a.sets) == 0 {
+	if a.Do == Update && len(a.sets)+len(a.links) == 0 {
 		return g.refuse(at+".Fields", a.Fields, "must name the fields that the Update changes")
 	}
 	return nil

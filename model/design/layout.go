@@ -44,7 +44,9 @@ type Structure uint8
 
 const (
 	// Reference: the child holds the _id of its parent (relate.ParentRef). If the relation is
-	// Ordered, the parent holds a list of the _ids of its children (relate.ChildRefs).
+	// Ordered, the parent holds a list of the _ids of its children, and if it is many-to-many,
+	// the child holds a list of the _ids of its parents (relate.ChildRefs; embed.Embedded if
+	// it holds copies).
 	Reference Structure = iota
 	Embedded            // the children are elements of an array in their parent (embed.Embedded)
 	Paged               // a document holds Page children of one parent, in the order of insertion (denorm.Bucket)

@@ -28,6 +28,7 @@ type lookup struct {
 	some    float64 // how likely it is that there are any
 	fetched float64 // the expected number of documents of the host
 	wanted  float64 // the expected number that is left of those found after all
+	sorted  float64 // the expected number that the server reads to sort them; 0 if an index sorts
 	then    []fetch // the parents that are read afterwards
 }
 
@@ -89,6 +90,9 @@ func (s *store) lookup(a *access) lookup {
 		l.found *= a.Share
 	}
 	if l.byID == "" && complete && a.Limit > 0 {
+		if slices.ContainsFunc(l.equal, func(c condition) bool { return c.path == "_id" }) && orderOf(&l) != "" {
+			l.sorted = l.found // the server reads all documents of a list to sort them
+		}
 		l.limit, l.found = a.Limit, min(l.found, float64(a.Limit))
 	}
 	l.wanted = n * cmp.Or(a.Share, 1)
@@ -162,7 +166,7 @@ func (s *store) condition(p path, home *relation, prefix string) condition {
 // share is how many of an entity's documents have one value at a path: one in ten is 0.1.
 func share(p path) float64 {
 	if p.own != nil {
-		return 1 / float64(p.own.parent.Count)
+		return float64(p.own.each()) / float64(p.own.parent.Count)
 	}
 	if p.field != nil {
 		return 1 / float64(p.field.Values)
@@ -214,7 +218,8 @@ func (s *store) fetched(l *lookup, home *relation) float64 {
 
 // distinct is how many different parents some children have. Children are dealt out to parents evenly.
 func (r *relation) distinct(children float64) float64 {
-	all, each := float64(r.child.Count), r.average()
+	children *= float64(r.each())
+	all, each := float64(r.child.Count*r.each()), r.average()
 	if each <= 1 {
 		return min(children, all)
 	}
@@ -246,7 +251,7 @@ func (s *store) fetches(a *access, l *lookup, home *relation) (out []fetch) {
 			continue
 		}
 		f := fetch{rel: p.rel, n: p.rel.distinct(l.found), names: names, some: l.some}
-		if k := slices.IndexFunc(a.by, func(q path) bool { return q.rel == nil && q.own == p.rel }); k >= 0 {
+		if k := slices.IndexFunc(a.by, func(q path) bool { return q.rel == nil && q.own == p.rel && !q.own.many() }); k >= 0 {
 			f.as, f.n, f.some = a.by[k].as, 1, 1
 		}
 		out = append(out, f)

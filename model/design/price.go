@@ -174,7 +174,7 @@ func (t *till) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
 	t.p.Read += w.n
 	t.p.Scanned += w.n
 	t.p.Bytes += w.n * w.bytes
-	t.p.Loaded += w.n * t.sizes[e].average
+	t.p.Loaded += max(w.n, w.loaded) * t.sizes[e].average
 	t.send(w.byID, w.n)
 	return []doc{t.document(exampleWorld, e, 0)}, nil
 }

@@ -47,6 +47,11 @@ func TestRefuseWorkload(t *testing.T) {
 		{"a relation by a field's name", "Relations[0].Field", func(w *design.Workload) { w.Relations[0].Field = "text" }},
 		{"a list by a field's name", "Relations[0].List", func(w *design.Workload) { w.Relations[0].List = "title" }},
 		{"a maximum below the average", "Relations[0].Max", func(w *design.Workload) { w.Relations[0].Max = 3 }},
+		{"more parents than there are", "Relations[0].Each", func(w *design.Workload) { w.Relations[0].Each = 101 }},
+		{"several parents in order", "Relations[0].Ordered", func(w *design.Workload) { w.Relations[0].Each, w.Relations[0].Ordered = 2, true }},
+		{"an order by several parents", "Operations[0].Accesses[1].Order", func(w *design.Workload) {
+			w.Relations[0].Each, w.Operations[0].Accesses[1].Order = 2, "post.at"
+		}},
 		{"fixed without a maximum", "Relations[0].Fixed", func(w *design.Workload) { w.Relations[0].Fixed = true }},
 		{"no operations", "Operations", func(w *design.Workload) { w.Operations = nil }},
 		{"an operation without a name", "Operations[0].Name", func(w *design.Workload) { w.Operations[0].Name = "" }},
@@ -124,6 +129,7 @@ func TestRefuseLayout(t *testing.T) {
 		{"a subset of children that change", "comments.post", design.Storage{Newest: 3, By: "at"}, func(w *design.Workload) {
 			w.Operations[1].Accesses = []design.Access{{Do: design.Delete, Of: "comments", By: []string{"_id"}}}
 		}, "updates or deletes"},
+		{"many-to-many, embedded", "comments.post", design.Storage{As: design.Embedded}, func(w *design.Workload) { w.Relations[0].Each = 2 }, "must be a Reference"},
 		{"a document beyond 16 MB", "comments.post", design.Storage{As: design.Embedded}, func(w *design.Workload) {
 			w.Relations[0].Max = 1 << 20
 		}, "16 MB"},

@@ -167,9 +167,7 @@ func (v *live) deleted(one id) { v.gone[one] = true }
 func (v *live) parents(r *relation, path string, rows []row, n float64) (out []id) {
 	out = []id{}
 	for _, row := range rows {
-		if one, ok := at(row.doc, path).(id); ok {
-			out = append(out, one)
-		}
+		out = append(out, idsAt(row.doc, path)...)
 	}
 	return sortedIDs(out)
 }

@@ -25,7 +25,8 @@ type store struct {
 	home   map[*entity]*relation // of the others, the relation that embeds them
 	refs   map[*relation]*relate.ParentRef[doc, id, doc, id]
 	lists  map[*relation]*embed.Embedded[doc, id, doc]
-	orders map[*relation]*relate.ChildRefs[doc, id, doc, id]
+	orders map[*relation]*relate.ChildRefs[doc, id, doc, id] // of parents that list their children
+	links  map[*relation]*relate.ChildRefs[doc, id, doc, id] // of children that list their parents
 	newest map[*relation]*denorm.Subset[doc, id, doc, id]
 	pushed map[*relation]*denorm.Bounded[doc, id] // the newest of children that are kept in pages
 	counts map[*relation]*denorm.Counter[doc, id, doc, id]
@@ -46,7 +47,7 @@ func newStore(g *graph, l Layout) (*store, error) {
 	s := &store{
 		graph: g, layout: l, own: map[*entity]*docs{}, home: map[*entity]*relation{},
 		refs: map[*relation]*relate.ParentRef[doc, id, doc, id]{}, lists: map[*relation]*embed.Embedded[doc, id, doc]{},
-		orders: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*denorm.Subset[doc, id, doc, id]{},
+		orders: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, links: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*denorm.Subset[doc, id, doc, id]{},
 		counts: map[*relation]*denorm.Counter[doc, id, doc, id]{}, copies: map[*relation]*denorm.Copy[doc, id, id]{}, pages: map[*relation]*pages{},
 		pushed:  map[*relation]*denorm.Bounded[doc, id]{},
 		lookups: map[*access]lookup{}, sizes: map[*entity]size{}, indexes: map[string][]model.Index{},
@@ -133,6 +134,10 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	apart := st.As == Reference && s.home[r.child] == nil && s.home[r.parent] == nil
 	home := s.home[r.child]
 	switch {
+	case r.many() && (st.As != Reference || st.Newest != 0 || st.Count):
+		return s.refuse(at, st.String(), "a many-to-many relation must be a Reference, without Newest and Count")
+	case r.many() && home != nil:
+		return s.refuse(at, st.String(), fmt.Sprintf("%s must have a collection of their own, because they list several %s", r.Child, r.Parent))
 	case home != nil && s.paged(home) && (len(st.Copy) > 0 || s.writes(r.child, Update, Delete)):
 		return s.refuse(at, st.String(), fmt.Sprintf("%s are Paged: they can't hold copies, and the workload must not update or delete them", r.Child))
 	case st.As == Paged && (s.home[r.parent] != nil || r.parent == r.child || r.Ordered):

@@ -46,7 +46,7 @@ type expected struct {
 
 	bytes   float64 // of what is returned of one document
 	scanned float64 // entries of an index, where they are more than the documents
-	loaded  float64 // documents that an aggregation reads for what it returns
+	loaded  float64 // documents that the server reads, if they are more than it returns
 }
 
 // write is a write of an operation, and what it does to documents and indexes.

@@ -23,6 +23,29 @@ func at(d doc, path string) any {
 	return nil
 }
 
+// idsAt are the _ids at a path, which may be or cross a list.
+func idsAt(d doc, path string) (out []id) {
+	first, rest, _ := strings.Cut(path, ".")
+	switch v := at(d, path).(type) {
+	case id:
+		return []id{v}
+	case bson.A:
+		for _, one := range v {
+			if one, ok := one.(id); ok {
+				out = append(out, one)
+			}
+		}
+		return out
+	}
+	list, _ := at(d, first).(bson.A)
+	for _, one := range list {
+		if one, ok := one.(bson.D); ok {
+			out = append(out, idsAt(one, rest)...)
+		}
+	}
+	return out
+}
+
 // put sets the value at a path.
 func put(d doc, path string, v any) doc {
 	first, rest, deeper := strings.Cut(path, ".")

@@ -33,7 +33,7 @@ func (x *work) lookUp(a *access) error {
 		if path := orderOf(&l); path != "" {
 			q = q.Sorted(bson.D{{Key: path, Value: -1}, {Key: "_id", Value: -1}})
 		}
-		if found, err = x.find(q, l.host, expected{n: l.fetched, some: 1, bytes: x.without(q, l.host, x.listsOf(a, l))}); err != nil {
+		if found, err = x.find(q, l.host, expected{n: l.fetched, some: 1, bytes: x.without(q, l.host, x.listsOf(a, l)), loaded: l.sorted}); err != nil {
 			return err
 		}
 	}
@@ -220,14 +220,17 @@ func (x *work) countChildren(r *relation, l *lookup, rows []row, out map[id]int6
 // countQuery is the pipeline that counts children by their parents.
 func (x *work) countQuery(r *relation, ids []id, w *expected) *model.Aggregate[relate.Count[id]] {
 	home := x.home[r.child]
-	if home == nil {
+	if home == nil && !r.many() {
 		return x.refs[r].Counts(ids...)
 	}
-	path := home.List + "." + x.key(r) // the children are embedded in documents of another parent
-	w.loaded = home.distinct(w.scanned)
+	path, list := x.key(r), r.Field
+	if w.loaded = w.scanned; home != nil { // the children are embedded in documents of another parent
+		path, list = home.List+"."+path, home.List
+		w.loaded = home.distinct(w.scanned)
+	}
 	match := bson.D{{Key: "$match", Value: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}}}
 	return model.AggregateAs[relate.Count[id]](x.own[x.host(r.child)], mongo.Pipeline{
-		match, {{Key: "$unwind", Value: "$" + home.List}}, match,
+		match, {{Key: "$unwind", Value: "$" + list}}, match,
 		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + path}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
 	})
 }

@@ -23,16 +23,23 @@ func (x *work) insert(a *access) error {
 		if r == home || x.listed(r) {
 			continue
 		}
-		d = put(d, x.key(r), x.id(r.parent, named[r]))
-		if copied := x.storage(r).Copy; len(copied) > 0 {
-			source, err := x.get(r.parent, named[r])
-			if err != nil {
-				return err
+		if r.many() {
+			list := bson.A{}
+			for k := range r.each() {
+				one, err := x.link(r, numbered(named[r], k))
+				if err != nil {
+					return err
+				}
+				list = append(list, one)
 			}
-			for _, f := range copied {
-				d = put(d, x.copied(r, f), at(source, x.source(r.parent, f)))
-			}
+			d = put(d, r.Field, list)
+			continue
 		}
+		one, err := x.link(r, named[r])
+		if err != nil {
+			return err
+		}
+		d = put(d, r.Field, one)
 	}
 	x.ids[a.Of+"="+a.Of] = d[0].Value.(id)
 	delete(x.read, a.Of+"="+a.Of)
@@ -45,6 +52,32 @@ func (x *work) insert(a *access) error {
 	w := x.lists[home].Add(x.id(home.parent, named[home]), d)
 	x.add(write{Write: w, host: home.parent, one: named[home], n: 1, changes: changes(1, home.List)})
 	return nil
+}
+
+// numbered is the name of the k-th parent of a child; the first has the name itself.
+func numbered(name string, k int64) string {
+	if k == 0 {
+		return name
+	}
+	return fmt.Sprint(name, " ", k+1)
+}
+
+// link is what a child holds of a parent: the _id, or a document of the _id and the copies, for which the parent is read.
+func (x *work) link(r *relation, name string) (any, error) {
+	one := x.id(r.parent, name)
+	copied := x.storage(r).Copy
+	if len(copied) == 0 {
+		return one, nil
+	}
+	source, err := x.get(r.parent, name)
+	if err != nil {
+		return nil, err
+	}
+	out := doc{{Key: "_id", Value: one}}
+	for _, f := range copied {
+		out = append(out, bson.E{Key: f, Value: at(source, x.source(r.parent, f))})
+	}
+	return out, nil
 }
 
 // insertApart stores a document in a collection of its own, and in what its parents hold of it.
@@ -137,6 +170,22 @@ func (x *work) update(a *access) error {
 		w, err := x.updateElement(home, name, set)
 		x.add(w)
 		return err
+	}
+	for _, p := range a.links {
+		one, err := x.link(p.own, p.as)
+		if err != nil {
+			return err
+		}
+		var w model.Write
+		if d, ok := one.(doc); ok {
+			w = x.lists[p.own].Add(x.id(a.of, name), d)
+		} else {
+			w = x.links[p.own].Add(x.id(a.of, name), x.id(p.own.parent, p.as))
+		}
+		x.add(write{Write: w, host: a.of, one: name, n: 1, changes: changes(1, p.own.Field)})
+	}
+	if len(set) == 0 {
+		return nil
 	}
 	w := x.own[a.of].Update(x.id(a.of, name), bson.D{{Key: "$set", Value: set}})
 	copies := slices.DeleteFunc(slices.Clone(a.of.children), func(r *relation) bool {

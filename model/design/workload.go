@@ -58,14 +58,20 @@ type Field struct {
 	Grows bool
 }
 
-// A Relation connects two entities. Every child has one parent. A parent has any number of
-// children. For a many-to-many relation, add an entity for the links, with one relation to
-// each side.
+// A Relation connects two entities. Every child has one parent, or Each parents. A parent has
+// any number of children.
+//
+// If the links of a many-to-many relation have fields of their own, such as a grade or a
+// date, make the links an entity with one relation to each side.
 type Relation struct {
 	Child  string // the entity of the children: "bids"
 	Field  string // the name of the parent in the child: "item"
 	Parent string // the entity of the parents: "items"
 	List   string // the name of the children in the parent: "bids"
+
+	// Each is the number of parents of every child. The default is 1. With more, the relation
+	// is many-to-many: as a Reference, the child holds a list of _ids.
+	Each int64
 
 	// Max is the greatest number of children of one parent. The default is five times the
 	// average.
@@ -124,9 +130,10 @@ type Access struct {
 	Order string // the path to sort by, the greatest first; "" means any order
 	Limit int64  // number of results; 0 means all
 
-	// Fields lists what an Update changes, or what a Read shows beside the document itself:
-	// fields of parents ("user.nickname", or "item.*" for all) and the number of children
-	// ("count(bids)"). A Read always returns all fields of the document.
+	// Fields lists what an Update changes: fields, and many-to-many relations, to which it adds
+	// the parent that is named like its entity. For a Read, Fields lists what is shown beside
+	// the document itself: fields of parents ("user.nickname", or "item.*" for all) and the
+	// number of children ("count(bids)"). A Read always returns all fields of the document.
 	Fields []string
 }
 
