@@ -1,6 +1,8 @@
 // Package advise says how to store a relation: by which structure, why, and what would have to change for another one to be the
 // better choice; how large documents get; and what a live database says of both.
 //
+// For all relations of an application at once, by the price of its operations, see package design.
+//
 // # Choosing
 //
 // [Choose] takes a [Relation]: how many children a parent has, how large they are, how both ends are read and written. It assumes
