@@ -58,9 +58,13 @@ func TestSurveyDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names, relations []string
+		most := int64(0)
+		if strings.HasSuffix(t.Name(), "/server") {
+			most = 2 // PostgreSQL's planner may look up the greatest value in an index, and counts that as a use
+		}
 		for _, c := range s.Collections {
 			names = append(names, fmt.Sprint(c.Name, " ", c.Sampled.N, " of ", c.Sampled.Of))
-			if c.Name == "orders" && c.Unknown == "" && (len(c.Indexes) != 1 || c.Indexes[0].Name != "coupon_1" || c.Indexes[0].Ops != 0) {
+			if c.Name == "orders" && c.Unknown == "" && (len(c.Indexes) != 1 || c.Indexes[0].Name != "coupon_1" || c.Indexes[0].Ops > most) {
 				t.Errorf("indexes of orders: %s", c.Indexes)
 			}
 		}

@@ -75,7 +75,7 @@ func answersOf(ctx context.Context, w Workload, l Layout, db *mongo.Database) (o
 		return nil, err
 	}
 	var now string
-	run.answered = func(a *access, rows []row, counts map[id]int64) {
+	run.answered = func(a *access, rows []row, totals answers) {
 		var ids []string
 		for _, r := range rows {
 			ids = append(ids, r.doc[0].Value.(id).Hex())
@@ -84,10 +84,8 @@ func answersOf(ctx context.Context, w Workload, l Layout, db *mongo.Database) (o
 			slices.Sort(ids)
 		}
 		var numbers []string
-		for one, n := range counts {
-			if n > 0 {
-				numbers = append(numbers, fmt.Sprint(one.Hex(), n))
-			}
+		for name, n := range totals {
+			numbers = append(numbers, fmt.Sprint(name, " ", n))
 		}
 		slices.Sort(numbers)
 		out = append(out, fmt.Sprint(now, a.Do, a.Of, a.By, a.Since, ids, numbers))
@@ -170,7 +168,7 @@ func randomAccess(r *rand.Rand, w Workload) Access {
 	}
 	for _, rel := range w.Relations {
 		if rel.Parent == e.Name && r.IntN(4) == 0 {
-			a.Fields = append(a.Fields, "count("+rel.List+")")
+			a.Fields = append(a.Fields, []string{"count(" + rel.List + ")", "sum(" + rel.List + ".n)", "max(" + rel.List + ".n)", "min(" + rel.List + ".at)"}[r.IntN(4)])
 		}
 	}
 	ranges := []string{"n"}

@@ -62,8 +62,8 @@ func (g *graph) candidates(r *relation) []Storage {
 				newest.Copy = st.Copy
 				more = append(more, newest)
 			}
-			if g.counted(r) {
-				st.Count = true
+			if len(g.totals(r)) > 0 {
+				st.Totals = true
 				more = append(more, st)
 			}
 		}
@@ -127,18 +127,6 @@ func (g *graph) newestOf(r *relation) (out []Storage) {
 
 // newestLimit is how many children a parent holds at most beside their own collection.
 const newestLimit = 100
-
-// counted reports whether a read shows how many children a parent has.
-func (g *graph) counted(r *relation) bool {
-	for _, list := range g.accesses {
-		for _, a := range list {
-			if slices.Contains(a.counts, r) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // wanted are the sets of a parent's fields that reads of its children ask for: each read's, and all of them.
 func (g *graph) wanted(r *relation) (out [][]string) {

@@ -156,8 +156,16 @@ func (s *store) document(w *world, e *entity, i int64) doc {
 		if list := s.list(w, r, i); len(list) > 0 {
 			d = put(d, r.List, list)
 		}
-		if s.storage(r).Count {
-			d = put(d, countField(r), int64(len(w.childrenOf(r, i))))
+		if s.storage(r).Totals {
+			var children []doc
+			for _, c := range w.childrenOf(r, i) {
+				children = append(children, w.fields(r.child, int64(c)))
+			}
+			for _, t := range s.totals(r) {
+				if v, ok := t.of(children); ok || w.example {
+					d = put(d, t.path(), v)
+				}
+			}
 		}
 	}
 	return d

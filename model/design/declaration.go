@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model/embed"
 )
 
@@ -80,7 +81,7 @@ func (s *store) structOf(e *entity) string {
 		default:
 			fmt.Fprintf(&b, "%s bson.ObjectID `bson:%q`\n", exported(r.Field), r.Field)
 		}
-		if s.storage(r).Count {
+		if s.storage(r).Totals {
 			b.WriteString("Pending *denorm.CounterPending `bson:\"pending,omitempty\"`\n")
 		}
 	}
@@ -92,8 +93,14 @@ func (s *store) structOf(e *entity) string {
 		case st.As == Embedded || st.Newest > 0:
 			fmt.Fprintf(&b, "%s []%s `bson:\"%s,omitempty\"`\n", exported(r.List), typeName(r.Child), r.List)
 		}
-		if st.Count {
-			fmt.Fprintf(&b, "%s int64 `bson:%q`\n", exported(countField(r)), countField(r))
+		if st.Totals {
+			for _, t := range s.totals(r) {
+				kind := "int64"
+				if t.op == "min" || t.op == "max" {
+					kind = "*int64" // a parent without children has none
+				}
+				fmt.Fprintf(&b, "%s %s `bson:%q`\n", exported(t.path()), kind, t.path())
+			}
 			fmt.Fprintf(&b, "%s []bson.ObjectID `bson:\"%s,omitempty\"`\n", exported(r.List+"Tokens"), r.List+"Tokens")
 		}
 	}
@@ -159,8 +166,7 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 				child, s.key(r), parent, r.List, st.Newest, st.By, s.inSubset(r))
 		}
 		if s.counts[r] != nil {
-			add(variable(r.Parent)+exported(countField(r)), "denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q, Tokens: %q, Pending: \"pending\"})",
-				child, s.key(r), parent, countField(r), r.List+"Tokens")
+			add(variable(r.Parent)+exported(r.List)+"Totals", "denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{%s})", child, s.key(r), parent, counterText(s.counterSpec(r)))
 		}
 		if s.copies[r] != nil {
 			var fields []string
@@ -207,6 +213,27 @@ func listSpecText(spec embed.EmbeddedSpec) string {
 		out += ", Indexes: []bson.D{" + strings.Join(keys, ", ") + "}"
 	}
 	return out
+}
+
+// counterText is the spec of a counter in Go.
+func counterText(spec denorm.CounterSpec) string {
+	var parts []string
+	if spec.Count != "" {
+		parts = append(parts, fmt.Sprintf("Count: %q", spec.Count))
+	}
+	for _, list := range []struct {
+		name   string
+		fields []denorm.Field
+	}{{"Sums", spec.Sums}, {"Mins", spec.Mins}, {"Maxs", spec.Maxs}} {
+		var fields []string
+		for _, f := range list.fields {
+			fields = append(fields, fmt.Sprintf("{From: %q, To: %q}", f.From, f.To))
+		}
+		if len(fields) > 0 {
+			parts = append(parts, list.name+": []denorm.Field{"+strings.Join(fields, ", ")+"}")
+		}
+	}
+	return strings.Join(append(parts, fmt.Sprintf("Tokens: %q, Pending: %q", spec.Tokens, spec.Pending)), ", ")
 }
 
 func keysText(keys doc) string {

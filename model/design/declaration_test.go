@@ -34,7 +34,7 @@ func songs() (Workload, Layout) {
 				{Of: "albums", By: []string{"_id"}, Fields: []string{"artist.name"}}, {Of: "songs", By: []string{"album"}},
 				{Of: "comments", By: []string{"album"}, Order: "at", Limit: 5},
 			}},
-			{Name: "ShowPerson", Rate: 30, Accesses: []Access{{Of: "people", By: []string{"_id"}, Fields: []string{"count(written)"}}}},
+			{Name: "ShowPerson", Rate: 30, Accesses: []Access{{Of: "people", By: []string{"_id"}, Fields: []string{"count(written)", "max(written.at)"}}}},
 			{Name: "ShowSong", Rate: 50, Accesses: []Access{{Of: "songs", By: []string{"_id"}, Fields: []string{"genres.name"}}, {Of: "verses", By: []string{"song"}, Order: "number"}}},
 			{Name: "ShowGenre", Rate: 2, Accesses: []Access{{Of: "songs", By: []string{"genres"}, Limit: 100, Order: "seconds"}}},
 			{Name: "AddGenre", Rate: 0.5, Accesses: []Access{{Do: Update, Of: "songs", By: []string{"_id"}, Fields: []string{"genres"}}}},
@@ -55,7 +55,7 @@ func songs() (Workload, Layout) {
 // A declaration compiles, and its model has the indexes that were priced.
 func TestDeclaration(t *testing.T) {
 	w, l := songs()
-	counted := l.with("comments.author", Storage{Count: true}).with("comments.album", Storage{})
+	counted := l.with("comments.author", Storage{Totals: true}).with("comments.album", Storage{})
 	paged := l.with("comments.album", Storage{As: Paged, Page: 20, Newest: 5, By: "at"})
 	for _, l := range []Layout{l, counted, paged} {
 		p, err := w.Price(l)

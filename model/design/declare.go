@@ -72,7 +72,7 @@ func (s *store) declare() {
 func (s *store) followed(r *relation) bool {
 	for _, list := range s.accesses {
 		for _, a := range list {
-			if slices.Contains(a.counts, r) || a.Do == Read && slices.ContainsFunc(s.lookups[a].equal, func(c condition) bool {
+			if slices.Contains(a.counted(), r) || a.Do == Read && slices.ContainsFunc(s.lookups[a].equal, func(c condition) bool {
 				return c.asks.rel == nil && c.asks.own == r || c.asks.rel == r && c.among
 			}) {
 				return true
@@ -127,8 +127,8 @@ func (s *store) declareMore(r *relation) (out []model.Technique) {
 		s.newest[r] = t
 		out = append(out, t)
 	}
-	if st.Count {
-		t := denorm.NewCounter(s.own[r.child], s.key(r), s.own[r.parent], denorm.CounterSpec{Count: countField(r), Tokens: r.List + "Tokens", Pending: "pending"})
+	if st.Totals {
+		t := denorm.NewCounter(s.own[r.child], s.key(r), s.own[r.parent], s.counterSpec(r))
 		s.counts[r] = t
 		out = append(out, t)
 	}
@@ -152,9 +152,6 @@ func (s *store) inSubset(r *relation) (out []string) {
 func boundedSpec(st Storage) denorm.BoundedSpec {
 	return denorm.BoundedSpec{Max: int(st.Newest), First: true, By: bson.D{{Key: st.By, Value: -1}, {Key: "_id", Value: -1}}, Key: "_id"}
 }
-
-// countField is where a parent holds how many children it has.
-func countField(r *relation) string { return r.List + "Count" }
 
 // hostDocs is the collection that has an entity's documents.
 func (s *store) hostDocs(e *entity) *docs { return s.own[s.host(e)] }

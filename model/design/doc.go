@@ -29,7 +29,7 @@
 //	Reference, Relation.Each > 1      relate.ChildRefs   many-to-many relations
 //	Reference with Copy               denorm.Copy        children that are shown or found by fields of their parent
 //	Reference with Newest             denorm.Subset      a parent that is shown with its newest children
-//	Reference with Count              denorm.Counter     a parent that is shown with the number of its children
+//	Reference with Totals             denorm.Counter     a parent that is shown with the number of its children, or a sum
 //	Embedded                          embed.Embedded     few children that are read with their parent
 //	Paged                             denorm.Bucket      many children that are read a page at a time
 //	Paged with Newest                 denorm.Bounded     the same, and a parent that is shown with its newest children

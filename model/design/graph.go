@@ -91,8 +91,8 @@ type access struct {
 	shown []path // of the fields, those of parents
 	sets  []string
 
-	counts []*relation // whose children are counted
-	links  []path      // the many-to-many relations that get one more parent
+	totals []total // of its children
+	links  []path  // the many-to-many relations that get one more parent
 }
 
 // path is a path of an access: the _id, an own field, an own relation, or one of these of a parent.

@@ -133,13 +133,15 @@ func (g *graph) readRange(a *access, at string) error {
 func (g *graph) readFields(a *access, at string) error {
 	for k, s := range a.Fields {
 		at := fmt.Sprintf("%s.Fields[%d]", at, k)
-		if list, ok := countOf(s); ok && a.Do == Read {
-			r := a.of.listBy(list)
-			if r == nil {
-				return g.refuse(at, s, fmt.Sprintf("%s have no children of this name", a.Of))
+		if a.Do == Read {
+			t, ok, err := g.totalOf(a.of, s, at)
+			if err != nil {
+				return err
 			}
-			a.counts = append(a.counts, r)
-			continue
+			if ok {
+				a.totals = append(a.totals, t)
+				continue
+			}
 		}
 		p, err := g.path(a.of, s, at)
 		switch {
@@ -163,12 +165,6 @@ func (g *graph) readFields(a *access, at string) error {
 		return g.refuse(at+".Fields", a.Fields, "must name the fields that the Update changes")
 	}
 	return nil
-}
-
-// countOf returns the list in "count(list)".
-func countOf(s string) (list string, ok bool) {
-	list, ok = strings.CutPrefix(s, "count(")
-	return strings.TrimSuffix(list, ")"), ok && strings.HasSuffix(s, ")")
 }
 
 // path resolves a path, as "seller.region" or "_id=other".

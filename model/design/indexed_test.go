@@ -31,7 +31,7 @@ func (x explained) find(q *model.Find[doc], e *entity, w expected) ([]doc, error
 			return nil, err
 		}
 		*x.seen++
-		most := reply.Stats.Returned + 1
+		most := max(reply.Stats.Returned+1, int(4*w.loaded+min(5, 100*w.loaded))) // more only where that is priced
 		for _, c := range q.Filter {
 			if in, ok := c.Value.(bson.D); ok && c.Key == "_id" && q.Limit > 0 {
 				ids, _ := in[0].Value.([]id)

@@ -34,9 +34,9 @@ type Storage struct {
 	// Page is the number of children in one document, if the relation is Paged.
 	Page int64
 
-	// Count means that the parent holds the number of its children (denorm.Counter), in a
-	// field that is named after the list: bidsCount.
-	Count bool
+	// Totals means that the parent holds the totals that operations show (denorm.Counter), in
+	// fields that are named after the list: bidsCount, bidsMaxPrice.
+	Totals bool
 }
 
 // A Structure says where a relation is stored.
@@ -85,8 +85,8 @@ func (s Storage) String() string {
 	if s.Page > 0 {
 		with = append(with, fmt.Sprintf("%d to a document", s.Page))
 	}
-	if s.Count {
-		with = append(with, "a count in the parent")
+	if s.Totals {
+		with = append(with, "totals in the parent")
 	}
 	if with == nil {
 		return s.As.String()
@@ -96,7 +96,7 @@ func (s Storage) String() string {
 
 // plain reports whether a relation is stored once, as a reference.
 func (s Storage) plain() bool {
-	return s.As == Reference && len(s.Copy) == 0 && s.Newest == 0 && !s.Count
+	return s.As == Reference && len(s.Copy) == 0 && s.Newest == 0 && !s.Totals
 }
 
 // with returns the layout with another storage of one relation.

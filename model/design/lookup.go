@@ -28,7 +28,7 @@ type lookup struct {
 	some    float64 // how likely it is that there are any
 	fetched float64 // the expected number of documents of the host
 	wanted  float64 // the expected number that is left of those found after all
-	sorted  float64 // the expected number that the server reads to sort them; 0 if an index sorts
+	loaded  float64 // the expected number that the server reads, if it is more than it returns
 	then    []fetch // the parents that are read afterwards
 }
 
@@ -39,6 +39,9 @@ type condition struct {
 	asks    path   // what the value is of
 	among   bool   // the value is among the parents that were found first
 	share   float64
+
+	array     string // the array that the path is in; "" if it is in none
+	unindexed bool   // no index has the path: it can have paths of one array only
 }
 
 // fetch is a read of the parents of the documents that were found.
@@ -86,12 +89,28 @@ func (s *store) lookup(a *access) lookup {
 		l.equal = append(l.equal, c)
 	}
 	complete := s.lookupRange(&l, home, prefix) && home == nil
+	all := 1.
+	array := ""
+	for i, c := range l.equal {
+		if c.array == "" {
+			continue
+		}
+		if array == "" {
+			array = c.array
+		}
+		if l.equal[i].unindexed = c.array != array; l.equal[i].unindexed {
+			all *= c.share
+		}
+	}
 	if l.found = n; l.since != "" {
 		l.found *= a.Share
 	}
+	if all < 1 {
+		l.loaded = l.found / all
+	}
 	if l.byID == "" && complete && a.Limit > 0 {
 		if slices.ContainsFunc(l.equal, func(c condition) bool { return c.path == "_id" }) && orderOf(&l) != "" {
-			l.sorted = l.found // the server reads all documents of a list to sort them
+			l.loaded = l.found // the server reads all documents of a list to sort them
 		}
 		l.limit, l.found = a.Limit, min(l.found, float64(a.Limit))
 	}
@@ -113,7 +132,7 @@ func (s *store) lookup(a *access) lookup {
 
 // newestOf returns the relation whose parents hold the children that a read asks for; nil if none does.
 func (s *store) newestOf(a *access) *relation {
-	if len(a.by) != 1 || a.by[0].rel != nil || a.by[0].own == nil || a.order == nil || a.since != nil || a.Limit == 0 || len(a.counts) > 0 {
+	if len(a.by) != 1 || a.by[0].rel != nil || a.by[0].own == nil || a.order == nil || a.since != nil || a.Limit == 0 || len(a.totals) > 0 {
 		return nil
 	}
 	r := a.by[0].own
@@ -141,7 +160,7 @@ func some(l *lookup, n, all float64) float64 {
 
 // condition is what a path asks of the host's documents.
 func (s *store) condition(p path, home *relation, prefix string) condition {
-	c := condition{asks: p, element: prefix != "", share: share(p)}
+	c := condition{asks: p, element: prefix != "", share: share(p), array: s.arrayOf(p, home, prefix)}
 	switch {
 	case p.isID():
 		c.path, c.share = prefix+"_id", 1/float64(home.child.Count)
@@ -161,6 +180,29 @@ func (s *store) condition(p path, home *relation, prefix string) condition {
 		c.path, c.among = prefix+s.key(p.rel), true
 	}
 	return c
+}
+
+// arrayOf is the array that the path of a condition is in; "" if it is in none.
+func (s *store) arrayOf(p path, home *relation, prefix string) string {
+	list := strings.TrimSuffix(prefix, ".")
+	own := p.own != nil && p.own.many()
+	switch {
+	case p.rel == nil && p.own != nil && s.listed(p.own), p.rel != nil && p.rel != home && s.listed(p.rel):
+		return "" // the _id is asked for
+	case p.rel == nil && own:
+		return p.own.Field
+	case p.rel == nil:
+		return list
+	case p.rel == home && own:
+		return p.own.Field
+	case p.rel == home:
+		return ""
+	case p.rel.many():
+		return p.rel.Field
+	case own && s.copied(p.rel, p.name) != "":
+		return p.rel.Field + "." + p.name
+	}
+	return list
 }
 
 // share is how many of an entity's documents have one value at a path: one in ten is 0.1.
@@ -298,7 +340,7 @@ func (s *store) needed() map[string][]bson.D {
 			}
 			l := s.lookups[a]
 			add(l.host, l.keys())
-			for _, r := range a.counts { // of children that are embedded elsewhere
+			for _, r := range a.counted() { // of children that are embedded elsewhere
 				if home := s.home[r.child]; home != nil && s.storage(r).As == Reference {
 					add(home.parent, bson.D{{Key: home.List + "." + s.key(r), Value: 1}})
 				}
@@ -327,14 +369,11 @@ func (l *lookup) keys() (keys bson.D) {
 			keys = append(keys, bson.E{Key: path, Value: direction})
 		}
 	}
-	for _, c := range l.equal {
-		if !c.among {
-			add(c.path, 1)
-		}
-	}
-	for _, c := range l.equal {
-		if c.among {
-			add(c.path, 1)
+	for _, among := range []bool{false, true} {
+		for _, c := range l.equal {
+			if c.among == among && !c.unindexed {
+				add(c.path, 1)
+			}
 		}
 	}
 	add(l.since, -1)

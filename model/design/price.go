@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -274,7 +273,7 @@ func (t *till) children(r *relation, rows []row, n float64) (out []id) {
 
 func (t *till) listed(r *relation, rows []row, n float64) (out []id) { return t.children(r, rows, n) }
 
-func (t *till) aggregate(q *model.Aggregate[relate.Count[id]], e *entity, w expected) ([]relate.Count[id], error) {
+func (t *till) aggregate(q *model.Aggregate[doc], e *entity, w expected) ([]doc, error) {
 	if q.Err != nil {
 		return nil, q.Err
 	}
@@ -310,6 +309,6 @@ func (t *till) since(e *entity, f *Field, share float64) any { return f.since(sh
 
 func (t *till) insert(e *entity) doc { return exampleWorld.fields(e, 0) }
 
-func (t *till) answer(*access, []row, map[id]int64) {}
+func (t *till) answer(*access, []row, answers) {}
 
 func (t *till) deleted(id) {}

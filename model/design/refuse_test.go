@@ -18,7 +18,7 @@ func valid() design.Workload {
 		},
 		Relations: []design.Relation{{Child: "comments", Field: "post", Parent: "posts", List: "comments"}},
 		Operations: []design.Operation{
-			{Name: "show", Rate: 10, Accesses: []design.Access{{Of: "posts", By: []string{"_id"}}, {Of: "comments", By: []string{"post"}, Order: "at", Limit: 5}}},
+			{Name: "show", Rate: 10, Accesses: []design.Access{{Of: "posts", By: []string{"_id"}, Fields: []string{"count(comments)"}}, {Of: "comments", By: []string{"post"}, Order: "at", Limit: 5}}},
 			{Name: "comment", Rate: 1, Accesses: []design.Access{{Do: design.Insert, Of: "comments"}}},
 		},
 	}
@@ -87,6 +87,8 @@ func TestRefuseWorkload(t *testing.T) {
 		{"a negative limit", "Operations[0].Accesses[1].Limit", func(w *design.Workload) { w.Operations[0].Accesses[1].Limit = -1 }},
 		{"an unknown field shown", "Operations[0].Accesses[1].Fields[0]", func(w *design.Workload) { w.Operations[0].Accesses[1].Fields = []string{"post.x"} }},
 		{"an unknown count", "Operations[0].Accesses[0].Fields[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"count(x)"} }},
+		{"a sum of texts", "Operations[0].Accesses[0].Fields[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"sum(comments.text)"} }},
+		{"a count of a field", "Operations[0].Accesses[0].Fields[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"count(comments.at)"} }},
 		{"negative shards", "Server.Shards", func(w *design.Workload) { w.Server.Shards = -1 }},
 		{"negative memory", "Server.Memory", func(w *design.Workload) { w.Server.Memory = -1 }},
 		{"negative costs", "Server.Costs.Read", func(w *design.Workload) { w.Server.Costs.Read = -1 }},
@@ -124,8 +126,13 @@ func TestRefuseLayout(t *testing.T) {
 		{"a copy in an embedded child", "comments.post", design.Storage{As: design.Embedded, Copy: []string{"title"}}, nil, "Copy needs"},
 		{"a subset without an order", "comments.post", design.Storage{Newest: 3}, nil, "set together"},
 		{"a subset by nothing", "comments.post", design.Storage{Newest: 3, By: "x"}, nil, "no field"},
+		{"totals that nobody shows", "comments.post", design.Storage{Totals: true}, func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = nil }, "no operation shows"},
+		{"a smallest value that leaves", "comments.post", design.Storage{Totals: true}, func(w *design.Workload) {
+			w.Operations[0].Accesses[0].Fields = []string{"min(comments.at)"}
+			w.Operations[1].Accesses = []design.Access{{Do: design.Delete, Of: "comments", By: []string{"_id"}}}
+		}, "min or max"},
 		{"a subset of embedded children", "comments.post", design.Storage{As: design.Embedded, Newest: 3, By: "at"}, nil, "in collections of their own"},
-		{"a subset and a count", "comments.post", design.Storage{Newest: 3, By: "at", Count: true}, nil, "can be priced"},
+		{"a subset and totals", "comments.post", design.Storage{Newest: 3, By: "at", Totals: true}, nil, "can be priced"},
 		{"a subset of children that change", "comments.post", design.Storage{Newest: 3, By: "at"}, func(w *design.Workload) {
 			w.Operations[1].Accesses = []design.Access{{Do: design.Delete, Of: "comments", By: []string{"_id"}}}
 		}, "updates or deletes"},

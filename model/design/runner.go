@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -27,7 +26,7 @@ type Runner struct {
 	plain, together model.DB // the database of the latest run, and with transactions
 
 	bytes    int64 // of the documents that were returned
-	answered func(a *access, rows []row, counts map[id]int64)
+	answered func(a *access, rows []row, totals answers)
 }
 
 // Runner returns a Runner for the layout that was priced.
@@ -190,7 +189,7 @@ func (v *live) listed(r *relation, rows []row, n float64) []id {
 	return sortedIDs(out)
 }
 
-func (v *live) aggregate(q *model.Aggregate[relate.Count[id]], e *entity, w expected) ([]relate.Count[id], error) {
+func (v *live) aggregate(q *model.Aggregate[doc], e *entity, w expected) ([]doc, error) {
 	return q.All(v.ctx, v.db)
 }
 
@@ -221,8 +220,8 @@ func (v *live) insert(e *entity) doc {
 	return d
 }
 
-func (v *live) answer(a *access, rows []row, counts map[id]int64) {
+func (v *live) answer(a *access, rows []row, totals answers) {
 	if v.answered != nil {
-		v.answered(a, rows, counts)
+		v.answered(a, rows, totals)
 	}
 }

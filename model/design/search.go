@@ -36,7 +36,7 @@ const SearchLimit = 5000
 //   - a Reference with copies: of the fields of the parent that one read shows or searches
 //     by, or of those of all reads
 //   - a Reference with the newest children in the parent, if a read asks for at most 100
-//   - a Reference with a count, if a read shows it
+//   - a Reference with totals, if a read shows them
 //   - Embedded, if no parent has more than [advise.FewLimit] children and the array has at
 //     most [advise.ArrayLimit] bytes
 //   - Paged by 100, with or without the newest children in the parent, if a parent has at

@@ -134,8 +134,8 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	apart := st.As == Reference && s.home[r.child] == nil && s.home[r.parent] == nil
 	home := s.home[r.child]
 	switch {
-	case r.many() && (st.As != Reference || st.Newest != 0 || st.Count):
-		return s.refuse(at, st.String(), "a many-to-many relation must be a Reference, without Newest and Count")
+	case r.many() && (st.As != Reference || st.Newest != 0 || st.Totals):
+		return s.refuse(at, st.String(), "a many-to-many relation must be a Reference, without Newest and Totals")
 	case r.many() && home != nil:
 		return s.refuse(at, st.String(), fmt.Sprintf("%s must have a collection of their own, because they list several %s", r.Child, r.Parent))
 	case home != nil && s.paged(home) && (len(st.Copy) > 0 || s.writes(r.child, Update, Delete)):
@@ -150,28 +150,50 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 		return s.refuse(at+".As", st.As, "a reference of an Ordered relation needs collections of their own for both entities")
 	case len(st.Copy) > 0 && (st.As == Embedded || s.home[r.parent] != nil || r.Ordered):
 		return s.refuse(at+".Copy", st.Copy, "Copy needs a Reference, a relation that is not Ordered, and a parent with a collection of its own")
-	case st.Newest != 0 && st.As == Paged && s.home[r.parent] == nil && !st.Count:
+	case st.Newest != 0 && st.As == Paged && s.home[r.parent] == nil && !st.Totals:
 		return s.placeNewest(r, st, at)
-	case (st.Newest != 0 || st.Count) && (!apart || r.Ordered):
+	case (st.Newest != 0 || st.Totals) && (!apart || r.Ordered):
 		what := "Newest"
-		if st.Count {
-			what = "Count"
+		if st.Totals {
+			what = "Totals"
 		}
 		return s.refuse(at+"."+what, st.String(), fmt.Sprintf("%s needs %s and %s in collections of their own, and the parent's _id in the child", what, r.Child, r.Parent))
+	case st.Totals && len(s.totals(r)) == 0:
+		return s.refuse(at+".Totals", true, "no operation shows a total of this relation")
+	case st.Totals && s.leaves(r):
+		return s.refuse(at+".Totals", true, fmt.Sprintf("the workload updates or deletes %s that a min or max is made of, which can't be priced", r.Child))
 	case st.Newest > 0 && s.writes(r.child, Update, Delete):
 		return s.refuse(at+".Newest", st.Newest, fmt.Sprintf("the workload updates or deletes %s, which can't be priced with Newest", r.Child))
 	}
 	if err := s.placeNewest(r, st, at); err != nil {
 		return err
 	}
-	if st.Newest > 0 || st.Count {
+	if st.Newest > 0 || st.Totals {
 		for _, o := range r.child.parents {
-			if other := s.storage(o); o != r && (other.Newest > 0 || other.Count) || other.Newest > 0 && other.Count {
-				return s.refuse(at, st.String(), fmt.Sprintf("only one Newest or Count of the same %s can be priced", r.Child))
+			if other := s.storage(o); o != r && (other.Newest > 0 || other.Totals) || other.Newest > 0 && other.Totals {
+				return s.refuse(at, st.String(), fmt.Sprintf("only one Newest or Totals of the same %s can be priced", r.Child))
 			}
 		}
 	}
 	return nil
+}
+
+// leaves reports whether a smallest or greatest value can leave its parent.
+func (g *graph) leaves(r *relation) bool {
+	extremes := slices.DeleteFunc(g.totals(r), func(t total) bool { return t.op == "count" || t.op == "sum" })
+	return len(extremes) > 0 && (g.writes(r.child, Delete) || slices.ContainsFunc(extremes, func(t total) bool { return g.changes(r.child, t.field.Name) }))
+}
+
+// changes reports whether an operation updates a field of an entity.
+func (g *graph) changes(e *entity, field string) bool {
+	for _, list := range g.accesses {
+		for _, a := range list {
+			if a.of == e && slices.Contains(a.sets, field) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (s *store) placeNewest(r *relation, st Storage, at string) error {

@@ -2,7 +2,6 @@ package design
 
 import (
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -24,14 +23,14 @@ type database interface {
 	children(r *relation, rows []row, n float64) []id
 	// listed returns the _ids that some parents list, of which n are expected.
 	listed(r *relation, rows []row, n float64) []id
-	// aggregate counts children.
-	aggregate(q *model.Aggregate[relate.Count[id]], e *entity, w expected) ([]relate.Count[id], error)
+	// aggregate asks for totals of children.
+	aggregate(q *model.Aggregate[doc], e *entity, w expected) ([]doc, error)
 	// value returns a value of a field: one that a reader asks for, or one to be stored.
 	value(e *entity, f *Field) any
 	// since returns the smallest value of a field that leaves a share of the documents.
 	since(e *entity, f *Field, share float64) any
 	// answer is told what a read gave.
-	answer(a *access, rows []row, counts map[id]int64)
+	answer(a *access, rows []row, totals answers)
 	// deleted is told that a document will be deleted.
 	deleted(one id)
 	// insert returns a new document of an entity, without its relations.

@@ -5,10 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // lookUp carries out a read.
@@ -33,7 +30,7 @@ func (x *work) lookUp(a *access) error {
 		if path := orderOf(&l); path != "" {
 			q = q.Sorted(bson.D{{Key: path, Value: -1}, {Key: "_id", Value: -1}})
 		}
-		if found, err = x.find(q, l.host, expected{n: l.fetched, some: 1, bytes: x.without(q, l.host, x.listsOf(a, l)), loaded: l.sorted}); err != nil {
+		if found, err = x.find(q, l.host, expected{n: l.fetched, some: 1, bytes: x.without(q, l.host, x.listsOf(a, l)), loaded: l.loaded}); err != nil {
 			return err
 		}
 	}
@@ -45,11 +42,11 @@ func (x *work) lookUp(a *access) error {
 		}
 	}
 	rows = x.finish(&l, rows, parents)
-	counts, err := x.count(a, &l, rows)
+	totals, err := x.total(a, &l, rows)
 	if err != nil {
 		return err
 	}
-	x.db.answer(a, rows, counts)
+	x.db.answer(a, rows, totals)
 	return nil
 }
 
@@ -168,71 +165,6 @@ func (x *work) parentsBy(p path) (rows []row, n float64, err error) {
 		return elements(found, home.List, bson.D{{Key: x.source(parent, p.name), Value: v}}), n, nil
 	}
 	return rowsOf(found), n, nil
-}
-
-// count counts the children of the documents that were found, where neither they nor their lists tell.
-func (x *work) count(a *access, l *lookup, rows []row) (map[id]int64, error) {
-	out := map[id]int64{}
-	for _, r := range a.counts {
-		st := x.storage(r)
-		for _, row := range rows {
-			parent, _ := row.doc[0].Value.(id)
-			switch n := at(row.doc, countField(r)).(type) {
-			case int32:
-				out[parent] += int64(n)
-			case int64:
-				out[parent] += n
-			}
-			if list, ok := at(row.doc, r.List).(bson.A); ok && st.Newest == 0 {
-				out[parent] += int64(len(list))
-			}
-		}
-		if st.Count || st.As == Embedded || x.listed(r) {
-			continue
-		}
-		if err := x.countChildren(r, l, rows, out); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// countChildren counts the children of some parents by a query.
-func (x *work) countChildren(r *relation, l *lookup, rows []row, out map[id]int64) error {
-	ids := x.db.parents(r, "_id", rows, l.wanted)
-	if len(ids) == 0 {
-		return nil
-	}
-	host := x.host(r.child)
-	if err := x.sendTo(host); err != nil {
-		return err
-	}
-	w := expected{n: l.wanted * min(1, r.average()), some: l.some, scanned: l.wanted * r.average()}
-	q := x.countQuery(r, ids, &w)
-	q.Options.BatchSize = batch
-	counts, err := x.db.aggregate(q, host, w)
-	for _, c := range counts {
-		out[c.ID] += c.N
-	}
-	return err
-}
-
-// countQuery is the pipeline that counts children by their parents.
-func (x *work) countQuery(r *relation, ids []id, w *expected) *model.Aggregate[relate.Count[id]] {
-	home := x.home[r.child]
-	if home == nil && !r.many() {
-		return x.refs[r].Counts(ids...)
-	}
-	path, list := x.key(r), r.Field
-	if w.loaded = w.scanned; home != nil { // the children are embedded in documents of another parent
-		path, list = home.List+"."+path, home.List
-		w.loaded = home.distinct(w.scanned)
-	}
-	match := bson.D{{Key: "$match", Value: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}}}
-	return model.AggregateAs[relate.Count[id]](x.own[x.host(r.child)], mongo.Pipeline{
-		match, {{Key: "$unwind", Value: "$" + list}}, match,
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + path}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
-	})
 }
 
 // fetch reads the parents of the documents that were found.

@@ -25,7 +25,7 @@ func (x *work) listsOf(a *access, l lookup) (lists []string) {
 	if l.list != "" {
 		lists = append(lists, l.list)
 	}
-	for _, r := range a.counts {
+	for _, r := range a.counted() {
 		if x.storage(r).As == Embedded {
 			lists = append(lists, r.List)
 		}

@@ -149,6 +149,51 @@ func (x *work) append(p *pages, parent id, name string, d doc) error {
 	return x.db.change(p.bucket.Append(parent, d), cost)
 }
 
+// addLinks gives a document one more parent in each of the many-to-many relations that an update names.
+func (x *work) addLinks(a *access, name string) error {
+	for _, p := range a.links {
+		one, err := x.link(p.own, p.as)
+		if err != nil {
+			return err
+		}
+		var w model.Write
+		if d, ok := one.(doc); ok {
+			w = x.lists[p.own].Put(x.id(a.of, name), d)
+		} else {
+			w = x.links[p.own].Add(x.id(a.of, name), x.id(p.own.parent, p.as))
+		}
+		x.add(write{Write: w, host: a.of, one: name, n: 1, changes: changes(1, p.own.Field)})
+	}
+	return nil
+}
+
+// countedBy returns the relation whose parents hold totals of a field that an update changes; nil if there is none.
+func (x *work) countedBy(a *access) *relation {
+	for _, r := range a.of.parents {
+		if x.counts[r] != nil && slices.ContainsFunc(x.totals(r), func(t total) bool { return t.field != nil && slices.Contains(a.sets, t.field.Name) }) {
+			return r
+		}
+	}
+	return nil
+}
+
+// updateCounted changes fields of a document that its parent adds up.
+func (x *work) updateCounted(r *relation, child id, set bson.D) error {
+	if err := x.send(); err != nil {
+		return err
+	}
+	x.forget(r.parent)
+	x.forget(r.child)
+	return x.db.change(x.counts[r].Set(child, set, x.db.token()), changed{
+		text:     "Counter.Set: the child and the parent's tokens read; the child, the parent and the child written",
+		commands: 5, read: 2, written: map[*entity]float64{r.child: 2, r.parent: 1}, entries: 4,
+		tx: &changed{
+			text:     "Counter.Set in a transaction: the child read; the child and the parent written, and the commit",
+			commands: 3, read: 1, written: map[*entity]float64{r.child: 1, r.parent: 1}, entries: 2,
+		},
+	})
+}
+
 // changed is what a change of a technique costs by its documentation.
 type changed struct {
 	text           string
@@ -171,21 +216,8 @@ func (x *work) update(a *access) error {
 		x.add(w)
 		return err
 	}
-	for _, p := range a.links {
-		one, err := x.link(p.own, p.as)
-		if err != nil {
-			return err
-		}
-		var w model.Write
-		if d, ok := one.(doc); ok {
-			w = x.lists[p.own].Add(x.id(a.of, name), d)
-		} else {
-			w = x.links[p.own].Add(x.id(a.of, name), x.id(p.own.parent, p.as))
-		}
-		x.add(write{Write: w, host: a.of, one: name, n: 1, changes: changes(1, p.own.Field)})
-	}
-	if len(set) == 0 {
-		return nil
+	if err := x.addLinks(a, name); err != nil || len(set) == 0 {
+		return err
 	}
 	w := x.own[a.of].Update(x.id(a.of, name), bson.D{{Key: "$set", Value: set}})
 	copies := slices.DeleteFunc(slices.Clone(a.of.children), func(r *relation) bool {
@@ -198,7 +230,13 @@ func (x *work) update(a *access) error {
 	}
 	key := a.Of + "=" + name
 	changed, known := x.read[key]
-	x.add(write{Write: w, host: a.of, one: name, n: 1, changes: changes(2, a.sets...)})
+	if r := x.countedBy(a); r != nil {
+		if err := x.updateCounted(r, x.id(a.of, name), set); err != nil {
+			return err
+		}
+	} else {
+		x.add(write{Write: w, host: a.of, one: name, n: 1, changes: changes(2, a.sets...)})
+	}
 	if known {
 		changed = slices.Clone(changed)
 		for _, e := range set {

@@ -132,8 +132,9 @@ type Access struct {
 
 	// Fields lists what an Update changes: fields, and many-to-many relations, to which it adds
 	// the parent that is named like its entity. For a Read, Fields lists what is shown beside
-	// the document itself: fields of parents ("user.nickname", or "item.*" for all) and the
-	// number of children ("count(bids)"). A Read always returns all fields of the document.
+	// the document itself: fields of parents ("user.nickname", or "item.*" for all) and totals
+	// of children ("count(bids)", "sum(bids.qty)", "min(bids.price)", "max(bids.price)"). A Read
+	// always returns all fields of the document.
 	Fields []string
 }
 

@@ -194,7 +194,7 @@ func (c *candidate) order(sort bson.D) (reverse, ok bool) {
 	at, decided := 0, false
 	for _, key := range sort {
 		direction, _ := bsonval.Int64(key.Value)
-		for at < len(fields) && fields[at].Name != key.Key && c.constant(at) {
+		for at < len(fields) && fields[at].Name != key.Key && c.point(at) {
 			at++
 		}
 		if at == len(fields) || fields[at].Name != key.Key {
@@ -218,11 +218,15 @@ func (c *candidate) order(sort bson.D) (reverse, ok bool) {
 	return reverse, decided || c.bounded
 }
 
-// constant reports whether the i-th field has one value in the whole scan.
-func (c *candidate) constant(i int) bool {
+// point reports whether the scan reads one value of the i-th field, so that it is in the order of the fields behind. A document of
+// which an array is indexed there can have other values as well.
+func (c *candidate) point(i int) bool {
 	b := c.scan.bounds[i]
-	return !b.free && len(b.list) == 1 && b.list[0].IsPoint() && c.scan.Index.Multikey&(1<<i) == 0
+	return !b.free && len(b.list) == 1 && b.list[0].IsPoint()
 }
+
+// constant reports whether all documents of the scan have the same value in the i-th field.
+func (c *candidate) constant(i int) bool { return c.point(i) && c.scan.Index.Multikey&(1<<i) == 0 }
 
 func (c *candidate) isConstant(name string) bool {
 	for i, f := range c.scan.Index.Spec.Fields {
