@@ -71,7 +71,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("the page has %q", part)
 		}
 	}
-	if s := report.String(); !strings.Contains(s, "apart, on the engine: ") {
+	if s := report.String(); !strings.Contains(s, "apart, on the ") {
 		t.Error(s)
 	}
 }
