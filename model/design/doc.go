@@ -67,7 +67,8 @@
 //
 // # Costs
 //
-// Nothing is sent, except by a [Runner]. Pricing a layout takes about a millisecond.
+// Nothing is sent, except by a [Runner]. Pricing a layout takes 0.1 ms for two entities
+// (BenchmarkPrice), and about 1 ms for the seven of examples/designs.
 //
 // # Source
 //

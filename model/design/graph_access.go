@@ -1,6 +1,7 @@
 package design
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -54,17 +55,7 @@ func (g *graph) readAccess(from *Access, at string) (*access, error) {
 		}
 		a.by = append(a.by, p)
 	}
-	return a, cmpErr(g.readBy(a, at), g.readRange(a, at), g.readFields(a, at))
-}
-
-// cmpErr returns the first error.
-func cmpErr(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return a, cmp.Or(g.readBy(a, at), g.readRange(a, at), g.readFields(a, at))
 }
 
 // readBy holds the paths that an access finds its documents by against what it does.

@@ -241,12 +241,7 @@ func (x *linter) run(r Run) {
 }
 
 func (x *linter) write(name string, w model.Write) {
-	filter, _ := filterOf(w)
-	index := w.Index
-	if filter == nil {
-		index = model.IDIndex // an insert
-	}
-	x.judge(name, w.Err, filter, index)
+	x.judge(name, w.Err, filterOf(w), w.Index) // an insert has no filter, and needs no index
 	x.scatter(name, func(s sharded) keys.Target { return s.Write(w) })
 }
 

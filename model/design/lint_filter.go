@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// filterOf is the filter of a write; nil for an insert.
-func filterOf(w model.Write) (filter bson.D, ok bool) {
+// filterOf returns the filter of a write; nil for an insert.
+func filterOf(w model.Write) bson.D {
 	var f any
 	switch m := w.Model.(type) {
 	case *mongo.UpdateOneModel:
@@ -24,8 +24,8 @@ func filterOf(w model.Write) (filter bson.D, ok bool) {
 	case *mongo.DeleteManyModel:
 		f = m.Filter
 	}
-	filter, ok = f.(bson.D)
-	return filter, ok
+	filter, _ := f.(bson.D)
+	return filter
 }
 
 // patterns are the regular expressions of a filter that no index narrows, in words.

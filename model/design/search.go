@@ -78,7 +78,7 @@ type finder struct {
 	groups [][]Layout // for each entity, how the relations to its parents can be stored
 	seen   map[string]bool
 	best   []Prices          // the best two, in order
-	others map[string]Prices // by the shape of the documents, the best
+	others map[string]Prices // by the shape of the documents, the best; of the four best shapes
 }
 
 func newFinder(g *graph) *finder {
@@ -96,6 +96,20 @@ func (f *finder) next() (out []Prices) {
 		}
 	}
 	return out
+}
+
+// forgetWorst keeps the four best shapes: a layout holds all its techniques, and next needs no more.
+func (f *finder) forgetWorst() {
+	if len(f.others) <= 4 {
+		return
+	}
+	worst := ""
+	for shape, p := range f.others {
+		if worst == "" || comparePrices(p, f.others[worst]) > 0 {
+			worst = shape
+		}
+	}
+	delete(f.others, worst)
 }
 
 // shape is the layout without what is copied.
@@ -151,6 +165,7 @@ func (f *finder) try(l Layout) *Prices {
 		f.best = f.best[:min(2, len(f.best))]
 		if other, ok := f.others[l.shape()]; !ok || comparePrices(*p, other) < 0 {
 			f.others[l.shape()] = *p
+			f.forgetWorst()
 		}
 	}
 	return p

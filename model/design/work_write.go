@@ -102,10 +102,10 @@ func (x *work) insertApart(e *entity, d doc, named map[*relation]string) error {
 		}
 		if t := x.newest[r]; t != nil {
 			steps := t.Insert(d).Steps
-			w, ok := steps[len(steps)-1].(model.Write)
-			if !ok || len(steps) != 2 {
-				return fmt.Errorf("the subset of %s writes otherwise than expected", r.Name())
+			if len(steps) != 2 {
+				return fmt.Errorf("the subset of %s makes %d writes, not 2", r.Name(), len(steps))
 			}
+			w, _ := steps[1].(model.Write)
 			x.add(write{Write: w, host: r.parent, one: named[r], n: 1, changes: changes(2, r.List)})
 		}
 	}
