@@ -20,6 +20,7 @@
 //	Properties that differ from document to document, queried by any of them                  [Attributes]
 //	A list of small documents for a store or an index that knows flat documents only          [Numbered]
 //	Words that stand together in one element of a list                                        [Proximity]
+//	Every version of a document: who changed it, when and why                                 [History]
 //	Documents for readers that know tables: a column for each value                           [Columns]
 //	Documents for readers that know tables: rows in several collections                       [Normalized]
 //
@@ -72,6 +73,9 @@
 //   - Make nested documents flat in place, and back: [Numbered.Convert], [Numbered.Restore]; mend: [Numbered.Checks]
 //   - Keep a list as text too: [Proximity.Insert], [Proximity.Add], [Proximity.Remove]; find words that stand together:
 //     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Checks]; read one back: [Proximity.Back]
+//   - Change a document and keep its versions: [History.Insert], [History.Set], [History.Change], [History.Delete],
+//     [History.Restore]; read them: [History.AsOf], [History.Version], [History.Revisions], [History.Between], [History.Diff]
+//   - Erase a person's data from documents and versions, and prove it: [History.Erase], [History.Traces]
 //   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Flatten]; what columns there
 //     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Checks]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
@@ -94,6 +98,7 @@
 //	IndexTable   a document stored or deleted: 3, another value: 4; a lookup: 1
 //	Inverted     a document stored or deleted: 2 for each path, and 1; a query: 1
 //	Attributes, Numbered, Proximity  a write: 1, an append to a numbered list 2; a query: 1
+//	History      a change: 3, two of them writes; a version: 1
 //	Columns, Normalized  as many as there are batches or collections
 //
 // A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.

@@ -50,6 +50,7 @@ var rows = []row{
 	{name: "attributes", declares: []string{"denorm.Attributes"}},
 	{name: "outlier", declares: []string{"denorm.Outlier"}},
 	{name: "approximation", declares: []string{"denorm.Approximate"}},
+	{name: "document history", declares: []string{"denorm.History"}},
 
 	{name: "tree in one document", declares: []string{"paths.DocumentTree"}},
 	{name: "adjacency by parents", declares: []string{"paths.NewParentTree"}, shares: []string{"paths.Tree"}, cases: "parents"},

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -42,6 +43,19 @@ func init() {
 				written("push", b.Push("p1", line{ID: "l3", N: 3})),
 				written("push with", b.PushWith("p1", set("authorName", "Ann"), line{ID: "l4", N: 4})),
 				written("remove", b.Remove("p1", "l1")),
+			}
+		}},
+		fixture{name: "denorm.History", volatile: []string{"posts.edition", "posts.revised", "posts_revisions.*"}, declare: func() (model.Technique, []operation) {
+			revisions := model.NewCollection[denorm.Revision[post, string], denorm.RevisionID[string]]("posts_revisions")
+			own := func(path string) bool { return path == "edition" || path == "revised" }
+			h := denorm.NewHistory(posts, revisions, denorm.HistorySpec{
+				Version: "edition", Uncounted: append(slices.DeleteFunc(slices.Clone(uncounted), own), "version", "written"),
+			})
+			by := denorm.Revised{At: noon, By: "eve"}
+			return h, []operation{
+				changed("insert", h.Insert(post{ID: "p7", Title: "Seven", Media: song{}}, by, token(61))),
+				changed("set", h.Set("p1", bson.D{e("lang", "en")}, by, token(62))),
+				changed("delete", h.Delete("p2", by, token(63))),
 			}
 		}},
 		fixture{name: "denorm.Outlier", declare: func() (model.Technique, []operation) {

@@ -38,6 +38,9 @@ type (
 		Version int64           `bson:"version"` // embed.Versioned
 		Written []bson.ObjectID `bson:"written,omitempty"`
 
+		Edition int64           `bson:"edition"` // denorm.History
+		Revised *denorm.Revised `bson:"revised,omitempty"`
+
 		Parts []part `bson:"parts,omitempty"` // embed.Embedded
 		Extra *part  `bson:"extra,omitempty"` // embed.One
 

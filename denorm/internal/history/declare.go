@@ -1,0 +1,181 @@
+// Package history is the core of denorm.History: documents and their earlier versions.
+package history
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ErrNoRevision says that no revision of that version is stored.
+var ErrNoRevision = fmt.Errorf("docmodel: no revision of this version is stored: %w", model.ErrNotFound)
+
+// ErrClock says that a change would be earlier than the change before it.
+var ErrClock = errors.New("docmodel: the time is before the time of the last change: check the clock")
+
+// A History is a denorm.History without its types.
+type History struct {
+	docs      *core.Docs
+	revisions *core.Docs
+	version   string
+	revised   string
+	subject   string
+	personal  []string
+	blank     []any // for each personal path: what an erased document may hold there
+	spared    []string
+}
+
+// A Spec is a denorm.HistorySpec.
+type Spec struct {
+	Version, Revised, Subject string
+	Personal, Uncounted       []string
+	RevisedType               reflect.Type
+}
+
+// Declare declares that documents have a history. It panics with a *model.DeclarationError when they can't.
+func Declare(docs, revisions *core.Docs, s Spec) *History {
+	h := &History{
+		docs: docs, revisions: revisions, version: cmp.Or(s.Version, "version"), revised: cmp.Or(s.Revised, "revised"),
+		subject: s.Subject, personal: slices.Clone(s.Personal), spared: slices.Clone(s.Uncounted),
+	}
+	place := core.Place("NewHistory of " + docs.Name())
+	revisions.MustField("doc")
+	if revisions.Name() == docs.Name() {
+		place.Fail("the revisions are in the documents' own collection", "give them a collection of their own")
+	}
+	v := docs.MustField(h.version)
+	switch {
+	case v.Arrays > 0 || v.NullParent() != "" || v.StoresNull() || !v.Open && v.Type != reflect.TypeFor[int64]():
+		place.Fail(fmt.Sprintf("the version at %q is no plain int64", h.version), "declare it as an int64 outside arrays")
+	case core.Overlap(h.version, "_id"):
+		place.Fail("the version is within _id, which can't change", "name another field")
+	}
+	r := docs.MustField(h.revised)
+	if r.Arrays > 0 || r.NullParent() != "" || !r.Open && r.Type != s.RevisedType {
+		place.Fail(fmt.Sprintf("the field at %q is no denorm.Revised", h.revised), "declare it as a *denorm.Revised outside arrays, tagged omitempty")
+	}
+	for _, path := range h.spared {
+		if docs.MustField(path); h.keeps(path) {
+			place.Fail(fmt.Sprintf("Uncounted %q holds what the technique keeps", path), "name paths that other techniques write")
+		}
+	}
+	if core.Overlap(h.version, h.revised) {
+		place.Fail("the version and the note of the change are at one path", "name two fields")
+	}
+	h.declarePersonal(place)
+	return h
+}
+
+func (h *History) declarePersonal(place core.Place) {
+	if (h.subject == "") != (len(h.personal) == 0) {
+		place.Fail("Subject and Personal come together", "say whom a document is about, and which of its fields are erased with that person")
+	}
+	if h.subject == "" {
+		return
+	}
+	if f := h.docs.MustField(h.subject); f.Arrays > 0 {
+		place.Fail(fmt.Sprintf("Subject %q is or crosses an array", h.subject), "name a field that holds one value")
+	}
+	for _, path := range h.personal {
+		f := h.docs.MustField(path)
+		switch {
+		case f.Array != "" && f.Array != path:
+			place.Fail(fmt.Sprintf("Personal %q lies inside an array", path), "name the whole array")
+		case h.keeps(path), core.Overlap(path, h.subject):
+			place.Fail(fmt.Sprintf("Personal %q holds what finds the document, or what the technique keeps", path), "name fields that can be removed")
+		case slices.ContainsFunc(h.personal, func(p string) bool { return p != path && core.Overlap(p, path) }):
+			place.Fail(fmt.Sprintf("Personal %q overlaps another", path), "name each field once")
+		}
+		blank := bson.A{nil}
+		if !f.Open {
+			t := f.Type
+			if f.IsArray() {
+				t = reflect.SliceOf(t)
+			}
+			if zero, err := h.docs.Raw(reflect.Zero(t).Interface()); err == nil {
+				blank = append(blank, zero)
+			}
+		}
+		h.blank = append(h.blank, mql.Op("$nin", blank))
+	}
+}
+
+// keeps reports whether a path is, or holds, what the technique keeps.
+func (h *History) keeps(path string) bool {
+	return core.Overlap(path, h.version) || core.Overlap(path, h.revised) || core.Overlap(path, "_id")
+}
+
+// Indexes find a document's revisions by time and an operation's revision, and what concerns a subject.
+func (h *History) Indexes() []model.Index {
+	name := h.revisions.Name()
+	out := []model.Index{
+		commands.Index(name, "the revision of a document at a time", mql.E("_id.id", 1), mql.E("at", -1)),
+		commands.Index(name, "whether an operation was applied", mql.E("op", 1)),
+	}
+	if h.subject != "" {
+		out = append(out, commands.Index(name, "what concerns a subject", mql.E("doc."+h.subject, 1), mql.E("_id", 1)))
+	}
+	if h.subject != "" && h.subject != "_id" {
+		out = append(out, commands.Index(h.docs.Name(), "what concerns a subject", mql.E(h.subject, 1), mql.E("_id", 1)))
+	}
+	return out
+}
+
+// Relations are what a diagram shows.
+func (h *History) Relations() []model.Relation {
+	return []model.Relation{{
+		From: h.revisions.Name(), FromPath: "_id.id", To: h.docs.Name(), ToPath: "_id",
+		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "history",
+	}}
+}
+
+// Footprints are the paths that are used.
+func (h *History) Footprints() []model.Footprint {
+	name := h.docs.Name()
+	return slices.Concat(
+		model.Writes.In(name, model.Whole), model.Guards.In(name, h.version), model.Owns.In(name, h.revised),
+		model.Spares.In(name, h.spared...), model.Reads.In(name, h.subject), model.Writes.In(name, h.personal...),
+		model.Writes.In(h.revisions.Name(), model.Whole, "until"), model.Owns.In(h.revisions.Name(), "at", "op", "gone", "doc"),
+	)
+}
+
+// A Note says who makes a change, when and why.
+type Note struct {
+	At         time.Time
+	By, Reason string
+}
+
+// check refuses a note that can't be stored, and an operation without a token.
+func (h *History) check(n Note, op bson.ObjectID) error {
+	switch year := n.At.UTC().Year(); {
+	case op.IsZero():
+		return h.docs.Refuse(h.revised+".op", nil, commands.NoToken)
+	case n.At.IsZero():
+		return h.docs.Refuse(h.revised+".at", nil, "a change needs its time")
+	case year < 0 || year > 9999:
+		return h.docs.Refuse(h.revised+".at", n.At, "the year is not within 0 and 9999")
+	}
+	return nil
+}
+
+// stored is the note as documents hold it.
+func (n Note) stored(op bson.ObjectID, gone bool) bson.D {
+	d := bson.D{mql.E("at", bson.NewDateTimeFromTime(n.At)), mql.E("by", n.By)}
+	if n.Reason != "" {
+		d = append(d, mql.E("reason", n.Reason))
+	}
+	d = append(d, mql.E("op", op))
+	if gone {
+		d = append(d, mql.E("gone", true))
+	}
+	return d
+}

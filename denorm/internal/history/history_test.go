@@ -1,0 +1,264 @@
+package history_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/model/schema"
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A card is read as it was at any time, and as of any version.
+func TestHistoryReads(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := begin(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		run(t, db, kept.Delete("a", by(4), token(1)), kept.Insert(card{ID: "a", N: 7}, by(6), token(2)), setN("a", 8, 8, token(3)))
+		wantStory(t, db, "a", "1:1 2:2 3:gone 4:7 5:8")
+		for at, want := range map[int]int64{-1: 0, 0: 1, 1: 2, 3: 2, 4: 0, 5: 0, 6: 7, 7: 7, 8: 8, 99: 8} {
+			r, err := kept.AsOf("a", minute(at)).One(t.Context(), db)
+			if want == 0 && !errors.Is(err, model.ErrNotFound) || want != 0 && (err != nil || r.Doc.N != want) {
+				t.Errorf("at minute %d: %d, %v, want %d", at, r.Doc.N, err, want)
+			}
+		}
+		between, err := kept.Between("a", minute(1), minute(6)).All(t.Context(), db)
+		if err != nil || len(between) != 2 || !between[0].Gone || between[1].Doc.N != 2 || between[0].Doc.Revised.By != "bob" {
+			t.Errorf("between: %+v, %v", between, err)
+		}
+		page, err := kept.Revisions("a", 5, 2).All(t.Context(), db)
+		if err != nil || len(page) != 2 || page[0].ID.Version != 4 || page[1].ID.Version != 3 {
+			t.Errorf("a page: %+v, %v", page, err)
+		}
+		for v, want := range map[int64]int64{2: 2, 5: 8} {
+			if r, err := kept.Version("a", v).One(t.Context(), db); err != nil || r.Doc.N != want {
+				t.Errorf("version %d: %+v, %v", v, r, err)
+			}
+		}
+		for _, v := range []int64{3, 9} {
+			_, err := kept.Version("a", v).One(t.Context(), db)
+			wantIs(t, err, model.ErrNotFound)
+		}
+		wantSound(t, db)
+	})
+}
+
+// Each operation is done once, however often it is run, and whatever came since.
+func TestHistoryAgain(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := begin(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		ops := []model.Change[any]{
+			setN("a", 5, 2, token(1)), add("a", 10, 3, token(2)), kept.Restore("a", 1, by(4), token(3)), kept.Delete("a", by(5), token(4)),
+			kept.Insert(card{ID: "a", N: 9}, by(6), token(5)), kept.Delete("a", by(7), token(6)), kept.Restore("a", 4, by(8), token(7)),
+		}
+		for i, op := range ops {
+			run(t, db, ops[:i]...)
+			run(t, db, op, op)
+		}
+		wantStory(t, db, "a", "1:1 2:2 3:5 4:15 5:1 6:gone 7:9 8:gone 9:15")
+		wantSound(t, db)
+	})
+}
+
+func TestHistoryErrors(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := begin(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		before, err := modeltest.Dump(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := bson.NilObjectID
+		for reason, test := range map[string]struct {
+			change model.Change[any]
+			want   error
+			says   string
+		}{
+			"a clock that runs backwards": {setN("a", 3, 0, token(1)), denorm.ErrClock, "cards: revised.at: is before 2014-03-01T12:01:00Z"},
+			"an unknown version":          {kept.Restore("a", 7, by(2), token(1)), denorm.ErrNoRevision, "version 7 of 'a'"},
+			"the newest version":          {kept.Restore("a", 2, by(2), token(1)), denorm.ErrNoRevision, ""},
+			"no such card":                {setN("b", 3, 2, token(1)), model.ErrNotFound, ""},
+			"no card to delete":           {kept.Delete("b", by(2), token(1)), model.ErrNotFound, ""},
+			"none to restore":             {kept.Restore("b", 1, by(2), token(1)), denorm.ErrNoRevision, ""},
+			"an _id that is taken":        {kept.Insert(card{ID: "a"}, by(2), token(1)), model.ErrTaken, "cards: 'a' is taken"},
+			"no token":                    {setN("a", 3, 2, none), testkit.ErrRefused, "token"},
+			"no time":                     {kept.Set("a", bson.D{e("n", int64(1))}, denorm.Revised{By: "x"}, token(1)), testkit.ErrRefused, "revised.at"},
+			"the version":                 {kept.Set("a", bson.D{e("version", int64(1))}, by(2), token(1)), testkit.ErrRefused, "version"},
+			"a version of a new card":     {kept.Insert(card{ID: "c", Version: 3}, by(2), token(1)), testkit.ErrRefused, "version"},
+			"an unknown field":            {kept.Set("a", bson.D{e("m", int64(1))}, by(2), token(1)), testkit.ErrRefused, "m"},
+			"a value of another type":     {kept.Set("a", bson.D{e("n", "x")}, by(2), token(1)), testkit.ErrRefused, "n"},
+			"a negative version":          {kept.Restore("a", -1, by(2), token(1)), testkit.ErrRefused, "version"},
+			"no decide":                   {kept.Change("a", by(2), token(1), nil), testkit.ErrRefused, "decide"},
+			"another _id": {kept.Change("a", by(2), token(1), func(c card) (card, error) {
+				c.ID = "b"
+				return c, nil
+			}), testkit.ErrRefused, "_id"},
+			"a card that is too large":             {kept.Set("a", bson.D{e("mail", strings.Repeat("x", 17<<20))}, by(2), token(1)), nil, ""},
+			"whole documents with paths of others": {counting.Change("a", by(2), token(1), func(c card) (card, error) { return c, nil }), testkit.ErrRefused, "Uncounted"},
+		} {
+			_, _, err := test.change.Run(t.Context(), db)
+			if test.want != nil {
+				testkit.WantError(t, err, test.want)
+			}
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s: error %v", reason, err)
+			}
+		}
+		after, err := modeltest.Dump(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("a refused change wrote:\n%s", diff)
+		}
+		wantStory(t, db, "a", "1:1 2:2")
+		for _, a := range []*model.Aggregate[row]{kept.Revisions("a", -1, 0), kept.Revisions("a", 0, -1), kept.Between("a", minute(1), minute(1)), kept.Version("a", -1), kept.AsOf("", minute(1))} {
+			_, err := a.All(t.Context(), db)
+			testkit.WantError(t, err, testkit.ErrRefused)
+		}
+	})
+}
+
+// A card from before the technique has version 0, and begins with time.
+func TestHistoryOfOldDocuments(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		testkit.Seed(t, db, testkit.Docs{"cards": {bson.D{e("_id", "a"), e("n", int64(4)), e("extra", "kept")}}})
+		run(t, db, setN("a", 5, 0, token(1)))
+		wantStory(t, db, "a", "0:4 1:5")
+		r, err := kept.AsOf("a", minute(-1000)).One(t.Context(), db)
+		if err != nil || r.Doc.N != 4 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		run(t, db, kept.Restore("a", 0, by(1), token(2)))
+		var doc bson.D
+		if err := db.Collection("cards").FindOne(t.Context(), bson.D{}).Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(model.Shell(doc), "extra: 'kept'") {
+			t.Errorf("a field that the type doesn't know is lost: %v", doc)
+		}
+		wantSound(t, db)
+	})
+}
+
+func TestHistoryDiff(t *testing.T) {
+	a := card{ID: "a", N: 1, Mail: "x", Home: &home{City: "Rome", Tags: []string{"x"}}, Version: 1}
+	b := card{ID: "a", N: 2, Home: &home{City: "Rome", Tags: []string{"y"}}, Seen: 3, Version: 2, Revised: &denorm.Revised{By: "x"}}
+	got, err := kept.Diff(a, b)
+	shell := func(v bson.RawValue) string {
+		if v.Type == 0 {
+			return "none"
+		}
+		return model.Shell(v)
+	}
+	var paths []string
+	for _, d := range got {
+		paths = append(paths, d.Path+" "+shell(d.From)+" "+shell(d.To))
+	}
+	want := "mail 'x' none, home.tags ['x'] ['y'], n Long('1') Long('2'), seen none Long('3')"
+	if s := strings.Join(paths, ", "); s != want || err != nil {
+		t.Errorf("differences %s, %v, want %s", s, err, want)
+	}
+	if same, err := kept.Diff(a, a); len(same) > 0 || err != nil {
+		t.Errorf("of equal cards: %v, %v", same, err)
+	}
+}
+
+// Each check finds what it is for, and what can be mended is.
+func TestHistoryChecks(t *testing.T) {
+	tenancy.Differs(t, "it writes past the technique")
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := begin(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		testkit.WantDistinctChecks(t, kept.Checks(), 3)
+		testkit.WantRefusedFindings(t, kept.Checks()...)
+		t.Run("deletions under way", func(t *testing.T) {
+			p := testkit.PlanOf(t, db, kept.Delete("a", by(4), token(1)))
+			p.Steps, p.InTx = p.Steps[:2], nil
+			if err := exec(t.Context(), db, p); err != nil {
+				t.Fatal(err)
+			}
+			_, said := testkit.FindingsOf(t, db, kept.Checks()[0])
+			if len(said) != 1 || !strings.Contains(said[0], "marked as gone") {
+				t.Errorf("found %q", said)
+			}
+			_, _, err := setN("a", 9, 5, token(2)).Run(t.Context(), db)
+			wantIs(t, err, model.ErrNotFound)
+			if err := testkit.MendedNow(kept.Checks()[0])(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			wantStory(t, db, "a", "1:1 2:2 3:gone")
+			wantSound(t, db)
+		})
+		t.Run("a deletion under way is finished by an insertion", func(t *testing.T) {
+			run(t, db, kept.Insert(card{ID: "a", N: 3}, by(5), token(3)))
+			p := testkit.PlanOf(t, db, kept.Delete("a", by(6), token(4)))
+			p.Steps, p.InTx = p.Steps[:2], nil
+			if err := exec(t.Context(), db, p); err != nil {
+				t.Fatal(err)
+			}
+			run(t, db, kept.Insert(card{ID: "a", N: 6}, by(7), token(5)))
+			wantStory(t, db, "a", "1:1 2:2 3:gone 4:3 5:gone 6:6")
+			wantSound(t, db)
+		})
+		t.Run("versions behind", func(t *testing.T) {
+			if _, err := db.Collection("cards").ReplaceOne(t.Context(), bson.D{e("_id", "a")}, card{ID: "a", N: 50, Version: 1}); err != nil {
+				t.Fatal(err)
+			}
+			_, said := testkit.FindingsOf(t, db, kept.Checks()[1])
+			if len(said) != 1 || !strings.Contains(said[0], "has version 1, and a revision has version 5") {
+				t.Errorf("found %q", said)
+			}
+			if err := testkit.MendedNow(kept.Checks()[1])(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			run(t, db, setN("a", 51, 8, token(6)))
+			wantStory(t, db, "a", "1:1 2:2 3:gone 4:3 5:gone 6:50 7:51")
+			wantSound(t, db)
+		})
+		t.Run("missing revisions", func(t *testing.T) {
+			if _, err := db.Collection("cards_revisions").DeleteOne(t.Context(), bson.D{e("_id.v", int64(4))}); err != nil {
+				t.Fatal(err)
+			}
+			_, said := testkit.FindingsOf(t, db, kept.Checks()[2])
+			if len(said) != 1 || !strings.Contains(said[0], "has 5 revisions from version 1 to 6") {
+				t.Errorf("found %q", said)
+			}
+		})
+	})
+}
+
+// Revisions expire by the time at which they ended.
+func TestHistoryExpires(t *testing.T) {
+	parallel(t)
+	old := schema.NewExpiry(rows, "until", schema.ExpirySpec{After: 24 * time.Hour})
+	model.New("cards", kept, old)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := begin(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		run(t, db, setN("a", 3, 5, token(1)))
+		gone, err := old.Expired(minute(3+24*60)).All(t.Context(), db)
+		if err != nil || len(gone) != 1 || gone[0].ID.Version != 1 || !gone[0].Until.Equal(minute(1)) {
+			t.Errorf("%+v, %v", gone, err)
+		}
+	})
+}
