@@ -21,6 +21,8 @@
 //	A list of small documents for a store or an index that knows flat documents only          [Numbered]
 //	Words that stand together in one element of a list                                        [Proximity]
 //	Every version of a document: who changed it, when and why                                 [History]
+//	Events of a change, stored by the change's own write and handed on at least once         [Outbox], [Relay]
+//	Events that are delivered several times, and must have their effect once                 [Inbox]
 //	Documents for readers that know tables: a column for each value                           [Columns]
 //	Documents for readers that know tables: rows in several collections                       [Normalized]
 //
@@ -76,6 +78,9 @@
 //   - Change a document and keep its versions: [History.Insert], [History.Set], [History.Change], [History.Delete],
 //     [History.Restore]; read them: [History.AsOf], [History.Version], [History.Revisions], [History.Between], [History.Diff]
 //   - Erase a person's data from documents and versions, and prove it: [History.Erase], [History.Traces]
+//   - Store an event with its change: [Outbox.Publish], [Outbox.Outgoing]; hand events on: [Relay.Run]; see what waits:
+//     [Outbox.Depth], [Outbox.Parked]; try again, or give up: [Outbox.Retry], [Outbox.Drop]
+//   - Handle an event once: [Inbox.Handle], [Inbox.Insert]; with an effect on several documents: [Inbox.Once]
 //   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Flatten]; what columns there
 //     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Checks]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
@@ -99,6 +104,7 @@
 //	Inverted     a document stored or deleted: 2 for each path, and 1; a query: 1
 //	Attributes, Numbered, Proximity  a write: 1, an append to a numbered list 2; a query: 1
 //	History      a change: 3, two of them writes; a version: 1
+//	Outbox, Inbox  nothing beside the write that they are part of; a relay: 1 for each document with events
 //	Columns, Normalized  as many as there are batches or collections
 //
 // A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.

@@ -74,7 +74,9 @@ func historyChanges() []Case {
 		{Method: "denorm.History.Erase", Reason: "documents, revisions and actors", From: func(s string) ([]any, func() any) {
 			subject := &s
 			return []any{subject}, func() any { return contractHistory.Erase(subject, revisedBy(*subject), oid(2)) }
-		}, State: func(s string) any { return []bson.Raw{testkit.Marshal(bson.D{{Key: "_id", Value: s}, {Key: "phone", Value: s}})} }},
+		}, State: func(s string) any {
+			return []bson.Raw{testkit.Marshal(bson.D{{Key: "_id", Value: s}, {Key: "phone", Value: s}})}
+		}},
 	}
 }
 

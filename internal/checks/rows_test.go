@@ -51,6 +51,7 @@ var rows = []row{
 	{name: "outlier", declares: []string{"denorm.Outlier"}},
 	{name: "approximation", declares: []string{"denorm.Approximate"}},
 	{name: "document history", declares: []string{"denorm.History"}},
+	{name: "outbox, inbox", declares: []string{"denorm.Outbox", "denorm.Inbox", "denorm.Relay"}},
 
 	{name: "tree in one document", declares: []string{"paths.DocumentTree"}},
 	{name: "adjacency by parents", declares: []string{"paths.NewParentTree"}, shares: []string{"paths.Tree"}, cases: "parents"},

@@ -206,7 +206,7 @@ func pick(cond bool, a, b string) string {
 
 // keepsForItself reports whether the collection holds locks or checkpoints: names of what is locked or runs, and no data.
 func keepsForItself(collection string) bool {
-	return strings.HasSuffix(collection, "locks") || collection == "jobs"
+	return strings.HasSuffix(collection, "locks") || collection == "jobs" || collection == "docmodel.relays"
 }
 
 func each(list bson.RawValue, problem func(bson.Raw) string) string {

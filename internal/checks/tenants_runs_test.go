@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
@@ -179,6 +180,18 @@ var tenantRuns = map[string]struct {
 		_, err := tenantAuthors.Find(nil).All(ctx, model.New("books", model.Entity(tenantBooks)).On(db))
 		return "", err
 	}, "refused"},
+	"denorm.Relay.Run": {func(ctx context.Context, db model.DB) (got string, err error) {
+		for _, id := range []string{"my 1", "their 1"} {
+			if _, err = tenantBox.Publish(id, bson.D{{Key: "of", Value: id}}, noon(0), oid(1)).Run(ctx, db); errors.Is(err, model.ErrNotFound) {
+				got, err = "not theirs, ", nil
+			}
+		}
+		relay := tenantBox.Relay("books", denorm.RelaySpec{Once: true, Parts: 1}, func(_ context.Context, d denorm.Delivery[string, bson.D]) error {
+			got += d.Key
+			return nil
+		})
+		return got, errors.Join(err, relay.Run(ctx, db))
+	}, "not theirs, my 1"},
 	"advise.Survey.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		r, err := tenantSurvey.Run(ctx, db)
 		return fmt.Sprint(r.Parents.Of, r.Children.Of), err

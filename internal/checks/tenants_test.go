@@ -2,6 +2,7 @@ package checks
 
 import (
 	"context"
+	"github.com/docmodel/docmodel/denorm"
 	"strings"
 	"testing"
 
@@ -38,6 +39,7 @@ var (
 	tenantTree    = paths.NewMaterializedPath(tenantNodes, paths.MaterializedPathSpec{})
 	tenantRollUp  = paths.NewRollUp[int64](tenantTree, "items", "total")
 	tenantField   = geofield.NewField(tenantBooks, "loc", "geo", geofield.FieldSpec{})
+	tenantBox     = denorm.NewOutbox[bson.D](model.NewCollection[bson.D, string]("books"), "box", denorm.OutboxSpec{})
 	tenantJoin    = relate.NewJoin(tenantAuthors, "books", tenantBooks, relate.JoinSpec{})
 	tenantWrites  = relate.NewParentRef(tenantBooks, "author", tenantAuthors, relate.ParentRefSpec{})
 	tenantSeq     = keys.NewSequence(model.NewCollection[bson.D, string]("letters"), model.NewCollection[keys.SequenceCounter[string], string]("counters"), keys.SequenceSpec{})

@@ -14,6 +14,7 @@ import (
 var runs = map[string]string{
 	"advise.SurveyDatabase":   "declares nothing: it finds what a database holds",
 	"advise.Survey.Run":       "writes nothing, reads samples, and may read a secondary, which a Job doesn't",
+	"denorm.Relay.Run":        "runs until its context ends, and calls a function of the caller's",
 	"design.Runner.Fill":      "stores made-up data for a trial",
 	"design.Runner.Run":       "carries out an operation of a trial, of several reads and writes",
 	"geofield.Nearest.All":    "asks in growing circles until it has enough",

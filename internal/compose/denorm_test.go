@@ -58,6 +58,20 @@ func init() {
 				changed("delete", h.Delete("p2", by, token(63))),
 			}
 		}},
+		fixture{name: "denorm.Inbox", declare: func() (model.Technique, []operation) {
+			in := denorm.NewInbox(posts, "done", denorm.InboxSpec{})
+			return in, []operation{
+				written("handle", in.Handle("p1", set("lang", "nl"), line{ID: "e1"}, token(71))),
+				written("insert", in.Insert(post{ID: "p9", Title: "Nine", Media: song{}}, line{ID: "e2"}, token(72))),
+			}
+		}},
+		fixture{name: "denorm.Outbox", declare: func() (model.Technique, []operation) {
+			o := denorm.NewOutbox[line](posts, "box", denorm.OutboxSpec{})
+			return o, []operation{
+				written("publish", o.Publish("p1", line{ID: "e1", N: 1}, noon, token(73))),
+				written("publish to what others delete", o.Publish("p2", line{ID: "e2", N: 2}, noon, token(74))),
+			}
+		}},
 		fixture{name: "denorm.Outlier", declare: func() (model.Technique, []operation) {
 			more := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_mails")
 			o := denorm.NewOutlier(posts, "mails", denorm.NewBucket(more, denorm.BucketSpec{Max: 2, Key: "id"}), denorm.OutlierSpec{Max: 2, Flag: "more"})

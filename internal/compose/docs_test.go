@@ -41,6 +41,9 @@ type (
 		Edition int64           `bson:"edition"` // denorm.History
 		Revised *denorm.Revised `bson:"revised,omitempty"`
 
+		Box  denorm.Outgoing[line] `bson:"box,omitempty"`  // denorm.Outbox
+		Done []denorm.Receipt      `bson:"done,omitempty"` // denorm.Inbox
+
 		Parts []part `bson:"parts,omitempty"` // embed.Embedded
 		Extra *part  `bson:"extra,omitempty"` // embed.One
 

@@ -1,0 +1,164 @@
+// Package inbox is the core of denorm.Inbox: documents that handle each event once.
+package inbox
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm/internal/outbox"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An Inbox is a denorm.Inbox without its types.
+type Inbox struct {
+	docs *core.Docs
+	path string
+	keep int
+}
+
+// Declare declares that documents keep receipts. It panics with a *model.DeclarationError when they can't.
+func Declare(docs *core.Docs, path string, keep int, receipt reflect.Type) *Inbox {
+	in := &Inbox{docs, path, cmp.Or(keep, 100)}
+	f, place := docs.CheckArray(path), core.Place(fmt.Sprintf("NewInbox of %s.%s", docs.Name(), path))
+	switch {
+	case !f.Open && f.Type != receipt:
+		place.Fail(fmt.Sprintf("the receipts at %q are of type %s", path, f.Type), "declare them as []denorm.Receipt, omitempty")
+	case core.Overlap(path, "_id"):
+		place.Fail("the receipts are within _id, which can't change", "name another field")
+	case in.keep < 1 || in.keep > 10_000:
+		place.Fail(fmt.Sprintf("Keep is %d", keep), "keep from 1 to 10,000 tokens")
+	}
+	return in
+}
+
+// Footprints are the paths that are used.
+func (in *Inbox) Footprints() []model.Footprint {
+	return slices.Concat(model.Writes.In(in.docs.Name(), model.Whole), model.Owns.In(in.docs.Name(), in.path))
+}
+
+// receipt is what is kept of an event.
+func (in *Inbox) receipt(event any, op bson.ObjectID) (bson.D, error) {
+	if op.IsZero() {
+		return nil, in.docs.Refuse(in.path, nil, commands.NoToken)
+	}
+	v, err := in.docs.AsStored().Raw(event)
+	if err != nil {
+		return nil, in.docs.Refuse("event", nil, err.Error())
+	}
+	sum := sha256.Sum256(append([]byte{byte(v.Type)}, v.Value...))
+	return bson.D{mql.E("t", op), mql.E("sum", int64(binary.LittleEndian.Uint64(sum[:8])))}, nil
+}
+
+// applied says how a write knows that its event was handled, and that its token wasn't this event's.
+func (in *Inbox) applied(w *model.Write, byID, receipt bson.D) {
+	of := func(d bson.D) bson.D { return model.And(byID, bson.D{mql.E(in.path, mql.Op("$elemMatch", d))}) }
+	w.Done = of(receipt)
+	w.Reasons = append(w.Reasons, model.Reason{
+		If: of(bson.D{receipt[0], mql.E("sum", mql.Op("$ne", receipt[1].Value))}), Err: outbox.ErrToken,
+	})
+}
+
+// ErrHandled says that the event was handled before.
+var ErrHandled = fmt.Errorf("docmodel: the event was handled before: %w", model.ErrTaken)
+
+// Once is the write that keeps an event's token, and fails if it was kept before.
+func (in *Inbox) Once(id, event any, op bson.ObjectID) model.Write {
+	receipt, err := in.receipt(event, op)
+	if err != nil {
+		return model.Refused(in.docs.Name(), err)
+	}
+	byID, err := in.docs.ByID(id)
+	if err != nil {
+		return model.Refused(in.docs.Name(), err)
+	}
+	push := bson.D{mql.E("$each", bson.A{receipt}), mql.E("$slice", -in.keep)}
+	w := in.handled(byID, bson.D{mql.E("$push", bson.D{mql.E(in.path, push)})}, receipt)
+	w.Reasons = append(w.Reasons, model.Reason{If: w.Done, Err: ErrHandled})
+	w.Done = nil
+	return w
+}
+
+// Handle is the write that has a document handle an event.
+func (in *Inbox) Handle(id any, update bson.D, event any, op bson.ObjectID) model.Write {
+	refused := func(err error) model.Write { return model.Refused(in.docs.Name(), err) }
+	receipt, err := in.receipt(event, op)
+	if err != nil {
+		return refused(err)
+	}
+	byID, err := in.docs.ByID(id)
+	if err != nil {
+		return refused(err)
+	}
+	u, err := in.docs.Operators(update)
+	if err == nil {
+		err = in.docs.CheckUpdate(u)
+	}
+	if err != nil {
+		return refused(err)
+	}
+	push := bson.E{Key: in.path, Value: bson.D{mql.E("$each", bson.A{receipt}), mql.E("$slice", -in.keep)}}
+	pushed := false
+	for i, e := range u {
+		fields, ok := e.Value.(bson.D)
+		if !ok || slices.ContainsFunc(u[:i], func(x bson.E) bool { return x.Key == e.Key }) {
+			return refused(in.docs.Refuse(e.Key, nil, "needs a bson.D of fields, once"))
+		}
+		for _, f := range fields {
+			to, _ := f.Value.(string)
+			if core.Overlap(f.Key, in.path) || e.Key == "$rename" && core.Overlap(to, in.path) {
+				return refused(in.docs.Refuse(f.Key, nil, "is kept by the technique"))
+			}
+		}
+		if e.Key == "$push" {
+			u[i].Value, pushed = append(slices.Clone(fields), push), true
+		}
+	}
+	if !pushed {
+		u = append(u, mql.E("$push", bson.D{push}))
+	}
+	return in.handled(byID, u, receipt)
+}
+
+// handled is the write of an update that keeps a receipt.
+func (in *Inbox) handled(byID, u, receipt bson.D) model.Write {
+	w := model.Write{
+		Collection: in.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
+		Model: &mongo.UpdateOneModel{Filter: model.And(byID, bson.D{mql.E(in.path+".t", mql.Op("$ne", receipt[0].Value))}), Update: u},
+	}
+	in.applied(&w, byID, receipt)
+	return w
+}
+
+// Insert is the write that stores a document as the effect of an event.
+func (in *Inbox) Insert(ptr, event any, op bson.ObjectID) model.Write {
+	receipt, err := in.receipt(event, op)
+	if err != nil {
+		return model.Refused(in.docs.Name(), err)
+	}
+	raw, id, err := in.docs.Checked(ptr)
+	if err == nil {
+		if held, _ := core.ValueAt(raw, in.path); len(core.Elements(held)) > 0 {
+			err = in.docs.Refuse(in.path, held, "is kept by the technique")
+		}
+	}
+	if err != nil {
+		return model.Refused(in.docs.Name(), err)
+	}
+	if raw, err = core.SetFields(raw, bson.D{mql.E(in.path, bson.A{receipt})}); err != nil {
+		return model.Refused(in.docs.Name(), in.docs.Refuse("document", nil, err.Error()))
+	}
+	byID := commands.ByID(id)
+	w := model.Write{Collection: in.docs.Name(), Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: raw}}
+	in.applied(&w, byID, receipt)
+	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: commands.Taken(in.docs.Name(), id, false)})
+	return w
+}

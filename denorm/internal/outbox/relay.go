@@ -1,0 +1,207 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Relay is a denorm.Relay without its types.
+type Relay struct {
+	Outbox *Outbox
+	Name   string
+	Spec   RelaySpec
+	Hand   func(ctx context.Context, id bson.RawValue, e Event, fence int64) error
+}
+
+// A RelaySpec is a denorm.RelaySpec.
+type RelaySpec struct {
+	Attempts        int
+	Pause, MaxPause time.Duration
+	Parts           int
+	For, Poll       time.Duration
+	Leases          string
+	Once            bool
+}
+
+// defaults fills in what isn't given.
+func (s *RelaySpec) defaults() {
+	s.Attempts, s.Parts = cmp.Or(s.Attempts, 10), cmp.Or(s.Parts, 16)
+	s.Pause, s.MaxPause = cmp.Or(s.Pause, time.Second), cmp.Or(s.MaxPause, time.Minute)
+	s.For, s.Poll, s.Leases = cmp.Or(s.For, 10*time.Second), cmp.Or(s.Poll, time.Second), cmp.Or(s.Leases, "docmodel.relays")
+}
+
+func (r *Relay) check() error {
+	refuse := func(field string, v any, reason string) error { return r.Outbox.docs.Refuse(field, v, reason) }
+	s := r.Spec
+	switch {
+	case r.Hand == nil:
+		return refuse("Hand", nil, "is nil: give what hands an event on")
+	case r.Name == "":
+		return refuse("Name", nil, "a relay needs a name, by which its runners find each other")
+	case s.Attempts < 1:
+		return refuse("Attempts", s.Attempts, "is negative")
+	case s.Parts < 1 || s.Parts > 4096:
+		return refuse("Parts", s.Parts, "give from 1 to 4096")
+	case s.Pause < 0 || s.MaxPause < s.Pause || s.Poll < 0:
+		return refuse("Pause", s.Pause, "pauses are not negative, and Pause is not above MaxPause")
+	case s.For < 30*time.Millisecond:
+		return refuse("For", s.For, "is too short: a lease is extended at each third of it")
+	case s.Leases == r.Outbox.docs.Name():
+		return refuse("Leases", s.Leases, "is the collection of the documents")
+	}
+	return nil
+}
+
+// Run hands events on until the context ends, or, with Once, until nothing is due.
+func (r *Relay) Run(ctx context.Context, db model.DB) error {
+	r.Spec.defaults()
+	if err := cmp.Or(r.check(), core.CheckRun(ctx, db)); err != nil {
+		return err
+	}
+	run := &running{Relay: r, db: db, leases: newLeases(r, db), held: map[int]*part{}, ended: make(chan *part, r.Spec.Parts)}
+	if r.Spec.Once {
+		return run.once(ctx)
+	}
+	defer run.leave(ctx)
+	return run.loop(ctx)
+}
+
+// running is a relay that runs.
+type running struct {
+	*Relay
+	db     model.DB
+	leases *leases
+	held   map[int]*part
+	ended  chan *part
+}
+
+// A part is one of the shares of the documents, in hand.
+type part struct {
+	lease
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the work on it has ended
+}
+
+// once goes through all parts that nobody else has, until nothing is due.
+func (r *running) once(ctx context.Context) error {
+	for n := range r.Spec.Parts {
+		l, ok, err := r.leases.take(ctx, n)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue // another runner has it
+		}
+		p := &part{lease: l}
+		for more := true; more && err == nil; {
+			if ok, err = r.leases.extend(ctx, &p.lease); ok && err == nil {
+				more, err = r.pass(ctx, p)
+			} else if err == nil {
+				err = errLost
+			}
+		}
+		if errors.Is(err, errLost) {
+			err = nil // whoever took it goes on, or the next run with a greater fence
+		}
+		if err = errors.Join(err, r.leases.giveBack(ctx, &p.lease)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loop takes its share of the parts, extends their leases, and gives back what others should have.
+func (r *running) loop(ctx context.Context) error {
+	tick := time.NewTicker(r.Spec.For / 3)
+	defer tick.Stop()
+	for {
+		_ = r.share(ctx) // what failed is tried again at the next tick
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		case p := <-r.ended: // its lease was lost
+			if r.held[p.n] == p {
+				p.stop()
+				delete(r.held, p.n)
+			}
+		}
+	}
+}
+
+// share brings the parts in hand to this runner's share of all.
+func (r *running) share(ctx context.Context) error {
+	if err := r.leases.alive(ctx); err != nil {
+		return err
+	}
+	n, err := r.leases.runners(ctx)
+	if err != nil {
+		return err
+	}
+	want := (r.Spec.Parts + n - 1) / max(n, 1)
+	for k, p := range r.held {
+		switch ok, err := r.leases.extend(ctx, &p.lease); {
+		case err != nil:
+			continue // the lease may run out; its deadline is known
+		case !ok:
+			p.stop()
+			delete(r.held, k)
+		}
+	}
+	for k, p := range r.held {
+		if len(r.held) <= want {
+			break
+		}
+		p.stop()
+		delete(r.held, k)
+		_ = r.leases.giveBack(ctx, &p.lease)
+	}
+	if len(r.held) >= want {
+		return nil
+	}
+	free, err := r.leases.free(ctx)
+	for _, k := range free {
+		if err != nil || len(r.held) >= want {
+			break
+		}
+		var l lease
+		var ok bool
+		if l, ok, err = r.leases.take(ctx, k); ok && err == nil {
+			r.begin(ctx, l)
+		}
+	}
+	return err
+}
+
+func (r *running) begin(ctx context.Context, l lease) {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &part{lease: l, cancel: cancel, done: make(chan struct{})}
+	r.held[l.n] = p
+	go func() {
+		r.work(ctx, p)
+		close(p.done)
+		r.ended <- p
+	}()
+}
+
+// stop ends the work on a part, and waits for what is in hand.
+func (p *part) stop() {
+	p.cancel()
+	<-p.done
+}
+
+// leave gives all parts back.
+func (r *running) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Spec.For)
+	defer cancel()
+	for _, p := range r.held {
+		p.stop()
+	}
+	r.leases.quit(ctx) // a lease too that was taken as the context ended
+}

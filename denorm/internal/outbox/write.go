@@ -1,0 +1,99 @@
+package outbox
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// ErrToken says that a token stands for another event.
+var ErrToken = fmt.Errorf("docmodel: the token was used for another event: %w", model.ErrTaken)
+
+// errFull says that too many events wait in a document.
+var errFull = fmt.Errorf("docmodel: as many events wait as OutboxSpec.Max allows, and nobody hands them on: %w", model.ErrFull)
+
+// Publish is the write that adds an event to a document.
+func (o *Outbox) Publish(id, body any, at time.Time, op bson.ObjectID) model.Write {
+	event, err := o.event(body, at, op)
+	if err != nil {
+		return model.Refused(o.docs.Name(), err)
+	}
+	byID, err := o.docs.ByID(id)
+	if err != nil {
+		return model.Refused(o.docs.Name(), err)
+	}
+	raw, err := o.docs.RawID("_id", id)
+	if err != nil {
+		return model.Refused(o.docs.Name(), err)
+	}
+	room := fmt.Sprintf("%s.%d", o.events, o.spec.Max-1)
+	none := bson.D{mql.E(o.events+".id", mql.Op("$ne", op)), mql.E(o.parked+".id", mql.Op("$ne", op))}
+	update := bson.D{
+		mql.E("$push", bson.D{mql.E(o.events, event)}), mql.E("$set", bson.D{mql.E(o.hash, hashOf(raw))}),
+	}
+	holds := func(path string) bson.D { return model.And(byID, bson.D{mql.E(path+".id", op)}) }
+	w := model.Write{
+		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
+		Done: model.And(byID, bson.D{mql.E("$or", bson.A{o.same(o.events, event, op), o.same(o.parked, event, op)})}),
+		Reasons: []model.Reason{
+			{If: holds(o.events), Err: ErrToken}, {If: holds(o.parked), Err: ErrToken},
+			{If: model.And(byID, bson.D{mql.E(room, mql.Exists(true))}), Err: errFull},
+		},
+	}
+	one := &mongo.UpdateOneModel{Filter: model.And(byID, none, bson.D{mql.E(room, mql.Exists(false))}), Update: update}
+	if o.create {
+		upsert := true
+		one.Upsert = &upsert
+	}
+	w.Model = one
+	return w
+}
+
+// same matches documents that hold this very event.
+func (o *Outbox) same(path string, event bson.D, op bson.ObjectID) bson.D {
+	return bson.D{mql.E(path, mql.Op("$elemMatch", bson.D{mql.E("id", op), mql.E("body", mql.Eq(event[2].Value))}))}
+}
+
+// Outgoing is what a new document holds of its first event.
+func (o *Outbox) Outgoing(id, body any, at time.Time, op bson.ObjectID) (bson.Raw, error) {
+	event, err := o.event(body, at, op)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := o.docs.RawID("_id", id)
+	if err != nil {
+		return nil, err
+	}
+	return bson.Marshal(bson.D{mql.E("events", bson.A{event}), mql.E("hash", hashOf(raw))})
+}
+
+// Retry is the write that lets parked events of a document wait again.
+func (o *Outbox) Retry(id any) model.Write {
+	byID, err := o.docs.ByID(id)
+	if err != nil {
+		return model.Refused(o.docs.Name(), err)
+	}
+	again := mql.Map("$"+o.parked, "e", bson.D{mql.E("id", "$$e.id"), mql.E("at", "$$e.at"), mql.E("body", "$$e.body")})
+	update := mongo.Pipeline{
+		mql.Set(mql.E(o.events, mql.Op("$concatArrays", mql.List(o.events), again))),
+		bson.D{mql.E("$unset", o.parked)},
+	}
+	return commands.UpdateIf(o.docs.Name(), model.And(byID, bson.D{mql.E(o.parked+".id", mql.Exists(true))}), update)
+}
+
+// Drop is the write that deletes a parked event.
+func (o *Outbox) Drop(id any, op bson.ObjectID) model.Write {
+	byID, err := o.docs.ByID(id)
+	if err == nil && op.IsZero() {
+		err = o.docs.Refuse(o.parked+".id", nil, "name an event by its token")
+	}
+	if err != nil {
+		return model.Refused(o.docs.Name(), err)
+	}
+	return commands.UpdateIf(o.docs.Name(), byID, mql.Op("$pull", bson.D{mql.E(o.parked, bson.D{mql.E("id", op)})}))
+}
