@@ -48,7 +48,7 @@ type Revision[D, K any] struct {
 	ID    RevisionID[K] `bson:"_id"`
 	At    time.Time     `bson:"at"`              // when the version began; the zero time if no change says
 	Until time.Time     `bson:"until,omitempty"` // when it ended, for a schema.Expiry; zero in the newest
-	Op    bson.ObjectID `bson:"op,omitempty"`    // of the change that began it
+	Token bson.ObjectID `bson:"token,omitempty"` // of the change that began it
 	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has the _id and the note of the change
 	Doc   D             `bson:"doc"`
 }

@@ -43,6 +43,9 @@ func tokensIn(done bson.D) (out []bson.ObjectID) {
 			if v[0].Key == "$eq" {
 				out = appendToken(out, v[0].Value)
 			}
+			if inner, ok := v[0].Value.(bson.D); ok && v[0].Key == "$elemMatch" {
+				out = append(out, tokensIn(inner)...)
+			}
 		default:
 			if e.Key != "_id" {
 				out = appendToken(out, v)

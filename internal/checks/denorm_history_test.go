@@ -37,7 +37,7 @@ func contractOf(s string) testkit.Docs {
 	old := c
 	old.Version, old.Revised = 6, nil
 	return testkit.Docs{"contracts": {c}, "contracts_revisions": {
-		denorm.Revision[contract, string]{ID: denorm.RevisionID[string]{ID: s, Version: 6}, Op: oid(3), Doc: old},
+		denorm.Revision[contract, string]{ID: denorm.RevisionID[string]{ID: s, Version: 6}, Token: oid(3), Doc: old},
 	}}
 }
 

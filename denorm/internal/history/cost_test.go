@@ -72,7 +72,7 @@ func TestHistoryIndexed(t *testing.T) {
 			id := fmt.Sprint("c", i)
 			docs = append(docs, bson.D{e("_id", id), e("owner", id), e("n", int64(i)), e("version", int64(9))})
 			for v := range 9 {
-				old = append(old, bson.D{e("_id", bson.D{e("id", id), e("v", int64(v))}), e("at", minute(v)), e("op", testkit.OID(10*i+v)), e("doc", bson.D{e("_id", id), e("owner", id), e("mail", "x")})})
+				old = append(old, bson.D{e("_id", bson.D{e("id", id), e("v", int64(v))}), e("at", minute(v)), e("token", testkit.OID(10*i+v)), e("doc", bson.D{e("_id", id), e("owner", id), e("mail", "x")})})
 			}
 		}
 		testkit.Seed(t, db, testkit.Docs{"cards": docs, "cards_revisions": old})

@@ -119,7 +119,7 @@ func (h *History) Indexes() []model.Index {
 	name := h.revisions.Name()
 	out := []model.Index{
 		commands.Index(name, "the revision of a document at a time", mql.E("_id.id", 1), mql.E("at", -1)),
-		commands.Index(name, "whether an operation was applied", mql.E("op", 1)),
+		commands.Index(name, "whether an operation was applied", mql.E("token", 1)),
 	}
 	if h.subject != "" {
 		out = append(out, commands.Index(name, "what concerns a subject", mql.E("doc."+h.subject, 1), mql.E("_id", 1)))
@@ -144,7 +144,7 @@ func (h *History) Footprints() []model.Footprint {
 	return slices.Concat(
 		model.Writes.In(name, model.Whole), model.Guards.In(name, h.version), model.Owns.In(name, h.revised),
 		model.Spares.In(name, h.spared...), model.Reads.In(name, h.subject), model.Writes.In(name, h.personal...),
-		model.Writes.In(h.revisions.Name(), model.Whole, "until"), model.Owns.In(h.revisions.Name(), "at", "op", "gone", "doc"),
+		model.Writes.In(h.revisions.Name(), model.Whole, "until"), model.Owns.In(h.revisions.Name(), "at", "token", "gone", "doc"),
 	)
 }
 

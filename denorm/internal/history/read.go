@@ -43,7 +43,7 @@ func (o one) rows(below int64) bson.D {
 func (h *History) current() bson.D {
 	return mql.Project(
 		mql.E("_id", bson.D{mql.E("id", "$_id"), mql.E("v", mql.IfNull("$"+h.version, int64(0)))}),
-		mql.E("at", mql.IfNull("$"+h.revised+".at", never)), mql.E("op", "$"+h.revised+".op"),
+		mql.E("at", mql.IfNull("$"+h.revised+".at", never)), mql.E("token", "$"+h.revised+".op"),
 		mql.E("gone", mql.Op("$eq", "$"+h.revised+".gone", true)), mql.E("doc", "$$ROOT"),
 	)
 }
@@ -167,7 +167,7 @@ func (h *History) read(ctx context.Context, db model.DB, r reading) (s state, er
 	project := func(as string) bson.D { return mql.Project(mql.E("_id", 0), mql.E(as, "$$ROOT")) }
 	pipeline := mongo.Pipeline{
 		mql.Match(r.byID...), project("doc"),
-		h.union(mql.Match(mql.E("op", r.op), mql.E("_id.id", mql.Eq(r.id))), limit(1), mql.Project(mql.E("_id", 0), mql.E("applied", mql.Literal(true)))),
+		h.union(mql.Match(mql.E("token", r.op), mql.E("_id.id", mql.Eq(r.id))), limit(1), mql.Project(mql.E("_id", 0), mql.E("applied", mql.Literal(true)))),
 	}
 	if r.last {
 		pipeline = append(pipeline, h.union(mql.Match(r.rows(0)...), newestFirst, limit(1), project("last")))

@@ -172,7 +172,7 @@ func (h *History) row(o one, version int64, doc bson.Raw, until time.Time) model
 	at, op, gone := h.revisedOf(doc)
 	fields := bson.D{mql.E("at", bson.NewDateTimeFromTime(at)), mql.E("doc", doc)}
 	if !op.IsZero() {
-		fields = append(fields, mql.E("op", op))
+		fields = append(fields, mql.E("token", op))
 	}
 	if gone {
 		fields = append(fields, mql.E("gone", true))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
@@ -207,4 +208,38 @@ func TestInboxDeclaration(t *testing.T) {
 			t.Errorf("%s: it is taken", reason)
 		}
 	}
+}
+
+// A receiver that tells of what it was told does both by one write, and once: also after its own event was handed on.
+func TestInboxWithOutbox(t *testing.T) {
+	type relayed struct {
+		ID      string                    `bson:"_id"`
+		Balance int64                     `bson:"balance"`
+		Done    []denorm.Receipt          `bson:"done,omitempty"`
+		Box     denorm.Outgoing[transfer] `bson:"box,omitempty"`
+	}
+	both := model.NewCollection[relayed, string]("accounts")
+	in, out := denorm.NewInbox(both, "done", denorm.InboxSpec{}), denorm.NewOutbox[transfer](both, "box", denorm.OutboxSpec{})
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := begin(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(2014, 3, 28, 12, 0, 0, 0, time.UTC)
+		w := model.Merge(in.Handle("a", inc(3), transfer{3}, token(1)), out.Publish("a", transfer{3}, at, token(1)))
+		told := 0
+		for range 3 {
+			if _, err := w.Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			relay := out.Relay("x", denorm.RelaySpec{Once: true, Parts: 1}, func(context.Context, denorm.Delivery[string, transfer]) error {
+				told++
+				return nil
+			})
+			if err := relay.Run(t.Context(), db); err != nil || told != 1 {
+				t.Fatalf("told %d times, %v", told, err)
+			}
+		}
+		wantBalance(t, db, "a", 3)
+	})
 }
