@@ -1,0 +1,175 @@
+// Nats publishes events of a database to NATS JetStream, and handles them in another database: an order that is placed reserves stock.
+// The event is stored with the order, by one write. A relay publishes it at least once, JetStream drops most repetitions, and the
+// receiver's inbox the rest: so the stock is reserved once, whichever program dies when.
+//
+//	nats-server -js -sd /tmp/jetstream &
+//	go run . nats://127.0.0.1:4222
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type (
+	// An Order tells the stock that it was placed.
+	Order struct {
+		ID     string                  `bson:"_id"`
+		Lot    string                  `bson:"lot"`
+		Qty    int64                   `bson:"qty"`
+		Outbox denorm.Outgoing[Placed] `bson:"outbox,omitempty"`
+	}
+
+	// Placed is the event. It travels as JSON.
+	Placed struct {
+		Order string `bson:"order" json:"order"`
+		Lot   string `bson:"lot" json:"lot"`
+		Qty   int64  `bson:"qty" json:"qty"`
+	}
+
+	// A Lot is what orders reserve.
+	Lot struct {
+		ID       string           `bson:"_id"`
+		Reserved int64            `bson:"reserved"`
+		Handled  []denorm.Receipt `bson:"handled,omitempty"`
+	}
+)
+
+var (
+	orders  = model.NewCollection[Order, string]("orders")
+	outbox  = denorm.NewOutbox[Placed](orders, "outbox", denorm.OutboxSpec{})
+	lots    = model.NewCollection[Lot, string]("lots")
+	handled = denorm.NewInbox(lots, "handled", denorm.InboxSpec{Keep: 1000})
+)
+
+// Place returns the write that stores an order with its event.
+func Place(o Order, at time.Time, token bson.ObjectID) (w model.Write, err error) {
+	if o.Outbox, err = outbox.Outgoing(o.ID, Placed{o.ID, o.Lot, o.Qty}, at, token); err != nil {
+		return w, err
+	}
+	return orders.Insert(o), nil
+}
+
+// Relay publishes the events of orders. The event's token is the message's id, by which JetStream knows a repetition for two minutes.
+func Relay(js jetstream.JetStream, spec denorm.RelaySpec) denorm.Relay {
+	return outbox.Relay("orders", spec, func(ctx context.Context, d denorm.Delivery[string, Placed]) error {
+		body, err := json.Marshal(d.Body)
+		if err != nil {
+			return err
+		}
+		msg := &nats.Msg{Subject: "orders." + d.Key, Data: body, Header: nats.Header{"Token": {d.ID.Hex()}}}
+		_, err = js.PublishMsg(ctx, msg, jetstream.WithMsgID(d.ID.Hex()))
+		return err
+	})
+}
+
+// Handle reserves what a message asks for, once. A message that can't be read is given up.
+func Handle(ctx context.Context, db model.DB, msg jetstream.Msg) error {
+	token, err := bson.ObjectIDFromHex(msg.Headers().Get("Token"))
+	var event Placed
+	if err = errors.Join(err, json.Unmarshal(msg.Data(), &event)); err != nil {
+		return errors.Join(err, msg.Term())
+	}
+	reserve := bson.D{{Key: "$inc", Value: bson.D{{Key: "reserved", Value: event.Qty}}}}
+	if _, err := handled.Handle(event.Lot, reserve, event, token).Run(ctx, db); err != nil {
+		return errors.Join(err, msg.Nak()) // it is delivered again
+	}
+	return msg.DoubleAck(ctx)
+}
+
+// run places orders, publishes their events, and handles each message twice.
+func run(ctx context.Context, uri string) error {
+	nc, err := nats.Connect(uri)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	stream, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: "ORDERS", Subjects: []string{"orders.*"}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = js.DeleteStream(context.WithoutCancel(ctx), "ORDERS") }()
+
+	client, stop := modeltest.Start() // in production a client of a MongoDB
+	defer stop()
+	shop, stock := client.Database("shop"), client.Database("stock")
+	if _, err := lots.Insert(Lot{ID: "nuts"}).Run(ctx, stock); err != nil {
+		return err
+	}
+	for n := range 5 {
+		w, err := Place(Order{ID: fmt.Sprint("o", n), Lot: "nuts", Qty: 10}, time.Now(), bson.NewObjectID())
+		if err == nil {
+			_, err = w.Run(ctx, shop)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	waiting, err := outbox.Depth().One(ctx, shop)
+	if err != nil {
+		return err
+	}
+	fmt.Println(waiting.Waiting, "events wait")
+	if err := Relay(js, denorm.RelaySpec{Once: true}).Run(ctx, shop); err != nil {
+		return err
+	}
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(info.State.Msgs, "messages are in JetStream")
+	if err := receive(ctx, stream, stock, 5); err != nil {
+		return err
+	}
+	lot, err := lots.ByID("nuts").One(ctx, stock)
+	if err != nil {
+		return err
+	}
+	fmt.Println(lot.Reserved, "are reserved, though each message was handled twice")
+	return nil
+}
+
+func receive(ctx context.Context, stream jetstream.Stream, db model.DB, n int) error {
+	consumer, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: "stock", AckPolicy: jetstream.AckExplicitPolicy})
+	if err != nil {
+		return err
+	}
+	batch, err := consumer.Fetch(n, jetstream.FetchMaxWait(10*time.Second))
+	if err != nil {
+		return err
+	}
+	for msg := range batch.Messages() {
+		for range 2 { // as when the first acknowledgement is lost
+			if err := Handle(ctx, db, msg); err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
+				return err
+			}
+		}
+	}
+	return batch.Error()
+}
+
+func main() {
+	uri := nats.DefaultURL
+	if len(os.Args) > 1 {
+		uri = os.Args[1]
+	}
+	if err := run(context.Background(), uri); err != nil {
+		log.Fatal(err)
+	}
+}
