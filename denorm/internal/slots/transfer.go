@@ -1,0 +1,139 @@
+package slots
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// with is the state once missing slots are stored.
+func (st State) with(list []int32) State {
+	of := st.most()
+	for _, n := range list {
+		st.Slots = append(st.Slots, Slot{N: n, Of: of})
+	}
+	slices.SortFunc(st.Slots, func(a, b Slot) int { return cmp.Compare(a.N, b.N) })
+	return st
+}
+
+// finish finishes the transfers that were read. The steps are sent as one command.
+func (s *Slots) finish(k key, st State) (steps []model.Step) {
+	for i := range st.Slots {
+		from := &st.Slots[i]
+		if from.Out == nil {
+			continue
+		}
+		if st.slot(from.Out.To) == nil { // other code deleted it
+			steps = append(steps, s.ensure(k, from.Out.To, 0))
+		}
+		steps = append(steps, s.receive(k, from.N, *from.Out), s.clear(k, from.N, from.Out.Seq))
+	}
+	return steps
+}
+
+// receive adds a transfer to the slot that it is for, once.
+func (s *Slots) receive(k key, from int32, t Transfer) model.Write {
+	got := "got." + came(from)
+	filter := bson.D{{Key: "_id", Value: k.id(t.To)}, {Key: got, Value: mql.Op("$not", mql.Op("$gte", t.Seq))}}
+	set := bson.D{{Key: got, Value: t.Seq}}
+	var u bson.D
+	if t.Of > 0 {
+		set = append(set, bson.E{Key: "of", Value: t.Of})
+		u = append(u, bson.E{Key: "$unset", Value: bson.D{{Key: "in", Value: ""}}})
+	}
+	u = append(u, bson.E{Key: "$set", Value: set})
+	if s.spec.Stock {
+		u = append(u, bson.E{Key: "$inc", Value: bson.D{{Key: "free", Value: t.Free}}})
+	}
+	list := t.Ops
+	if from > t.To { // a merge: both keep tokens
+		list = list[max(0, len(list)-(s.spec.Keep+1)/2):]
+	}
+	if len(list) > 0 {
+		u = append(u, bson.E{Key: "$push", Value: bson.D{{Key: "ops", Value: s.push(list)}}})
+	}
+	return commands.UpdateIf(s.docs.Name(), filter, u)
+}
+
+// clear removes a transfer that has come.
+func (s *Slots) clear(k key, n int32, seq int64) model.Write {
+	return commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.id(n)}, {Key: "out.seq", Value: seq}}, mql.Op("$unset", bson.D{{Key: "out", Value: ""}}))
+}
+
+// hand moves stock to a slot: each transfer by a command of its own, then all are finished by one.
+func (s *Slots) hand(k key, to *Slot, moves []move) []model.Step {
+	var begin, finish []model.Step
+	for _, m := range moves {
+		t := Transfer{Seq: m.from.Seq + 1, To: to.N, Free: m.n}
+		out := bson.D{{Key: "seq", Value: t.Seq}, {Key: "to", Value: t.To}, {Key: "of", Value: int32(0)}, {Key: "free", Value: t.Free}}
+		filter := append(s.atRest(k, m.from), bson.E{Key: "free", Value: mql.Op("$gte", m.n)})
+		w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
+			{Key: "$set", Value: bson.D{{Key: "seq", Value: t.Seq}, {Key: "out", Value: out}}}, {Key: "$inc", Value: bson.D{{Key: "free", Value: -m.n}}},
+		})
+		w.Expect = model.One
+		w.Done = bson.D{{Key: "_id", Value: k.id(m.from.N)}, {Key: "out.seq", Value: t.Seq}, {Key: "out.to", Value: t.To}, {Key: "out.of", Value: int32(0)}, {Key: "out.free", Value: t.Free}}
+		begin = append(begin, w)
+		finish = append(finish, s.receive(k, m.from.N, t), s.clear(k, m.from.N, t.Seq))
+	}
+	return append(begin, finish...)
+}
+
+// atRest is the filter of a slot that has begun no transfer since it was read.
+func (s *Slots) atRest(k key, slot *Slot) bson.D {
+	return bson.D{{Key: "_id", Value: k.id(slot.N)}, {Key: "seq", Value: slot.Seq}, {Key: "out", Value: mql.Exists(false)}}
+}
+
+// still is the filter of a slot at rest that is divided as it was read and awaits nothing.
+func (s *Slots) still(k key, slot *Slot) bson.D {
+	return append(s.atRest(k, slot), bson.E{Key: "of", Value: slot.Of}, bson.E{Key: "in", Value: mql.Exists(false)})
+}
+
+// split begins to hand the upper half of a slot's tokens, and half of its stock, to a slot that is stored closed.
+func (s *Slots) split(k key, slot *Slot) []model.Step {
+	of, to := 2*slot.Of, slot.N+slot.Of
+	list := mql.List("ops")
+	those := func(operator string) bson.D {
+		return mql.Op("$filter", bson.D{{Key: "input", Value: list}, {Key: "as", Value: "t"}, {Key: "cond", Value: mql.Op(operator, mql.Op("$mod", "$$t.h", of), to)}})
+	}
+	out := bson.D{{Key: "seq", Value: slot.Seq + 1}, {Key: "to", Value: to}, {Key: "of", Value: of}, {Key: "ops", Value: those("$eq")}}
+	set := bson.D{{Key: "of", Value: of}, {Key: "seq", Value: slot.Seq + 1}, {Key: "ops", Value: those("$ne")}}
+	if s.spec.Stock {
+		half := mql.Op("$max", int64(0), mql.Op("$min", slot.Free/2, "$free"))
+		out = append(out, bson.E{Key: "free", Value: half})
+		set = append(set, bson.E{Key: "free", Value: mql.Op("$subtract", "$free", half)})
+	}
+	set = append(set, bson.E{Key: "out", Value: out})
+	return []model.Step{s.ensure(k, to, 0), commands.UpdateIf(s.docs.Name(), s.still(k, slot), mongo.Pipeline{mql.Set(set...)})}
+}
+
+// await notes in the lower of two slots that the upper one is merged into it by its next transfer.
+func (s *Slots) await(k key, lower, upper *Slot) model.Write {
+	return commands.UpdateIf(s.docs.Name(), s.still(k, lower), mql.Op("$set", bson.D{
+		{Key: "in", Value: bson.D{{Key: "from", Value: upper.N}, {Key: "seq", Value: upper.Seq + 1}}},
+	}))
+}
+
+// merge goes on with a merge: it closes the upper slot, or finds that this can't be done any more.
+func (s *Slots) merge(k key, st State, lower *Slot) (steps []model.Step) {
+	upper := st.slot(lower.In.From)
+	switch {
+	case upper != nil && upper.Seq == lower.In.Seq-1 && upper.Of == lower.Of:
+		out := bson.D{{Key: "seq", Value: lower.In.Seq}, {Key: "to", Value: lower.N}, {Key: "of", Value: lower.Of / 2}, {Key: "ops", Value: mql.List("ops")}}
+		set := bson.D{{Key: "of", Value: int32(0)}, {Key: "seq", Value: lower.In.Seq}, {Key: "ops", Value: bson.A{}}}
+		if s.spec.Stock {
+			out, set = append(out, bson.E{Key: "free", Value: "$free"}), append(set, bson.E{Key: "free", Value: int64(0)})
+		}
+		set = append(set, bson.E{Key: "out", Value: out})
+		return []model.Step{commands.UpdateIf(s.docs.Name(), s.still(k, upper), mongo.Pipeline{mql.Set(set...)})}
+	case upper != nil && upper.Seq == lower.In.Seq-1: // its next transfer must be another
+		return []model.Step{commands.UpdateIf(s.docs.Name(), s.atRest(k, upper), mql.Op("$set", bson.D{{Key: "seq", Value: lower.In.Seq}}))}
+	case upper == nil || upper.Out == nil || upper.Out.Seq != lower.In.Seq:
+		return []model.Step{commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.id(lower.N)}, {Key: "in.seq", Value: lower.In.Seq}}, mql.Op("$unset", bson.D{{Key: "in", Value: ""}}))}
+	}
+	return nil
+}
