@@ -49,11 +49,18 @@ type SlotOp struct {
 // SlotTransfer is what one slot hands to another: stock, or what belongs to the slot that the keys are divided
 // into anew. While it is under way, no slot has its stock.
 type SlotTransfer struct {
-	Seq  int64    `bson:"seq"`
-	To   int32    `bson:"to"`
-	Of   int32    `bson:"of"` // what the other slot's Of becomes; 0 if it stays
-	Free int64    `bson:"free"`
-	Ops  []SlotOp `bson:"ops,omitempty"`
+	Seq  int64       `bson:"seq"`
+	To   int32       `bson:"to"`
+	Of   int32       `bson:"of"` // what the other slot's Of becomes; 0 if it stays
+	Free int64       `bson:"free"`
+	Ops  []SlotOp    `bson:"ops,omitempty"`
+	For  *SlotTaking `bson:"for,omitempty"` // a Take that is counted when the transfer comes
+}
+
+// SlotTaking is a Take that is on its way to its slot.
+type SlotTaking struct {
+	SlotOp `bson:",inline"`
+	Of     int32 `bson:"of"` // the slot's Of
 }
 
 // SlotAwaited names the transfer that makes one slot of two.

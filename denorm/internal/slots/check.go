@@ -69,7 +69,7 @@ func (s *Slots) finishAll(rows []unfinished) (p model.Plan) {
 		if !ok || u.Out.Seq == 0 {
 			return model.NewPlan(found.NotReturned(s.docs.Name(), i, "transfer"))
 		}
-		p.Steps = append(p.Steps, s.ensure(k, u.Out.To, 0), s.receive(k, u.N, u.Out), s.clear(k, u.N, u.Out.Seq))
+		p.Steps = append(append(p.Steps, s.ensure(k, u.Out.To, 0)), s.finishOne(k, u.N, u.Out)...)
 	}
 	p.Leaves = "some transfers finished, others not yet"
 	return p

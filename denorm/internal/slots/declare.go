@@ -6,7 +6,9 @@
 // Whatever leaves a slot is a transfer in its field "out": stock for another slot, or what a split or a merge hands over. One
 // update takes it out of the slot and puts it there, under the next number of the slot. A second one adds it to the other slot,
 // which notes the number, so that it is added once however often that is tried. A third one removes it. Whoever meets a transfer
-// finishes it. No transfer moves a sum: the sums of all slots, closed ones too, are the total.
+// finishes it. No transfer moves a sum: the sums of all slots, closed ones too, are the total. A Take whose slot has too little
+// sends itself along with the stock that it needs, so that whoever finishes the transfer takes too: otherwise two Takes could
+// move the same stock to and fro.
 //
 // A merge needs two slots at rest. So the lower one first notes in "in" which transfer of the upper one it waits for. Until that
 // has come, or can't come any more, the lower one is not split or merged.
@@ -106,6 +108,13 @@ type Transfer struct {
 	Of   int32   `bson:"of"`
 	Free int64   `bson:"free"`
 	Ops  []Token `bson:"ops"`
+	For  *Taking `bson:"for"` // the operation that takes from it when it comes; nil for none
+}
+
+// A Taking is an operation on its way, and what the slot that it is counted in is divided by.
+type Taking struct {
+	Token `bson:",inline"`
+	Of    int32 `bson:"of"`
 }
 
 // Awaited is the transfer that merges an upper slot into this one.

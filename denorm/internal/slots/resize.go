@@ -80,7 +80,10 @@ func (s *Slots) next(k key, st State, of int32) []model.Step {
 		switch {
 		case slot.Of == 0 && slot.Free > 0:
 			if to := now.leaf(slot.N); to != nil {
-				steps = append(steps, s.hand(k, to, []move{{slot, slot.Free}})...)
+				t := Transfer{Seq: slot.Seq + 1, To: to.N, Free: slot.Free}
+				begin := s.begin(k, slot, t)
+				begin.Expect = model.Any // one that is stale is begun by the next round
+				steps = append(steps, begin)
 			}
 		case slot.Of > 0 && slot.Of < of:
 			steps = append(steps, s.split(k, slot)...)

@@ -46,6 +46,16 @@ func (st State) token(op bson.ObjectID) (Token, bool) {
 	return Token{}, false
 }
 
+// taking is the operation's token on its way.
+func (st State) taking(op bson.ObjectID) (Token, bool) {
+	for _, s := range st.Slots {
+		if s.Out != nil && s.Out.For != nil && s.Out.For.Op == op {
+			return s.Out.For.Token, true
+		}
+	}
+	return Token{}, false
+}
+
 // slot is the slot of a number, or nil.
 func (st State) slot(n int32) *Slot {
 	i, ok := slices.BinarySearchFunc(st.Slots, n, func(s Slot, n int32) int { return cmp.Compare(s.N, n) })
@@ -102,6 +112,9 @@ func (st State) settled() State {
 			to.Free += from.Out.Free
 			if from.Out.Of > 0 {
 				to.Of, to.In = from.Out.Of, nil
+			}
+			if f := from.Out.For; f != nil && to.Of == f.Of && to.Free >= -f.N {
+				to.Free, to.Sum = to.Free+f.N, to.Sum+f.N
 			}
 		}
 		from.Out = nil
@@ -184,6 +197,9 @@ func (st State) gather(to *Slot, n int64) (moves []move, enough bool) {
 			break
 		}
 		m := max(min(s.Free, need), min(s.Free-level, want))
+		if m >= need { // the last: if it is all that is taken, nobody can take a part before
+			m = max(m, min(s.Free, n))
+		}
 		moves = append(moves, move{s, m})
 		need, want = need-m, want-m
 	}

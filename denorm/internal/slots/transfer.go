@@ -31,16 +31,40 @@ func (s *Slots) finish(k key, st State) (steps []model.Step) {
 		if st.slot(from.Out.To) == nil { // other code deleted it
 			steps = append(steps, s.ensure(k, from.Out.To, 0))
 		}
-		steps = append(steps, s.receive(k, from.N, *from.Out), s.clear(k, from.N, from.Out.Seq))
+		steps = append(steps, s.finishOne(k, from.N, *from.Out)...)
 	}
 	return steps
 }
 
+// finishOne finishes a transfer. The operation that it carries is counted, unless it was before, or can't be there.
+func (s *Slots) finishOne(k key, from int32, t Transfer) (steps []model.Step) {
+	if t.For != nil {
+		steps = append(steps, s.receiveFor(k, from, t))
+	}
+	return append(steps, s.receive(k, from, t), s.clear(k, from, t.Seq))
+}
+
+// waits is the filter of the slot that a transfer is for, until it has come.
+func (s *Slots) waits(k key, from int32, t Transfer) bson.D {
+	return bson.D{{Key: "_id", Value: k.id(t.To)}, {Key: "got." + came(from), Value: mql.Op("$not", mql.Op("$gte", t.Seq))}}
+}
+
+// receiveFor adds a transfer, and takes from it what it was sent for.
+func (s *Slots) receiveFor(k key, from int32, t Transfer) model.Write {
+	filter := append(s.waits(k, from, t), bson.E{Key: "of", Value: t.For.Of}, bson.E{Key: "ops.op", Value: mql.Op("$ne", t.For.Op)})
+	if lacks := -t.For.N - t.Free; lacks > 0 {
+		filter = append(filter, bson.E{Key: "free", Value: mql.Op("$gte", lacks)})
+	}
+	return commands.UpdateIf(s.docs.Name(), filter, bson.D{
+		{Key: "$set", Value: bson.D{{Key: "got." + came(from), Value: t.Seq}}},
+		{Key: "$inc", Value: bson.D{{Key: "sum", Value: t.For.N}, {Key: "free", Value: t.Free + t.For.N}}},
+		{Key: "$push", Value: bson.D{{Key: "ops", Value: s.push([]Token{t.For.Token})}}},
+	})
+}
+
 // receive adds a transfer to the slot that it is for, once.
 func (s *Slots) receive(k key, from int32, t Transfer) model.Write {
-	got := "got." + came(from)
-	filter := bson.D{{Key: "_id", Value: k.id(t.To)}, {Key: got, Value: mql.Op("$not", mql.Op("$gte", t.Seq))}}
-	set := bson.D{{Key: got, Value: t.Seq}}
+	set := bson.D{{Key: "got." + came(from), Value: t.Seq}}
 	var u bson.D
 	if t.Of > 0 {
 		set = append(set, bson.E{Key: "of", Value: t.Of})
@@ -57,7 +81,7 @@ func (s *Slots) receive(k key, from int32, t Transfer) model.Write {
 	if len(list) > 0 {
 		u = append(u, bson.E{Key: "$push", Value: bson.D{{Key: "ops", Value: s.push(list)}}})
 	}
-	return commands.UpdateIf(s.docs.Name(), filter, u)
+	return commands.UpdateIf(s.docs.Name(), s.waits(k, from, t), u)
 }
 
 // clear removes a transfer that has come.
@@ -65,22 +89,42 @@ func (s *Slots) clear(k key, n int32, seq int64) model.Write {
 	return commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.id(n)}, {Key: "out.seq", Value: seq}}, mql.Op("$unset", bson.D{{Key: "out", Value: ""}}))
 }
 
-// hand moves stock to a slot: each transfer by a command of its own, then all are finished by one.
-func (s *Slots) hand(k key, to *Slot, moves []move) []model.Step {
-	var begin, finish []model.Step
-	for _, m := range moves {
-		t := Transfer{Seq: m.from.Seq + 1, To: to.N, Free: m.n}
-		out := bson.D{{Key: "seq", Value: t.Seq}, {Key: "to", Value: t.To}, {Key: "of", Value: int32(0)}, {Key: "free", Value: t.Free}}
-		filter := append(s.atRest(k, m.from), bson.E{Key: "free", Value: mql.Op("$gte", m.n)})
-		w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
-			{Key: "$set", Value: bson.D{{Key: "seq", Value: t.Seq}, {Key: "out", Value: out}}}, {Key: "$inc", Value: bson.D{{Key: "free", Value: -m.n}}},
-		})
-		w.Expect = model.One
-		w.Done = bson.D{{Key: "_id", Value: k.id(m.from.N)}, {Key: "out.seq", Value: t.Seq}, {Key: "out.to", Value: t.To}, {Key: "out.of", Value: int32(0)}, {Key: "out.free", Value: t.Free}}
-		begin = append(begin, w)
-		finish = append(finish, s.receive(k, m.from.N, t), s.clear(k, m.from.N, t.Seq))
+// begin takes a transfer of stock out of a slot.
+func (s *Slots) begin(k key, from *Slot, t Transfer) model.Write {
+	out := bson.D{{Key: "seq", Value: t.Seq}, {Key: "to", Value: t.To}, {Key: "of", Value: t.Of}, {Key: "free", Value: t.Free}}
+	done := bson.D{
+		{Key: "_id", Value: k.id(from.N)}, {Key: "out.seq", Value: t.Seq}, {Key: "out.to", Value: t.To}, {Key: "out.of", Value: t.Of}, {Key: "out.free", Value: t.Free},
 	}
-	return append(begin, finish...)
+	if t.For != nil {
+		out = append(out, bson.E{Key: "for", Value: append(t.For.stored(), bson.E{Key: "of", Value: t.For.Of})})
+		done = append(done, bson.E{Key: "out.for.op", Value: t.For.Op}, bson.E{Key: "out.for.n", Value: t.For.N}, bson.E{Key: "out.for.of", Value: t.For.Of})
+	} else {
+		done = append(done, bson.E{Key: "out.for", Value: mql.Exists(false)})
+	}
+	filter := append(s.atRest(k, from), bson.E{Key: "free", Value: mql.Op("$gte", t.Free)})
+	w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
+		{Key: "$set", Value: bson.D{{Key: "seq", Value: t.Seq}, {Key: "out", Value: out}}}, {Key: "$inc", Value: bson.D{{Key: "free", Value: -t.Free}}},
+	})
+	w.Expect, w.Done = model.One, done
+	return w
+}
+
+// send moves stock to the slot of a Take. The last transfer carries the Take.
+func (s *Slots) send(o operation, to *Slot, moves []move) (before []model.Step, last model.Write, after []model.Step) {
+	var finish []model.Step
+	for i, m := range moves {
+		t := Transfer{Seq: m.from.Seq + 1, To: to.N, Free: m.n}
+		if i == len(moves)-1 {
+			t.For = &Taking{o.token(), to.Of}
+			last = s.receiveFor(o.key, m.from.N, t)
+			last.Expect, last.Done = model.One, s.counted(o, to.N)
+			after = []model.Step{s.clear(o.key, m.from.N, t.Seq)}
+		} else {
+			finish = append(finish, s.finishOne(o.key, m.from.N, t)...)
+		}
+		before = append(before, s.begin(o.key, m.from, t))
+	}
+	return append(before, finish...), last, after
 }
 
 // atRest is the filter of a slot that has begun no transfer since it was read.

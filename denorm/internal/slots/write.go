@@ -20,6 +20,8 @@ type operation struct {
 
 func (o operation) hash() int32 { return Hash(o.op) }
 
+func (o operation) token() Token { return Token{o.op, o.n, o.hash()} }
+
 // Add adds n to a key.
 func (s *Slots) Add(k any, n int64, op bson.ObjectID) model.Change[any] {
 	switch {
@@ -85,21 +87,21 @@ func (s *Slots) decide(o operation, st State) (model.Plan, error) {
 		w.Reasons = []model.Reason{{Err: errHoped}}
 		return model.NewPlan(w), nil
 	}
-	if t, counted := st.token(o.op); counted {
-		if t.N != o.n {
-			return model.Plan{}, s.reused(t, o.n)
-		}
+	t, counted := st.token(o.op)
+	sent, onWay := st.taking(o.op)
+	switch short := o.take && st.total() < -o.n; {
+	case counted && t.N != o.n:
+		return model.Plan{}, s.reused(t, o.n)
+	case counted:
 		return model.Plan{Applied: true}, nil
-	}
-	if o.take && st.total() < -o.n {
-		if !st.Steady {
-			return model.Plan{}, errMoved
-		}
+	case onWay && sent.N != o.n:
+		return model.Plan{}, s.reused(sent, o.n)
+	case short && !st.Steady:
+		return model.Plan{}, errMoved
+	case short:
 		return model.Plan{}, &ShortError{s.docs.Name(), -o.n, st.total()}
 	}
-	p := model.Plan{Leaves: "slots not all stored, or a transfer that the next operation finishes"}
-	now := st.settled()
-	steps := s.finish(o.key, st)
+	steps, now := s.finish(o.key, st), st.settled()
 	if len(st.Slots) == 0 {
 		steps, now = s.create(o.key), s.created()
 	} else if list := now.missing(); len(list) > 0 {
@@ -110,17 +112,21 @@ func (s *Slots) decide(o operation, st State) (model.Plan, error) {
 	if leaf == nil {
 		return model.Plan{}, errMoved
 	}
-	if o.take && leaf.Free < -o.n {
+	last, after := s.sure(o, leaf), []model.Step(nil)
+	if o.take && leaf.Free < -o.n && !onWay {
 		moves, enough := now.gather(leaf, -o.n)
-		if !enough {
+		switch {
+		case enough:
+			var before []model.Step
+			before, last, after = s.send(o, leaf, moves)
+			steps = append(steps, before...)
+		case len(steps) == 0:
 			return model.Plan{}, errMoved
-		}
-		steps = append(steps, s.hand(o.key, leaf, moves)...)
+		} // else the last step finds too little, and all is read again
 	}
-	w := s.count(o, leaf.N, leaf.Of)
-	w.Done = bson.D{{Key: "_id", Value: o.key.id(leaf.N)}, {Key: "ops", Value: mql.Op("$elemMatch", bson.D{{Key: "op", Value: o.op}, {Key: "n", Value: o.n}})}}
-	if p.Steps = append(steps, w); len(p.Steps) == 1 {
-		p.Leaves = ""
+	p := model.NewPlan(append(append(steps, last), after...)...)
+	if len(p.Steps) > 1 {
+		p.Leaves = "slots not all stored, or a transfer that the next operation finishes"
 	}
 	return p, nil
 }
@@ -139,10 +145,23 @@ func (s *Slots) count(o operation, n, of int32) model.Write {
 		filter = append(filter, bson.E{Key: "free", Value: mql.Op("$gte", -o.n)})
 	}
 	w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
-		{Key: "$inc", Value: inc}, {Key: "$push", Value: bson.D{{Key: "ops", Value: s.push([]Token{{o.op, o.n, o.hash()}})}}},
+		{Key: "$inc", Value: inc}, {Key: "$push", Value: bson.D{{Key: "ops", Value: s.push([]Token{o.token()})}}},
 	})
 	w.Expect = model.One
 	return w
+}
+
+// sure is [Slots.count] in a slot that was read.
+func (s *Slots) sure(o operation, leaf *Slot) model.Write {
+	w := s.count(o, leaf.N, leaf.Of)
+	w.Done = s.counted(o, leaf.N)
+	return w
+}
+
+// counted is the filter of a slot that has counted an operation.
+func (s *Slots) counted(o operation, n int32) bson.D {
+	token := bson.D{{Key: "op", Value: o.op}, {Key: "n", Value: o.n}}
+	return bson.D{{Key: "_id", Value: o.key.id(n)}, {Key: "ops", Value: mql.Op("$elemMatch", token)}}
 }
 
 // push appends tokens, and keeps the latest.
@@ -153,9 +172,13 @@ func (s *Slots) push(list []Token) bson.D {
 func tokens(list []Token) bson.A {
 	out := make(bson.A, len(list))
 	for i, t := range list {
-		out[i] = bson.D{{Key: "op", Value: t.Op}, {Key: "n", Value: t.N}, {Key: "h", Value: t.H}}
+		out[i] = t.stored()
 	}
 	return out
+}
+
+func (t Token) stored() bson.D {
+	return bson.D{{Key: "op", Value: t.Op}, {Key: "n", Value: t.N}, {Key: "h", Value: t.H}}
 }
 
 // fresh are the fields of a new slot.
