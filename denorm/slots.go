@@ -124,8 +124,8 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 // int64 is the server's error.
 //
 // Cost: one command, one document by _id. The first attempt reads nothing: it writes to the slot that the key has by
-// the spec. Where that isn't so, or the token was counted, one more reads the key's slots. A new key costs
-// four commands and stores all its slots. Cut, it leaves slots that the next operation completes.
+// the spec. Where that isn't so, it costs two more; a token that was counted costs two more too. A new key costs
+// five commands and stores all its slots. Cut, it leaves slots that the next operation completes.
 func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Add(key, n, op)
 }
@@ -133,10 +133,10 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 // Take returns the change that takes n from a key's stock. It needs Stock. A [*ShortError], which wraps
 // model.ErrFull, says that all slots together have less. Tokens are as in Add.
 //
-// Cost: one command, one document by _id, if the operation's slot has enough. Otherwise one more reads the key's slots,
-// one takes stock from each slot that has to give some, the fullest first, one hands it over, and one takes it.
-// Slots become even by this. A ShortError costs three commands or more: slots are read until two reads are alike.
-// Cut, it leaves transfers that the next operation finishes.
+// Cost: one command, one document by _id, if the operation's slot has enough. If another slot has to give
+// stock, five commands and three documents, and each further slot that gives costs one command and three documents. The fullest
+// slots give, so that slots become even. A ShortError costs three commands or more: slots are read until two
+// reads are alike. Cut, it leaves transfers that the next operation finishes, and with them this one.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }
@@ -161,8 +161,9 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 // others write. A key without slots is model.ErrNotFound. Operations then read before they write until the spec
 // says the new number. Two Resizes of a key to different numbers disturb each other, and one may give up.
 //
-// Cost: to double, six commands that write each slot four times; to halve, eight. The same again for each further doubling or halving. Cut,
-// it leaves some slots divided, which does no harm: run it again.
+// Cost: five commands to double the slots, which write each old slot and each new one twice; seven to halve
+// them. The same again for each further doubling or halving. Cut, it leaves some slots divided, which does no
+// harm: run it again.
 func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
 	return s.s.Resize(key, slots)
 }

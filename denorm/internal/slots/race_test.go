@@ -202,7 +202,7 @@ func TestSlotsConcurrent(t *testing.T) {
 
 func concurrent(t *testing.T, db *mongo.Database, writers, each int) {
 	ctx := t.Context()
-	s := denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 8, Stock: true})
+	s := denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 8, Stock: true, Keep: 1000}) // all writers in one slot would crowd out fewer
 	must(t, db, s.Add("s", 100, token(1<<20)))
 	var added, taken, short atomic.Int64
 	var all, others sync.WaitGroup

@@ -153,7 +153,8 @@ func (s *Slots) read(ctx context.Context, db model.DB, o operation) (State, erro
 		if err != nil || !o.take || st.total() >= -o.n {
 			break
 		}
-		if _, counted := st.token(o.op); counted {
+		_, counted := st.token(o.op)
+		if _, onWay := st.taking(o.op); counted || onWay {
 			break
 		}
 		before := st

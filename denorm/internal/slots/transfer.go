@@ -64,24 +64,40 @@ func (s *Slots) receiveFor(k key, from int32, t Transfer) model.Write {
 
 // receive adds a transfer to the slot that it is for, once.
 func (s *Slots) receive(k key, from int32, t Transfer) model.Write {
-	set := bson.D{{Key: "got." + came(from), Value: t.Seq}}
-	var u bson.D
-	if t.Of > 0 {
-		set = append(set, bson.E{Key: "of", Value: t.Of})
-		u = append(u, bson.E{Key: "$unset", Value: bson.D{{Key: "in", Value: ""}}})
+	got := bson.E{Key: "got." + came(from), Value: t.Seq}
+	var update any
+	switch {
+	case t.Of == 0:
+		update = bson.D{{Key: "$set", Value: bson.D{got}}, {Key: "$inc", Value: bson.D{{Key: "free", Value: t.Free}}}}
+	case from < t.To: // a split: the other slot is closed, and has no tokens
+		u := bson.D{{Key: "$set", Value: bson.D{got, {Key: "of", Value: t.Of}, {Key: "ops", Value: tokens(t.Ops)}}}}
+		if s.spec.Stock {
+			u = append(u, bson.E{Key: "$inc", Value: bson.D{{Key: "free", Value: t.Free}}})
+		}
+		update = u
+	default:
+		set := bson.D{got, {Key: "of", Value: t.Of}, {Key: "ops", Value: s.together(t.Ops)}}
+		if s.spec.Stock {
+			set = append(set, bson.E{Key: "free", Value: mql.Op("$add", "$free", t.Free)})
+		}
+		update = mongo.Pipeline{mql.Set(set...), mql.Op("$unset", "in")}
 	}
-	u = append(u, bson.E{Key: "$set", Value: set})
-	if s.spec.Stock {
-		u = append(u, bson.E{Key: "$inc", Value: bson.D{{Key: "free", Value: t.Free}}})
-	}
-	list := t.Ops
-	if from > t.To { // a merge: both keep tokens
-		list = list[max(0, len(list)-(s.spec.Keep+1)/2):]
-	}
-	if len(list) > 0 {
-		u = append(u, bson.E{Key: "$push", Value: bson.D{{Key: "ops", Value: s.push(list)}}})
-	}
-	return commands.UpdateIf(s.docs.Name(), s.waits(k, from, t), u)
+	return commands.UpdateIf(s.docs.Name(), s.waits(k, from, t), update)
+}
+
+// together are the tokens of two slots that become one. Nothing says which are later; so they are taken in turn from both
+// ends, and each slot's latest stay.
+func (s *Slots) together(list []Token) any {
+	latest := tokens(list)
+	slices.Reverse(latest)
+	pairs := mql.Op("$zip", bson.D{
+		{Key: "inputs", Value: bson.A{mql.Op("$reverseArray", mql.List("ops")), mql.Literal(latest)}}, {Key: "useLongestLength", Value: true},
+	})
+	flat := mql.Op("$reduce", bson.D{
+		{Key: "input", Value: pairs}, {Key: "initialValue", Value: bson.A{}}, {Key: "in", Value: mql.Op("$concatArrays", "$$value", "$$this")},
+	})
+	there := mql.Op("$filter", bson.D{{Key: "input", Value: flat}, {Key: "as", Value: "t"}, {Key: "cond", Value: mql.Op("$ne", "$$t", nil)}})
+	return mql.Op("$reverseArray", mql.Op("$slice", there, s.spec.Keep))
 }
 
 // clear removes a transfer that has come.

@@ -89,7 +89,7 @@ func (s *Slots) decide(o operation, st State) (model.Plan, error) {
 	}
 	t, counted := st.token(o.op)
 	sent, onWay := st.taking(o.op)
-	switch short := o.take && st.total() < -o.n; {
+	switch short := o.take && !onWay && st.total() < -o.n; {
 	case counted && t.N != o.n:
 		return model.Plan{}, s.reused(t, o.n)
 	case counted:
