@@ -206,3 +206,26 @@ func TestSlotsRefuses(t *testing.T) {
 		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
 	}
 }
+
+// Tokens of any kind are spread evenly over the slots.
+func TestSlotsHash(t *testing.T) {
+	parallel(t)
+	for reason, op := range map[string]func(i int) bson.ObjectID{
+		"one after the other": token,
+		"new ones":            func(int) bson.ObjectID { return bson.NewObjectID() },
+		"by their first bytes": func(i int) (op bson.ObjectID) {
+			binary.BigEndian.PutUint32(op[:], uint32(i)+1)
+			return op
+		},
+	} {
+		var in [16]int
+		for i := range 16 * 100 {
+			in[hash(op(i))%16]++
+		}
+		for slot, n := range in {
+			if n < 55 || n > 150 {
+				t.Errorf("%s: slot %d has %d of 100", reason, slot, n)
+			}
+		}
+	}
+}

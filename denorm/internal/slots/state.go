@@ -15,9 +15,9 @@ import (
 )
 
 // A State is what an operation decides from: the slots of its key in the order of their numbers. Of their tokens it has those
-// of the operation.
+// of the operation. Of the zero value nothing was read: it is hoped that the key has as many slots as were declared.
 type State struct {
-	Hoped  bool // nothing was read: the key has as many slots as were declared
+	Read   bool
 	Steady bool // two reads found the same
 	Slots  []Slot
 }
@@ -139,14 +139,14 @@ func (s *Slots) collect(ctx context.Context, db model.DB, text string, op bson.O
 		Collection: s.docs.Name(), Filter: keytext.Range(text+"#", text+"$"), Sort: bson.D{{Key: "_id", Value: 1}},
 		Projection: fields(op), Index: model.IDIndex,
 	}}).All(ctx, db)
-	return State{Slots: list}, err
+	return State{Read: true, Slots: list}, err
 }
 
 // read reads the slots of an operation's key, or hopes for the declared number. That a stock has too little must be found twice:
 // slots are read one after the other, while others write.
 func (s *Slots) read(ctx context.Context, db model.DB, o operation) (State, error) {
 	if runctx.HopeFirst(ctx) {
-		return State{Hoped: true}, nil
+		return State{}, nil
 	}
 	st, err := s.collect(ctx, db, o.key.text, o.op)
 	for range mostCollects {

@@ -81,7 +81,7 @@ func (s *Slots) reused(t Token, n int64) error {
 
 // decide writes to the slot of the operation, once what others left is finished.
 func (s *Slots) decide(o operation, st State) (model.Plan, error) {
-	if st.Hoped {
+	if !st.Read {
 		of := int32(s.spec.Slots)
 		w := s.count(o, o.hash()%of, of)
 		w.Reasons = []model.Reason{{Err: errHoped}}
