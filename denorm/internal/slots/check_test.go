@@ -28,7 +28,9 @@ func remove(n int) operation {
 	}
 }
 
-func set(name string, v any) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: name, Value: v}}}} }
+func set(name string, v any) bson.D {
+	return bson.D{{Key: "$set", Value: bson.D{{Key: name, Value: v}}}}
+}
 
 // Each check finds what it says, and mends what a write can mend.
 func TestSlotsChecks(t *testing.T) {
