@@ -147,7 +147,8 @@
 //
 // A document has 16 MiB: a bound times the size of an element must stay well below. Buckets, wide rows and outliers can be given
 // a bound in bytes for that. A key has up to 10,000,000,000 buckets, in each period. A value of an index table is no null or
-// regular expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many
+// regular expression; an array is entered by its elements. A number has up to 1024 slots, each of which remembers the latest
+// 100 operations, or as many as are asked for. A parent of a counter remembers the latest 100 operations, or as many
 // as are asked for. A feed that polls sees no deletions; one that falls behind the server's history of changes stops, or goes
 // through all documents again, which doesn't show deletions either. A list of numbered fields has up to 60 positions, each with
 // an index of its own, and an element of it no list. A query by words reads every text; its pattern has up to 32,000 bytes.
