@@ -13,6 +13,7 @@
 //	A many-to-many relation read from both ends by time, with names: who likes what           [WideRow]
 //	How many children a parent has, their sum, average, smallest and greatest                 [Counter]
 //	How many different members a group has: the visitors of each site                         [UniqueCount]
+//	A counter or a stock that many change at once, exact, in several documents                [Slots]
 //	A count of more events than a document can be written                                     [Approximate]
 //	Documents found by another field, where no secondary index can serve                      [IndexTable]
 //	A value that one document may hold, across shards or collections                          [IndexTable], unique
@@ -60,6 +61,8 @@
 //   - Count each member once: [UniqueCount.Visit]; ask for one: [UniqueCount.Seen]; read counts:
 //     [UniqueCount.Count], [UniqueCount.Counts], [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup],
 //     [UniqueCount.Expire]
+//   - Add to a number and take from a stock that is kept in several documents: [Slots.Add], [Slots.Take]; read it:
+//     [Slots.Total], [Slots.Totals]; divide it anew: [Slots.Resize]; find and mend what was cut: [Slots.Checks]
 //   - Count once in n: [Approximate.Count]; the error of it: [Approximate.Deviation]
 //   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
 //   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
@@ -99,6 +102,7 @@
 //	WideRow      a link: 6; a page: 1
 //	Counter      a new child: 4; another change: 5
 //	UniqueCount  a visit: 1; a document for each member of a group and period
+//	Slots        an operation: 1, or 5 if another slot gives stock; a total: 1, which reads all slots
 //	Approximate  1, once in n events
 //	IndexTable   a document stored or deleted: 3, another value: 4; a lookup: 1
 //	Inverted     a document stored or deleted: 2 for each path, and 1; a query: 1
@@ -131,6 +135,8 @@
 //   - A link of a wide row is two columns in two documents, of which the left one says what is true.
 //   - A counter's child and parent: the child says that it is pending until its parents were told, each once by the operation's
 //     token. The next operation on the child, or a job, finishes what was cut.
+//   - Two slots of a number: stock leaves one as a numbered transfer, and comes to the other once. Whoever meets a
+//     transfer finishes it. Each operation changes one slot's sum, so that the total is exact.
 //   - An index table's entry and its document: the entry comes first and goes last, so that a cut leaves an entry too many, which
 //     lookups of documents pass over.
 //   - Columns and rows for other readers are as fresh as the last run that stored them.
@@ -141,7 +147,8 @@
 //
 // A document has 16 MiB: a bound times the size of an element must stay well below. Buckets, wide rows and outliers can be given
 // a bound in bytes for that. A key has up to 10,000,000,000 buckets, in each period. A value of an index table is no null or
-// regular expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many
+// regular expression; an array is entered by its elements. A number has up to 1024 slots, each of which remembers the latest
+// 100 operations, or as many as are asked for. A parent of a counter remembers the latest 100 operations, or as many
 // as are asked for. A feed that polls sees no deletions; one that falls behind the server's history of changes stops, or goes
 // through all documents again, which doesn't show deletions either. A list of numbered fields has up to 60 positions, each with
 // an index of its own, and an element of it no list. A query by words reads every text; its pattern has up to 32,000 bytes.

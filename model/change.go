@@ -172,7 +172,7 @@ const maxUnchanged = 3
 var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it was read again")
 
 func (c *changing) attempt(ctx context.Context, db DB, n int) (Result, error) {
-	ctx, op := begin(ctx, db, "attempt", c.name, "", n)
+	ctx, op := begin(runctx.First(ctx, n == 1), db, "attempt", c.name, "", n)
 	defer op.end()
 	result, err := c.once(ctx, db)
 	op.ran(result, err)

@@ -30,7 +30,7 @@ func main() {
 	log.SetFlags(0)
 	rounds := flag.Int("rounds", 25, "how often each contender runs")
 	out := flag.String("o", "RESULTS.md", "the file to write")
-	only := flag.String("only", "", "a regular expression: of in, push, geohash, join, propagate, trees and scale, which tables to make; all by default")
+	only := flag.String("only", "", "a regular expression: of in, push, geohash, join, propagate, slots, trees and scale, which tables to make; all by default")
 	on := flag.String("on", "", "a regular expression: of engine and server, which to measure on; both by default, if there is a server")
 	list := flag.String("sizes", "1000,100000,1000000", "the sizes of the trees, and of the collections of the scaling tables")
 	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree or a collection is repeated at most; each runs once at least")
@@ -97,6 +97,7 @@ func run(ctx context.Context, rounds int, chosen, where *regexp.Regexp, o clockO
 		for _, where := range slices.Sorted(maps.Keys(propagations)) {
 			add("propagate", func() (section, error) { return propagateTable(ctx, rounds, b, where) })
 		}
+		add("slots", func() (section, error) { return slotsTable(ctx, rounds, b) })
 		add("trees", func() (section, error) { return treeTables(ctx, b, o) })
 		add("scale", func() (section, error) { return scaleTable(ctx, b, o) })
 	}

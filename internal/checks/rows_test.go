@@ -42,6 +42,7 @@ var rows = []row{
 	{name: "index table", declares: []string{"denorm.IndexTable"}},
 	{name: "ordered wide rows", declares: []string{"denorm.WideRow"}},
 	{name: "unique counts by composite key", declares: []string{"denorm.UniqueCount"}},
+	{name: "slots", declares: []string{"denorm.Slots"}},
 	{name: "inverted and direct index", declares: []string{"denorm.Inverted"}},
 	{name: "numbered fields", declares: []string{"denorm.Numbered"}},
 	{name: "proximity", declares: []string{"denorm.Proximity"}},

@@ -17,6 +17,7 @@ var noFixture = map[string]string{
 	"denorm.Bucket":      "all documents of its collection are its own: model.New refuses whoever writes there; denorm.Outlier's pages are one",
 	"denorm.Feed":        "what it writes is its caller's plan, by a change stream that no operation waits for",
 	"denorm.Numbered":    "it stores documents flat, which their Go type can't decode: no technique that reads whole documents can share them",
+	"denorm.Slots":       "all documents of its collection are its own",
 	"denorm.UniqueCount": "all documents of its collection are its own",
 	"keys.DocumentKey":   "it only queries",
 	"keys.Sequence":      "it gives documents the _ids of its own kind, which those of the other fixtures don't have",

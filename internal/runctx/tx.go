@@ -64,3 +64,22 @@ func Hope(ctx context.Context) bool {
 	tx.Hoped = true
 	return true
 }
+
+type firstKey struct{}
+
+// First marks the context of a change's attempt: whether it is the first one.
+func First(ctx context.Context, first bool) context.Context {
+	if first == marked(ctx, firstKey{}) {
+		return ctx
+	}
+	return with(ctx, firstKey{}, first)
+}
+
+// HopeFirst is [Hope] for changes that run outside transactions too: there it reports whether this is the first attempt of the
+// change. What was read must then differ from what a read finds, for a change that reads the same again gives up.
+func HopeFirst(ctx context.Context) bool {
+	if InTransaction(ctx) {
+		return Hope(ctx)
+	}
+	return marked(ctx, firstKey{}) && !Lasts(ctx)
+}

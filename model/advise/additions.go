@@ -178,6 +178,9 @@ func (d *decision) total(field string, of, in End, kept Choice) {
 	case t.Distinct && kept == Counter:
 		d.choice |= Distinct
 		d.say(ruleComputed, figure+" ≥ 10", "each different member of %s is one document, and counted once", of.Name)
+	case in.Has.PerSecond > HotLimit && kept == Counter:
+		d.choice |= Slots
+		d.say(ruleHot, d.text("%s writes a second > %d", ratioText(in.Has.PerSecond), HotLimit), "an exact number of %s is kept in several documents", of.Name)
 	case in.Has.PerSecond > HotLimit:
 		d.without(field, ruleHot, d.text("%s writes a second > %d", ratioText(in.Has.PerSecond), HotLimit),
 			"no exact number of %s is kept in one document: count by an index, or keep it by the day", of.Name)
@@ -196,7 +199,7 @@ func (d *decision) folds() {
 		return // without copies, the reason is theirs
 	}
 	switch {
-	case d.choice&(Subset|Counter|Approximate|Distinct) != 0:
+	case d.choice&(Subset|Counter|Approximate|Distinct|Slots) != 0:
 		d.without("Parent.Copied.Whole", ruleFold, "", "%s keep their documents, which hold what is shown with them", d.Parent.Name)
 	case d.choice.Structure() != ParentRef:
 		d.without("Parent.Copied.Whole", ruleFold, "", "%s keep their documents: more refers to them than one id in each of the %s", d.Parent.Name, d.Child.Name)

@@ -42,6 +42,7 @@ const (
 	CountInChild                            // a number made of the parents is kept in each child: denorm.Counter
 	Distinct                                // different children are counted: denorm.UniqueCount
 	Approximate                             // a rough count is written once in n times: denorm.Approximate
+	Slots                                   // an exact number that changes too often for one document: denorm.Slots
 	Kinds                                   // children of several kinds: embed.Union, or embed.Kinds
 	Expiry                                  // children are deleted when their time is over: schema.Expiry
 )
@@ -60,7 +61,7 @@ var additions = []struct {
 	{Bounded, "bounded"}, {Subset, "the newest in the parent"}, {CopyIntoParent, "copies in the parent"},
 	{CopyIntoChild, "copies in the children"}, {Fold, "the parent folded away"}, {Counter, "a counter in the parent"},
 	{CountInChild, "a counter in each child"}, {Distinct, "a count of different children"},
-	{Approximate, "an approximate counter"}, {Kinds, "several kinds"}, {Expiry, "expiry"},
+	{Approximate, "an approximate counter"}, {Slots, "a counter in several documents"}, {Kinds, "several kinds"}, {Expiry, "expiry"},
 }
 
 // Structure is the choice without additions.

@@ -23,7 +23,7 @@
 //	fields of the other end shown, which change seldom     [CopyIntoParent], [CopyIntoChild]   denorm.Copy
 //	such fields that are all there is of the parent        [Fold]              denorm.Copy.Fold
 //	the newest few shown with the parent                   [Subset]            denorm.Subset
-//	a number of them shown with the parent                 [Counter], [Distinct], [Approximate]   denorm.Counter, …
+//	a number of them shown with the parent                 [Counter], [Distinct], [Approximate], [Slots]   denorm.Counter, …
 //	children of several kinds                              [Kinds]             embed.Kinds, embed.Union
 //	children that are of use for some days                 [Expiry]            schema.Expiry
 //

@@ -90,6 +90,7 @@ func declaredParts() []declaredUse {
 func declaredNumbers() []declaredUse {
 	counter := denorm.NewCounter(comments, "post", posts, denorm.CounterSpec{Count: "commentsCount", Tokens: "ops", Pending: "pending"})
 	unique := denorm.NewUniqueCount(seen, denorm.UniqueSpec{})
+	slotted := denorm.NewSlots(counts, denorm.SlotsSpec{})
 	rough := denorm.NewApproximate(posts, "rough", 100)
 	copied := denorm.NewCopy(posts, comments, denorm.CopySpec{KeyPath: "of._id", Fields: []denorm.Field{{From: "name", To: "of.name"}}})
 	listed := denorm.NewCopy(comments, posts, denorm.CopySpec{KeyPath: "listed._id", Fields: []denorm.Field{{From: "name", To: "listed.name"}}})
@@ -104,6 +105,9 @@ func declaredNumbers() []declaredUse {
 		}},
 		{usesOf(total(advise.Total{ReadsPerChange: 100, Distinct: true}))[1], unique.Indexes, operations{
 			"count a member": runs(unique.Visit("p", "c", time.Now())), "show the number": reads(unique.Count("p", time.Time{}, time.Time{})),
+		}},
+		{usesOf(with(total(advise.Total{ReadsPerChange: 100}), func(r *rel) { r.Parent.Has.PerSecond = 500 }))[1], slotted.Indexes, operations{
+			"change the number": changes[any](slotted.Add("p", 1, bson.NewObjectID())), "show the number": reads(slotted.Total("p")),
 		}},
 		{usesOf(total(advise.Total{ReadsPerChange: 1, Rough: true}))[1], rough.Indexes, operations{
 			"count an event, once in 100": runs(rough.Count("p", 1, 0)), "show the number": reads(posts.ByID("p")),

@@ -61,6 +61,11 @@ func approximateUse(w words) Use {
 		[]string{fmt.Sprintf("%s.%sCount: a number", w.parents, w.children)}, nil, commands("count an event, once in 100", 1, "show the number", 1)}
 }
 
+func slotsUse(w words) Use {
+	return Use{"denorm.Slots", fmt.Sprintf("denorm.NewSlots(%sCount, denorm.SlotsSpec{})", w.children),
+		[]string{w.children + "Count: documents of type denorm.SlotDoc"}, nil, commands("change the number", 1, "show the number", 1)}
+}
+
 func (d *decision) kindsUse(w words) Use {
 	if d.choice.embeds() || d.choice.Structure() == Bucket {
 		return Use{"embed.Union", fmt.Sprintf("embed.NewUnion[%s](\"kind\", embed.Case[…](\"…\"), …)", exported(w.child)),

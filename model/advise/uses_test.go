@@ -71,6 +71,7 @@ var (
 	links    = model.NewCollection[link, string]("commentsPosts")
 	pages    = model.NewCollection[denorm.BucketDoc[string, comment], string]("comments")
 	overflow = model.NewCollection[denorm.BucketDoc[string, comment], string]("overflow")
+	counts   = model.NewCollection[denorm.SlotDoc[string], string]("commentsCount")
 	seen     = model.NewCollection[denorm.UniqueDoc[string, string], string]("commentsSeen")
 	nodes    = model.NewCollection[node, string]("nodes")
 )
@@ -84,6 +85,9 @@ func TestUses(t *testing.T) {
 			db := client.Database(fmt.Sprint("uses", i))
 			if _, err := model.Concat(posts.InsertMany([]post{{ID: "p", Comments: []string{"c"}, Name: "n"}, {ID: "q"}}),
 				comments.InsertMany([]comment{{ID: "c", Post: "p", Posts: []string{"p"}, Of: postRef{"p", "n"}, Name: "n"}})).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := denorm.NewSlots(counts, denorm.SlotsSpec{}).Add("p", 1, bson.NewObjectID()).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			if u.indexes != nil {

@@ -212,7 +212,7 @@ type sharded interface {
 // run judges a command.
 func (x *linter) run(r Run) {
 	if r.PerSecond >= advise.HotLimit {
-		x.add("hot document", r.Name, fmt.Sprintf("%g writes a second to one document, at most %d are advised", r.PerSecond, advise.HotLimit), "spread it over several documents (denorm.Approximate, denorm.Bucket)")
+		x.add("hot document", r.Name, fmt.Sprintf("%g writes a second to one document, at most %d are advised", r.PerSecond, advise.HotLimit), "spread it over several documents (denorm.Slots, denorm.Approximate, denorm.Bucket)")
 	}
 	switch v := r.Of.(type) {
 	case model.Query:

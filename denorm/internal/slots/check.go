@@ -1,0 +1,255 @@
+package slots
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"reflect"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Checks find transfers that nobody has finished, keys whose slots don't go together, and slots with wrong contents.
+func (s *Slots) Checks() []model.Check {
+	name := s.docs.Name()
+	open, whole, single := name+": unfinished transfers", name+": slots of a key", name+": contents of a slot"
+	all := &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: name, Pipeline: s.slotsOf(nil)}}
+	return []model.Check{{
+		Name: open, Collection: name, Rule: "no transfer is left between two slots",
+		Pipeline: found.Pipeline(bson.D{{Key: "out", Value: mql.Exists(true)}}, mql.E("key", 1), mql.E("n", 1), mql.E("out", 1)),
+		Tell:     found.Tells(unfinished.tell), Mend: found.Mends(open, name, s.finishAll),
+	}, {
+		Name: whole, Collection: name, Rule: s.rule(),
+		Read: s.broken, Queries: []*model.Aggregate[bson.Raw]{all}, Mend: found.Mends(whole, name, s.completeAll),
+	}, {
+		Name: single, Collection: name, Rule: "a slot holds tokens that belong to it, and no stock below zero",
+		Pipeline: s.wrong(), Tell: found.Tells(wrongSlot.tell),
+	}}
+}
+
+func (s *Slots) rule() string {
+	rule := "each token belongs to one slot of its key"
+	if s.spec.Stock {
+		rule += ", and the stock in slots and transfers is the sum of the slots"
+	}
+	return rule
+}
+
+// unfinished is a slot with a transfer.
+type unfinished struct {
+	ID  string        `bson:"_id"`
+	Key bson.RawValue `bson:"key"`
+	N   int32         `bson:"n"`
+	Out Transfer      `bson:"out"`
+}
+
+func (u unfinished) tell(f *model.Finding) {
+	f.ID, f.Problem = f.Detail.Lookup("_id"), fmt.Sprintf("holds transfer %d to slot %d", u.Out.Seq, u.Out.To)
+}
+
+// ofID is the key of a slot by its _id.
+func ofID(id string, stored any) (key, bool) {
+	i := strings.LastIndexByte(id, '#')
+	if i <= 0 {
+		return key{}, false
+	}
+	return key{id[:i], stored}, true
+}
+
+// finishAll finishes transfers that were found.
+func (s *Slots) finishAll(rows []unfinished) (p model.Plan) {
+	for i, u := range rows {
+		k, ok := ofID(u.ID, u.Key)
+		if !ok || u.Out.Seq == 0 {
+			return model.NewPlan(found.NotReturned(s.docs.Name(), i, "transfer"))
+		}
+		p.Steps = append(append(p.Steps, s.ensure(k, u.Out.To, 0)), s.finishOne(k, u.N, u.Out)...)
+	}
+	p.Leaves = "some transfers finished, others not yet"
+	return p
+}
+
+// wrong finds slots by themselves.
+func (s *Slots) wrong() mongo.Pipeline {
+	list := mql.Cond(mql.Op("$gt", "$of", 0), mql.List("ops"), bson.A{})
+	divisor := mql.Op("$max", 1, "$of") // of a closed slot nothing is asked
+	stray := mql.Op("$size", mql.Op("$filter", bson.D{
+		{Key: "input", Value: list}, {Key: "as", Value: "t"}, {Key: "cond", Value: mql.Op("$ne", mql.Op("$mod", "$$t.h", divisor), "$n")},
+	}))
+	return mongo.Pipeline{
+		mql.Project(mql.E("free", 1), mql.E("stray", stray)),
+		mql.Match(mql.E("$or", bson.A{bson.D{{Key: "free", Value: mql.Op("$lt", 0)}}, bson.D{{Key: "stray", Value: mql.Op("$gt", 0)}}})),
+	}
+}
+
+// wrongSlot is a slot with wrong contents.
+type wrongSlot struct {
+	Free  int64 `bson:"free"`
+	Stray int64 `bson:"stray"` // tokens of other slots
+}
+
+func (w wrongSlot) tell(f *model.Finding) {
+	f.ID, f.Problem = f.Detail.Lookup("_id"), fmt.Sprintf("holds %d tokens of other slots", w.Stray)
+	if w.Free < 0 {
+		f.Problem = fmt.Sprintf("has %d in stock", w.Free)
+	}
+}
+
+// slotsOf are the slots that match a filter, in the order of keys.
+func (s *Slots) slotsOf(filter bson.D) mongo.Pipeline {
+	var p mongo.Pipeline
+	if len(filter) > 0 {
+		p = append(p, mql.Match(filter...))
+	}
+	return append(p, mql.SortID(), mql.Project(append(fields(bson.ObjectID{}), mql.E("key", 1))...))
+}
+
+// keyed is a slot with its key.
+type keyed struct {
+	Slot `bson:",inline"`
+	Key  bson.RawValue `bson:"key"`
+}
+
+// broken yields the keys whose slots don't go together, at the first slot of each. A key that looks like one is read anew until
+// two reads are alike, for others write meanwhile.
+func (s *Slots) broken(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
+	return func(yield func(model.Finding, error) bool) {
+		var k key
+		var st State
+		ended := func() bool { // whether to end
+			if len(st.Slots) == 0 || s.problem(st).none() {
+				return false
+			}
+			f, err := s.confirmed(ctx, db, k, st)
+			return (f.Problem != "" || err != nil) && !yield(f, err) || err != nil
+		}
+		rows := &model.Aggregate[keyed]{Aggregation: model.Aggregation{Collection: s.docs.Name(), Pipeline: s.slotsOf(filter)}}
+		for row, err := range rows.Each(ctx, db) {
+			if err != nil {
+				yield(model.Finding{}, err)
+				return
+			}
+			of, _ := ofID(row.ID, row.Key)
+			if of.text != k.text {
+				if ended() {
+					return
+				}
+				k, st = of, State{}
+				k.stored = bson.RawValue{Type: row.Key.Type, Value: append([]byte(nil), row.Key.Value...)}
+			}
+			st.Slots = append(st.Slots, row.Slot)
+		}
+		ended()
+	}
+}
+
+// confirmed is the finding of a key, unless there is none or another batch has it.
+func (s *Slots) confirmed(ctx context.Context, db model.DB, k key, seen State) (f model.Finding, _ error) {
+	st, err := s.collect(ctx, db, k.text, bson.ObjectID{})
+	for range mostCollects {
+		before := st
+		if err != nil {
+			return f, err
+		}
+		if st, err = s.collect(ctx, db, k.text, bson.ObjectID{}); reflect.DeepEqual(before, st) {
+			break
+		}
+	}
+	p := s.problem(st)
+	if err != nil || p.none() || len(st.Slots) == 0 || st.Slots[0].ID != seen.Slots[0].ID {
+		return f, err
+	}
+	p.ID, p.Key = st.Slots[0].ID, k.stored.(bson.RawValue)
+	f = model.Finding{Check: s.Checks()[1].Name, Collection: s.docs.Name(), Problem: p.text()}
+	if f.Detail, err = bson.Marshal(p); err == nil {
+		f.ID = f.Detail.Lookup("_id")
+	}
+	return f, err
+}
+
+// problem is what is wrong with the slots of a key.
+type problem struct {
+	ID      string        `bson:"_id"`
+	Key     bson.RawValue `bson:"key"`
+	Missing []int32       `bson:"missing"` // slots that are not stored
+	Closed  int32         `bson:"closed"`  // slots that are closed, though no other holds their tokens
+	Shared  int32         `bson:"shared"`  // slots whose tokens another slot holds too
+	Of      int32         `bson:"of"`      // what they are divided by
+	Sum     int64         `bson:"sum"`
+	Free    int64         `bson:"free"` // with transfers; the sum without Stock
+}
+
+func (p problem) none() bool {
+	return len(p.Missing) == 0 && p.Closed == 0 && p.Shared == 0 && p.Sum == p.Free
+}
+
+func (p problem) text() string {
+	var list []string
+	if len(p.Missing) > 0 {
+		list = append(list, fmt.Sprintf("%d slots of %d are missing", len(p.Missing), p.Of))
+	}
+	if p.Closed > 0 {
+		list = append(list, fmt.Sprintf("%d slots of %d are closed", p.Closed, p.Of))
+	}
+	if p.Shared > 0 {
+		list = append(list, fmt.Sprintf("%d slots of %d have tokens in common with others", p.Shared, p.Of))
+	}
+	if p.Sum != p.Free {
+		list = append(list, fmt.Sprintf("the slots add up to %d, their stock is %d", p.Sum, p.Free))
+	}
+	return strings.Join(list, "; ")
+}
+
+// problem says what is wrong.
+func (s *Slots) problem(st State) (p problem) {
+	now := st.settled()
+	of := now.most()
+	for n := range of {
+		holders := int32(0)
+		for _, slot := range now.Slots {
+			if slot.Of > 0 && n%slot.Of == slot.N {
+				holders++
+			}
+		}
+		switch {
+		case holders > 1:
+			p.Shared++
+		case holders == 0 && now.slot(n) == nil:
+			p.Missing = append(p.Missing, n)
+		case holders == 0:
+			p.Closed++
+		}
+	}
+	sum, free := now.total(), int64(0)
+	for _, slot := range now.Slots {
+		free += slot.Free
+	}
+	if s.spec.Stock && sum != free {
+		p.Sum, p.Free = sum, free
+	}
+	if !p.none() {
+		p.Of = of
+	}
+	return p
+}
+
+// completeAll stores what is missing. Nothing else can be mended by a write that knows to be right.
+func (s *Slots) completeAll(rows []problem) (p model.Plan) {
+	for i, row := range rows {
+		k, ok := ofID(row.ID, row.Key)
+		if !ok || row.Of == 0 {
+			return model.NewPlan(found.NotReturned(s.docs.Name(), i, "number of slots"))
+		}
+		if len(row.Missing) == 0 || row.Closed > 0 || row.Shared > 0 {
+			continue
+		}
+		p.Steps = append(p.Steps, s.complete(k, row.Missing, row.Of)...)
+	}
+	return commands.Leaving("some slots stored, others not yet", p.Steps...)
+}

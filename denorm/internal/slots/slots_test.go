@@ -1,0 +1,231 @@
+package slots_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	slotDoc   = denorm.SlotDoc[string]
+	slots     = denorm.Slots[string]
+	operation = func(context.Context, *mongo.Database) error
+)
+
+var (
+	stored = model.NewCollection[slotDoc, string]("numbers")
+	likes  = denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 4, Keep: 3})
+	seats  = denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 4, Stock: true})
+	lone   = denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 1, Stock: true})
+	pair   = denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 2, Stock: true})
+)
+
+// token is the n-th token.
+func token(n int) (op bson.ObjectID) {
+	binary.BigEndian.PutUint32(op[8:], uint32(n)+1)
+	return op
+}
+
+// tokenOf is the n-th token, from 0, whose slot is a number of so many.
+func tokenOf(slot, of int32, n int) bson.ObjectID {
+	for i := 0; ; i++ {
+		if op := token(i); hash(op)%of == slot {
+			if n--; n < 0 {
+				return op
+			}
+		}
+	}
+}
+
+func run(c model.Change[any]) operation {
+	return func(ctx context.Context, db *mongo.Database) error {
+		_, _, err := c.Run(ctx, db)
+		return err
+	}
+}
+
+func inTurn(list ...model.Change[any]) operation {
+	return func(ctx context.Context, db *mongo.Database) error {
+		for _, c := range list {
+			if err := run(c)(ctx, db); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func must(t testing.TB, db *mongo.Database, list ...model.Change[any]) {
+	t.Helper()
+	if err := inTurn(list...)(context.Background(), db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantSum wants the sum of a key, and that its slots go together.
+func wantSum(t testing.TB, db *mongo.Database, s *slots, key string, want int64) {
+	t.Helper()
+	got, err := s.Total(key).One(context.Background(), db)
+	if errors.Is(err, model.ErrNotFound) {
+		err = nil
+	}
+	if err != nil || got.Sum != want {
+		t.Errorf("%s: sum %d, %v; want %d", key, got.Sum, err, want)
+	}
+	wantWhole(t, db, s)
+}
+
+// wantWhole wants no finding but transfers.
+func wantWhole(t testing.TB, db *mongo.Database, s *slots) {
+	t.Helper()
+	for _, c := range s.Checks()[1:] {
+		found, err := c.All(context.Background(), db)
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s: %v, %v", c.Name, found, err)
+		}
+	}
+}
+
+// wantFree is [wantSum] of a stock in which all is free: no transfer is left.
+func wantFree(t testing.TB, db *mongo.Database, s *slots, key string, want int64) {
+	t.Helper()
+	wantSum(t, db, s, key, want)
+	got, err := s.Total(key).One(context.Background(), db)
+	if err != nil || got.Free != want {
+		t.Errorf("%s: free %d, %v; want %d", key, got.Free, err, want)
+	}
+}
+
+func TestSlotsAdd(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)), likes.Add("p#", 7, token(1)), likes.Add("p", 10, token(3)))
+		wantSum(t, db, likes, "p", 8)
+		wantSum(t, db, likes, "p#", 7)
+		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)))
+		wantSum(t, db, likes, "p", 8)
+		_, _, err := likes.Add("p", 4, token(1)).Run(t.Context(), db)
+		wantError(t, err, model.ErrTaken)
+		_, err = likes.Total("x").One(t.Context(), db)
+		wantError(t, err, model.ErrNotFound)
+		all, err := likes.Totals().All(t.Context(), db)
+		if err != nil || len(all) != 2 || all[0] != (denorm.SlotTotal[string]{Key: "p", Sum: 8, Slots: 4}) || all[1].Sum != 7 {
+			t.Errorf("totals %+v, %v", all, err)
+		}
+		op := tokenOf(1, 4, 9)
+		must(t, db, likes.Add("max", math.MaxInt64, tokenOf(1, 4, 8)))
+		if _, _, err := likes.Add("max", 1, op).Run(t.Context(), db); err == nil {
+			t.Error("a sum beyond 64 bits")
+		}
+	})
+}
+
+func TestSlotsTake(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		_, _, err := seats.Take("s", 1, token(1)).Run(t.Context(), db)
+		wantError(t, err, model.ErrFull)
+		must(t, db, seats.Add("s", 10, tokenOf(2, 4, 0)), seats.Take("s", 3, tokenOf(2, 4, 1)))
+		wantFree(t, db, seats, "s", 7)
+		must(t, db, seats.Take("s", 2, tokenOf(0, 4, 0)))
+		wantFree(t, db, seats, "s", 5)
+		must(t, db, seats.Take("s", 2, tokenOf(0, 4, 0)), seats.Take("s", 3, tokenOf(2, 4, 1)))
+		wantFree(t, db, seats, "s", 5)
+		var short *denorm.ShortError
+		_, _, err = seats.Take("s", 6, tokenOf(1, 4, 0)).Run(t.Context(), db)
+		if wantError(t, err, model.ErrFull); !errors.As(err, &short) || short.Left != 5 || short.Asked != 6 {
+			t.Errorf("error %v", err)
+		}
+		must(t, db, seats.Take("s", 5, tokenOf(1, 4, 0)))
+		wantFree(t, db, seats, "s", 0)
+		_, _, err = seats.Take("s", 2, tokenOf(1, 4, 0)).Run(t.Context(), db)
+		wantError(t, err, model.ErrTaken)
+		_, _, err = seats.Add("s", 5, tokenOf(1, 4, 0)).Run(t.Context(), db)
+		wantError(t, err, model.ErrTaken)
+	})
+}
+
+// Each number of slots becomes each other, and every operation is still known.
+func TestSlotsResize(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		wantError(t, run(seats.Resize("none", 4))(t.Context(), db), model.ErrNotFound)
+		var want int64
+		for i := range 30 {
+			must(t, db, seats.Add("s", int64(i+1), token(i)))
+			want += int64(i + 1)
+		}
+		n := 30
+		for _, of := range []int{8, 8, 2, 1, 16, 4} {
+			must(t, db, seats.Resize("s", of))
+			got, err := seats.Total("s").One(t.Context(), db)
+			if err != nil || got.Slots != int64(of) {
+				t.Fatalf("%d slots, %v; want %d", got.Slots, err, of)
+			}
+			wantFree(t, db, seats, "s", want)
+			for i := range 30 {
+				must(t, db, seats.Add("s", int64(i+1), token(i)))
+			}
+			must(t, db, seats.Take("s", 7, token(n)))
+			n++
+			want -= 7
+			wantFree(t, db, seats, "s", want)
+		}
+		must(t, db, seats.Take("s", want, token(n)))
+		wantFree(t, db, seats, "s", 0)
+	})
+}
+
+func TestSlotsRefuses(t *testing.T) {
+	parallel(t)
+	for reason, err := range map[string]error{
+		"an empty key":              likes.Add("", 1, token(1)).Err,
+		"no token":                  likes.Add("p", 1, bson.NilObjectID).Err,
+		"nothing to add":            likes.Add("p", 0, token(1)).Err,
+		"a negative stock":          seats.Add("p", -1, token(1)).Err,
+		"nothing to take":           seats.Take("p", 0, token(1)).Err,
+		"less than nothing to take": seats.Take("p", -1, token(1)).Err,
+		"take from a counter":       likes.Take("p", 1, token(1)).Err,
+		"take from an empty key":    seats.Take("", 1, token(1)).Err,
+		"take without a token":      seats.Take("p", 1, bson.NilObjectID).Err,
+		"total of an empty key":     seats.Total("").Err,
+		"resize of an empty key":    seats.Resize("", 4).Err,
+		"resize to none":            seats.Resize("p", 0).Err,
+		"resize to three":           seats.Resize("p", 3).Err,
+		"resize to too many":        seats.Resize("p", 2048).Err,
+		"a negative resize":         seats.Resize("p", -2).Err,
+	} {
+		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+	}
+}
+
+// Tokens of any kind are spread evenly over the slots.
+func TestSlotsHash(t *testing.T) {
+	parallel(t)
+	for reason, op := range map[string]func(i int) bson.ObjectID{
+		"one after the other": token,
+		"new ones":            func(int) bson.ObjectID { return bson.NewObjectID() },
+		"by their first bytes": func(i int) (op bson.ObjectID) {
+			binary.BigEndian.PutUint32(op[:], uint32(i)+1)
+			return op
+		},
+	} {
+		var in [16]int
+		for i := range 16 * 100 {
+			in[hash(op(i))%16]++
+		}
+		for slot, n := range in {
+			if n < 55 || n > 150 {
+				t.Errorf("%s: slot %d has %d of 100", reason, slot, n)
+			}
+		}
+	}
+}

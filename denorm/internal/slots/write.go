@@ -1,0 +1,230 @@
+package slots
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// An operation adds n to a key, or takes -n from it.
+type operation struct {
+	key  key
+	n    int64
+	op   bson.ObjectID
+	take bool
+}
+
+func (o operation) hash() int32 { return Hash(o.op) }
+
+func (o operation) token() Token { return Token{o.op, o.n, o.hash()} }
+
+// Add adds n to a key.
+func (s *Slots) Add(k any, n int64, op bson.ObjectID) model.Change[any] {
+	switch {
+	case n == 0:
+		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "adds nothing"))
+	case n < 0 && s.spec.Stock:
+		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is negative: use Take"))
+	}
+	return s.change(k, operation{n: n, op: op})
+}
+
+// Take takes n from a key's stock.
+func (s *Slots) Take(k any, n int64, op bson.ObjectID) model.Change[any] {
+	switch {
+	case n <= 0:
+		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))
+	case !s.spec.Stock:
+		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", nil, "the slots hold no stock: declare them with Stock, or use Add"))
+	}
+	return s.change(k, operation{n: -n, op: op, take: true})
+}
+
+func (s *Slots) change(k any, o operation) model.Change[any] {
+	var err error
+	if o.key, err = s.key(k); err == nil && o.op.IsZero() {
+		err = s.docs.Refuse("op", nil, commands.NoToken)
+	}
+	if err != nil {
+		return commands.RefusedChange[any](s.docs.Name(), err)
+	}
+	return commands.Untyped(model.Change[State]{
+		Name:     "slots " + s.docs.Name(),
+		Read:     func(ctx context.Context, db model.DB) (State, error) { return s.read(ctx, db, o) },
+		Decide:   func(st State) (model.Plan, error) { return s.decide(o, st) },
+		Attempts: 100,
+		Pause:    pause,
+	})
+}
+
+// A ShortError says that a stock has less than was to be taken.
+type ShortError struct {
+	Collection string
+	Asked      int64 // what was to be taken
+	Left       int64 // what the whole key has
+}
+
+func (e *ShortError) Error() string {
+	return fmt.Sprintf("docmodel: %s: %d is too much to take: the stock has %d", e.Collection, e.Asked, e.Left)
+}
+
+func (e *ShortError) Unwrap() error { return model.ErrFull }
+
+// reused says that a token came with another amount.
+func (s *Slots) reused(t Token, n int64) error {
+	return fmt.Errorf("docmodel: %s: the token %s counts %d already, it can't count %d: %w", s.docs.Name(), t.Op.Hex(), t.N, n, model.ErrTaken)
+}
+
+// decide writes to the slot of the operation, once what others left is finished.
+func (s *Slots) decide(o operation, st State) (model.Plan, error) {
+	if !st.Read {
+		of := int32(s.spec.Slots)
+		w := s.count(o, o.hash()%of, of)
+		w.Reasons = []model.Reason{{Err: errHoped}}
+		return model.NewPlan(w), nil
+	}
+	t, counted := st.token(o.op)
+	sent, onWay := st.taking(o.op)
+	switch short := o.take && !onWay && st.total() < -o.n; {
+	case counted && t.N != o.n:
+		return model.Plan{}, s.reused(t, o.n)
+	case counted:
+		return model.Plan{Applied: true}, nil
+	case onWay && sent.N != o.n:
+		return model.Plan{}, s.reused(sent, o.n)
+	case short && !st.Steady:
+		return model.Plan{}, errMoved
+	case short:
+		return model.Plan{}, &ShortError{s.docs.Name(), -o.n, st.total()}
+	}
+	steps, now := s.finish(o.key, st), st.settled()
+	if len(st.Slots) == 0 {
+		steps, now = s.create(o.key), s.created()
+	} else if list := now.missing(); len(list) > 0 {
+		steps = append(steps, s.complete(o.key, list, now.most())...)
+		now = now.with(list)
+	}
+	leaf := now.leaf(o.hash())
+	if leaf == nil {
+		return model.Plan{}, errMoved
+	}
+	last, after := s.sure(o, leaf), []model.Step(nil)
+	if o.take && leaf.Free < -o.n && !onWay {
+		moves, enough := now.gather(leaf, -o.n)
+		switch {
+		case enough:
+			var before []model.Step
+			before, last, after = s.send(o, leaf, moves)
+			steps = append(steps, before...)
+		case len(steps) == 0:
+			return model.Plan{}, errMoved
+		} // else the last step finds too little, and all is read again
+	}
+	p := model.NewPlan(append(append(steps, last), after...)...)
+	if len(p.Steps) > 1 {
+		p.Leaves = "slots not all stored, or a transfer that the next operation finishes"
+	}
+	return p, nil
+}
+
+// errHoped is the error of a first attempt that was not right.
+var errHoped = fmt.Errorf("docmodel: the slot is not as was hoped: %w", model.ErrStale)
+
+// count is the write that counts an operation in a slot.
+func (s *Slots) count(o operation, n, of int32) model.Write {
+	filter := bson.D{{Key: "_id", Value: o.key.id(n)}, {Key: "of", Value: of}, {Key: "ops.op", Value: mql.Op("$ne", o.op)}}
+	inc := bson.D{{Key: "sum", Value: o.n}}
+	if s.spec.Stock {
+		inc = append(inc, bson.E{Key: "free", Value: o.n})
+	}
+	if o.take {
+		filter = append(filter, bson.E{Key: "free", Value: mql.Op("$gte", -o.n)})
+	}
+	w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
+		{Key: "$inc", Value: inc}, {Key: "$push", Value: bson.D{{Key: "ops", Value: s.push([]Token{o.token()})}}},
+	})
+	w.Expect = model.One
+	return w
+}
+
+// sure is [Slots.count] in a slot that was read.
+func (s *Slots) sure(o operation, leaf *Slot) model.Write {
+	w := s.count(o, leaf.N, leaf.Of)
+	w.Done = s.counted(o, leaf.N)
+	return w
+}
+
+// counted is the filter of a slot that has counted an operation.
+func (s *Slots) counted(o operation, n int32) bson.D {
+	token := bson.D{{Key: "op", Value: o.op}, {Key: "n", Value: o.n}}
+	return bson.D{{Key: "_id", Value: o.key.id(n)}, {Key: "ops", Value: mql.Op("$elemMatch", token)}}
+}
+
+// push appends tokens, and keeps the latest.
+func (s *Slots) push(list []Token) bson.D {
+	return bson.D{{Key: "$each", Value: tokens(list)}, {Key: "$slice", Value: -s.spec.Keep}}
+}
+
+func tokens(list []Token) bson.A {
+	out := make(bson.A, len(list))
+	for i, t := range list {
+		out[i] = t.stored()
+	}
+	return out
+}
+
+func (t Token) stored() bson.D {
+	return bson.D{{Key: "op", Value: t.Op}, {Key: "n", Value: t.N}, {Key: "h", Value: t.H}}
+}
+
+// fresh are the fields of a new slot.
+func (s *Slots) fresh(k key, n int32, more ...bson.E) bson.D {
+	d := append(bson.D{{Key: "key", Value: k.stored}, {Key: "n", Value: n}}, more...)
+	d = append(d, bson.E{Key: "sum", Value: int64(0)}, bson.E{Key: "seq", Value: int64(0)})
+	if s.spec.Stock {
+		d = append(d, bson.E{Key: "free", Value: int64(0)})
+	}
+	return d
+}
+
+// create stores the slots of a new key. Slot 0 is the first: of two that store different numbers of slots, one finds it taken.
+func (s *Slots) create(k key) []model.Step {
+	of := int32(s.spec.Slots)
+	id := bson.D{{Key: "_id", Value: k.id(0)}}
+	mine := append(id[:1:1], bson.E{Key: "of", Value: of})
+	first := commands.UpsertOne(s.docs.Name(), mine, bson.D{{Key: "$setOnInsert", Value: s.fresh(k, 0)}})
+	first.Expect, first.Done, first.Reasons = model.One, mine, []model.Reason{{If: id, Err: model.ErrStale}}
+	var rest []int32
+	for n := int32(1); n < of; n++ {
+		rest = append(rest, n)
+	}
+	return append([]model.Step{first}, s.complete(k, rest, of)...)
+}
+
+// created is the state of a key that was just stored.
+func (s *Slots) created() (st State) {
+	for n := range int32(s.spec.Slots) {
+		st.Slots = append(st.Slots, Slot{N: n, Of: int32(s.spec.Slots)})
+	}
+	return st
+}
+
+// complete stores slots that are missing.
+func (s *Slots) complete(k key, list []int32, of int32) (steps []model.Step) {
+	for _, n := range list {
+		steps = append(steps, s.ensure(k, n, of))
+	}
+	return steps
+}
+
+// ensure stores a slot unless it is there.
+func (s *Slots) ensure(k key, n, of int32) model.Write {
+	id := bson.D{{Key: "_id", Value: k.id(n)}}
+	w := commands.UpsertOne(s.docs.Name(), id, bson.D{{Key: "$setOnInsert", Value: s.fresh(k, n, bson.E{Key: "of", Value: of})}})
+	w.Done = id
+	return w
+}
