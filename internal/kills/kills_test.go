@@ -275,3 +275,18 @@ func murder(t *testing.T, uri, name string, kills int) {
 		t.Run(a.name, func(t *testing.T) { a.judge(t, db, done) })
 	}
 }
+
+// mended runs the jobs of a technique's checks.
+func mended(of model.Technique) func(ctx context.Context, db *mongo.Database) error {
+	return func(ctx context.Context, db *mongo.Database) error {
+		for _, c := range of.Checks() {
+			if c.Age = 0; c.Mend == nil && c.MendAll == nil {
+				continue
+			}
+			if _, err := c.Job().Run(ctx, db, model.JobOptions{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
