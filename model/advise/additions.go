@@ -220,6 +220,30 @@ func (d *decision) kinds() {
 	}
 }
 
+// remembered decides whether versions and events are kept of documents: where they are documents, and no parts of others.
+func (d *decision) remembered() {
+	inside := d.choice.embeds() || d.choice.Structure() == Bucket
+	for _, e := range []struct {
+		name  string
+		end   End
+		other End
+		part  bool
+	}{{parentEnd, d.Parent, d.Child, d.choice&Fold != 0}, {childEnd, d.Child, d.Parent, inside}} {
+		if e.end.Versions && e.part {
+			d.without(e.name+".Versions", ruleVersions, "", "%s are stored within other documents: versions are kept of their %s", e.end.Name, e.other.Name)
+		} else if e.end.Versions {
+			d.choice |= Versions
+			d.say(ruleVersions, "2 writes a change", "every version of %s is kept in a collection beside them", e.end.Name)
+		}
+		if e.end.Events && e.part {
+			d.without(e.name+".Events", ruleEvents, "", "%s are stored within other documents: events wait in their %s", e.end.Name, e.other.Name)
+		} else if e.end.Events {
+			d.choice |= Events
+			d.say(ruleEvents, "1 write", "an event waits in one of the %s, stored by the change's own write", e.end.Name)
+		}
+	}
+}
+
 // expires decides whether the server deletes children whose time is over.
 func (d *decision) expires() {
 	if d.Parent.Days > 0 {

@@ -44,6 +44,8 @@ const (
 	Approximate                             // a rough count is written once in n times: denorm.Approximate
 	Slots                                   // an exact number that changes too often for one document: denorm.Slots
 	Kinds                                   // children of several kinds: embed.Union, or embed.Kinds
+	Versions                                // every version of a document is kept: denorm.History
+	Events                                  // each change is told to others: denorm.Outbox
 	Expiry                                  // children are deleted when their time is over: schema.Expiry
 )
 
@@ -61,7 +63,8 @@ var additions = []struct {
 	{Bounded, "bounded"}, {Subset, "the newest in the parent"}, {CopyIntoParent, "copies in the parent"},
 	{CopyIntoChild, "copies in the children"}, {Fold, "the parent folded away"}, {Counter, "a counter in the parent"},
 	{CountInChild, "a counter in each child"}, {Distinct, "a count of different children"},
-	{Approximate, "an approximate counter"}, {Slots, "a counter in several documents"}, {Kinds, "several kinds"}, {Expiry, "expiry"},
+	{Approximate, "an approximate counter"}, {Slots, "a counter in several documents"}, {Kinds, "several kinds"}, {Versions, "every version"},
+	{Events, "an outbox"}, {Expiry, "expiry"},
 }
 
 // Structure is the choice without additions.

@@ -63,6 +63,7 @@ func (f *facts) decide(want bool) *decision {
 		d.embedded()
 	}
 	d.kinds()
+	d.remembered()
 	d.expires()
 	d.parentsShown()
 	return d

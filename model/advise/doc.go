@@ -25,6 +25,8 @@
 //	the newest few shown with the parent                   [Subset]            denorm.Subset
 //	a number of them shown with the parent                 [Counter], [Distinct], [Approximate], [Slots]   denorm.Counter, …
 //	children of several kinds                              [Kinds]             embed.Kinds, embed.Union
+//	every version kept, with who changed it                [Versions]          denorm.History
+//	each change told to other systems                      [Events]            denorm.Outbox
 //	children that are of use for some days                 [Expiry]            schema.Expiry
 //
 // # Rules

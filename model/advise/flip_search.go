@@ -93,7 +93,7 @@ func (s *search) applies(field string) bool {
 		return e.Total.ReadsPerChange != 0
 	case "Page":
 		return e.Page > 0
-	case "Value", "Kinds", "Days":
+	case "Value", "Kinds", "Days", "Versions", "Events":
 		return false
 	}
 	return true

@@ -65,6 +65,9 @@ type End struct {
 	Ordered bool    // the document of the other end keeps these in an order made by hand: a playlist
 	Days    float64 // how many days a document is of use, after which it may be deleted; the default is forever
 
+	Versions bool // every version of a document is kept: who changed it, when and why
+	Events   bool // each change of a document is told to other systems, and none may be lost
+
 	// Copied and the fields below it say what of this end's documents is shown where the other end is read. The default is
 	// nothing.
 	Copied Copied // a few fields

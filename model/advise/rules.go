@@ -42,6 +42,8 @@ var (
 	ruleOneToOne = Rule{"manual", "one-to-one"}                  // embed what is read together
 	ruleTree     = Rule{"manual", "tree structures"}             // what each form is good for
 	ruleKinds    = Rule{"manual", "polymorphic data"}            // documents of different shapes in one collection
+	ruleVersions = Rule{"manual", "document versioning"}         // earlier versions are documents of another collection
+	ruleEvents   = Rule{"manual", "atomicity"}                   // what one document holds changes together
 	ruleExpiry   = Rule{"manual", "TTL indexes"}                 // the server deletes documents by their time
 	ruleWorking  = Rule{"manual", "bloated documents"}           // what isn't accessed together isn't stored together
 	ruleOutlier  = Rule{"manual", "outlier pattern"}             // a few documents shouldn't shape the model

@@ -42,7 +42,10 @@ func inputsOf(e end, name string, child bool, a advise.Advice) []input {
 	counters := pick(advise.CountInChild, advise.Counter)
 	s := c.Structure()
 	array := s == advise.Embed || s == advise.Values || s == advise.Outlier || s == advise.ChildRefs || s == advise.TwoWay
+	inside := child && (s == advise.Embed || s == advise.Values || s == advise.Outlier || s == advise.Bucket) || !child && c.Has(advise.Fold)
 	return []input{
+		{e.Versions, name + ".Versions", c.Has(advise.Versions) && !inside, ""},
+		{e.Events, name + ".Events", c.Has(advise.Events) && !inside, ""},
 		{e.Copied.Fields != "", name + ".Copied", c.Has(pick(advise.CopyIntoChild, advise.CopyIntoParent)), ""},
 		{e.Copied.Whole, name + ".Copied.Whole", !child && c.Has(advise.Fold), name + ".Copied"},
 		{e.Newest.N > 0, name + ".Newest", child && (c.Has(advise.Subset) || c.Has(advise.Bounded)), ""},
@@ -92,7 +95,7 @@ func TestChooseIgnoresNothing(t *testing.T) {
 			t.Fatalf("what is folded away holds something\n%s", a)
 		}
 	}
-	if len(seen) != 18 {
+	if len(seen) != 22 {
 		t.Errorf("%v", seen)
 	}
 	for field, n := range seen {
@@ -116,6 +119,10 @@ func TestChooseUnused(t *testing.T) {
 	}{
 		{few, func(r *rel) { r.Child.Copied = copied }, advise.Embed, "without Child.Copied: comments are in their posts"},
 		{few, func(r *rel) { r.Parent.Copied = copied }, advise.Embed, "without Parent.Copied: comments are read in their posts"},
+		{few, func(r *rel) { r.Child.Versions = true }, advise.Embed, "without Child.Versions: comments are stored within other documents: versions are kept of their posts"},
+		{few, func(r *rel) { r.Child.Events = true }, advise.Embed, "without Child.Events: comments are stored within other documents: events wait in their posts"},
+		{endless, func(r *rel) { r.Child.Versions = true }, advise.ParentRef | advise.Versions, "because every version of comments is kept in a collection beside them: 2 writes a change"},
+		{few, func(r *rel) { r.Parent.Events = true }, advise.Embed | advise.Events, "because an event waits in one of the posts"},
 		{few, func(r *rel) { r.Child.Newest.N = 3 }, advise.Embed, "without Child.Newest: comments are in their parent: show the newest of them by $slice"},
 		{few, func(r *rel) { r.Child.Newest = advise.Newest{N: 200, Drop: true} }, advise.Embed, "without Child.Newest: comments are in"},
 		{few, func(r *rel) { r.Child.Page = 10 }, advise.Embed, "without Child.Page: comments are in one document"},

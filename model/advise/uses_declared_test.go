@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/schema"
@@ -55,6 +56,8 @@ func declaredParts() []declaredUse {
 	newest := denorm.NewBounded(posts, "embedded", denorm.BoundedSpec{Max: 3})
 	bucket := denorm.NewBucket(pages, denorm.BucketSpec{Max: 50, Key: "_id"})
 	outlier := denorm.NewOutlier(posts, "embedded", denorm.NewBucket(overflow, denorm.BucketSpec{Max: 100}), denorm.OutlierSpec{Max: 20, Flag: "more"})
+	history := denorm.NewHistory(posts, model.NewCollection[denorm.Revision[post, string], denorm.RevisionID[string]]("postRevisions"), denorm.HistorySpec{})
+	outbox := denorm.NewOutbox[struct{ N int }](posts, "outbox", denorm.OutboxSpec{})
 	subset := denorm.NewSubset(comments, "post", posts, "newest", denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}})
 	expiry := schema.NewExpiry(comments, "at", schema.ExpirySpec{After: 30 * 24 * time.Hour})
 	parent := reads(posts.ByID("p"))
@@ -84,6 +87,12 @@ func declaredParts() []declaredUse {
 			"parent with the newest": parent, "add a child": runs(subset.Insert(comment{ID: "f", Post: "p"})),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Days = 30 }))[1], expiry.Indexes, operations{}},
+		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Versions = true }))[1], history.Indexes, operations{
+			"change a document": changes[any](history.Set("p", bson.D{{Key: "name", Value: "x"}}, denorm.Revised{At: time.Now(), By: "ann"}, bson.NewObjectID())), "read a version": reads(history.Version("p", 0)),
+		}},
+		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Events = true }))[1], outbox.Indexes, operations{
+			"publish an event": runs(outbox.Publish("p", struct{ N int }{1}, time.Now(), bson.NewObjectID())),
+		}},
 	}
 }
 

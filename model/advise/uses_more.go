@@ -74,6 +74,28 @@ func (d *decision) kindsUse(w words) Use {
 	return Use{"embed.Kinds", fmt.Sprintf("embed.NewKinds(%s, union, embed.KindsSpec{})", w.children), []string{w.children + ".kind: the tag that tells the type"}, nil, nil}
 }
 
+// keeper is the end whose documents are kept: the parent, unless only the child's are.
+func keeper(w words, parent bool) (documents, document string) {
+	if parent {
+		return w.parents, w.parent
+	}
+	return w.children, w.child
+}
+
+func (d *decision) versionsUse(w words) Use {
+	docs, doc := keeper(w, d.Parent.Versions && d.choice&Fold == 0)
+	return Use{"denorm.History", fmt.Sprintf("denorm.NewHistory(%s, %sRevisions, denorm.HistorySpec{})", docs, doc),
+		[]string{docs + ".version: an int64", docs + ".revised: a *denorm.Revised, omitempty", doc + "Revisions: documents of type denorm.Revision"},
+		[]string{fmt.Sprintf("%sRevisions {_id.id: 1, at: -1}", doc), fmt.Sprintf("%sRevisions {token: 1}", doc)}, commands("change a document", 3, "read a version", 1)}
+}
+
+func (d *decision) eventsUse(w words) Use {
+	docs, doc := keeper(w, d.Parent.Events && d.choice&Fold == 0)
+	return Use{"denorm.Outbox", fmt.Sprintf("denorm.NewOutbox[%sEvent](%s, \"outbox\", denorm.OutboxSpec{})", exported(doc), docs),
+		[]string{docs + ".outbox: a denorm.Outgoing, omitempty"}, []string{docs + " {outbox.hash: 1} partial", docs + " {outbox.parked.id: 1} partial"},
+		commands("publish an event", 1)}
+}
+
 func (d *decision) expiryUse(w words) Use {
 	of := w.children
 	return Use{"schema.Expiry", fmt.Sprintf("schema.NewExpiry(%s, \"at\", schema.ExpirySpec{After: %s * 24 * time.Hour})", of, ratioText(d.Child.Days)),

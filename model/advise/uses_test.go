@@ -28,6 +28,10 @@ type post struct {
 	Rough    int64           `bson:"rough"`
 	Ops      []bson.ObjectID `bson:"ops,omitempty"`
 	More     bool            `bson:"more"`
+
+	Version int64                            `bson:"version"`
+	Revised *denorm.Revised                  `bson:"revised,omitempty"`
+	Outbox  denorm.Outgoing[struct{ N int }] `bson:"outbox,omitempty"`
 }
 
 type postRef struct {
