@@ -9,6 +9,8 @@
 //	The last, first or top n of something, inside the document that it is read with           [Bounded]
 //	The first few children in their parent, and all of them beside it                         [Subset]
 //	All of it, without end, read page by page: a document for each page                       [Bucket]
+//	States that are made from what happened: appended at a version, replayed                  [EventLog]
+//	A view of each of these states, queried by its fields, rebuilt while events come in       [Projection]
 //	An array that few documents outgrow: the first n in it, the rest of those few beside it   [Outlier]
 //	A many-to-many relation read from both ends by time, with names: who likes what           [WideRow]
 //	How many children a parent has, their sum, average, smallest and greatest                 [Counter]
@@ -47,6 +49,11 @@
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
 //   - Find and mend pages that don't add up: [Bucket.Checks], [Bucket.Validator]
+//   - Append events at a version: [EventLog.Append]; decide them from the state: [EventLog.Decide]
+//   - Read a state, now and as it was: [EventLog.Load], [EventLog.At], [EventLog.AsOf]; the events: [EventLog.Commits],
+//     [EventLog.Version]; write a snapshot: [EventLog.Refresh]; find gaps and wrong snapshots: [EventLog.Checks]
+//   - Keep views of states: [Projection.Stream], [Projection.CatchUp]; read them: [Projection.Load], [Projection.Generations],
+//     [Projection.In]; make them anew: [Projection.Rebuild], [Projection.Switch], [Projection.Drop]
 //   - Append to an array that can overflow, remove, delete it all: [Outlier.Append], [Outlier.Remove], [Outlier.Delete]
 //   - Read it whole, count it: [Outlier.Elements], [Outlier.Holding], [Outlier.Count]
 //   - Move what outgrew its document: [Outlier.Split], [Outlier.Settle]; find and mend what doesn't go together:
@@ -98,6 +105,8 @@
 //	Bounded      a push: 1; the document is rewritten: keep the bound to what one page shows
 //	Subset       a new child: 2; another change: 3 to 6
 //	Bucket       an append: 2, 3 with a key; a page: 1, one document
+//	EventLog     an append: 2, one document; a decision: 4; a state: 2
+//	Projection   a commit: 3 by its stream, 5 by hand; a view: 2
 //	Outlier      an append: 2 while there is room in the array, 3 beside it, 4 with a key
 //	WideRow      a link: 6; a page: 1
 //	Counter      a new child: 4; another change: 5

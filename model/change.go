@@ -157,6 +157,9 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 		}
 		c.stale = err
 		if n == attempts {
+			if n == 1 {
+				return result, err
+			}
 			return result, fmt.Errorf("docmodel: gave up after %d attempts: %w", n, err)
 		}
 		if err := jitter(ctx, n, c.pause, c.maxPause); err != nil {

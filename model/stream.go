@@ -60,6 +60,10 @@ type Stream struct {
 	// the stream.
 	Plan func(Event) (Plan, error)
 
+	// Work takes the place of Plan where a plan needs more than its event: it may read from
+	// the database. It must not write. Each attempt asks it again.
+	Work func(ctx context.Context, db DB, e Event) (Plan, error)
+
 	Bare bool // don't look up the documents of updates, which costs the server a read for each
 
 	// Mark is a field of the watched documents in which plans that update them leave the event that they are for, so that the
@@ -214,6 +218,11 @@ func (s Stream) planFor(e Event, mark string) (Plan, error) {
 		return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Reason: "the stream has none"}
 	}
 	plan, err := s.Plan(e)
+	return s.checked(plan, err, mark)
+}
+
+// checked is a plan with its mark, or why it is refused.
+func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 	if err == nil {
 		err = plan.Err()
 	}
@@ -255,8 +264,8 @@ func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 		return s.Err
 	case err != nil:
 		return err
-	case s.Plan == nil || s.Collection == "" || s.Places == "" || s.Name == "":
-		return bad("Stream", "needs a Name, a Collection, Places and a Plan")
+	case (s.Plan == nil) == (s.Work == nil) || s.Collection == "" || s.Places == "" || s.Name == "":
+		return bad("Stream", "needs a Name, a Collection, Places and a Plan or Work")
 	case s.Places == s.Collection:
 		return bad("Places", "must be another collection than the one that is watched")
 	case o.Poll && s.Since == "":

@@ -178,12 +178,23 @@ func (p *streamPool) pop() {
 var errStopped = errors.New("docmodel: stopped")
 
 func (p *streamPool) apply(ctx context.Context, j *streamJob) error {
-	plan, err := p.run.stream.planFor(j.event, j.mark)
-	if err != nil || len(plan.Steps) == 0 {
-		return err
+	s := p.run.stream
+	var plan Plan
+	if s.Work == nil {
+		var err error
+		if plan, err = s.planFor(j.event, j.mark); err != nil || len(plan.Steps) == 0 {
+			return err
+		}
 	}
 	for n := 1; ; n++ {
-		err := p.run.send(p.late, plan)
+		var err error
+		if s.Work != nil {
+			plan, err = s.Work(p.late, p.run.db, j.event)
+			plan, err = s.checked(plan, err, j.mark)
+		}
+		if err == nil && len(plan.Steps) > 0 {
+			err = p.run.send(p.late, plan)
+		}
 		switch {
 		case err == nil:
 			return nil

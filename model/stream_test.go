@@ -66,6 +66,9 @@ func TestStreamRefuses(t *testing.T) {
 	}{
 		{"no name", "needs a Name", func(s *model.Stream, _ *model.StreamOptions) { s.Name = "" }, t.Context()},
 		{"no plan", "needs a Name", func(s *model.Stream, _ *model.StreamOptions) { s.Plan = nil }, t.Context()},
+		{"both", "Plan or Work", func(s *model.Stream, _ *model.StreamOptions) {
+			s.Work = func(context.Context, model.DB, model.Event) (model.Plan, error) { return model.Plan{}, nil }
+		}, t.Context()},
 		{"places in the source", "Places", func(s *model.Stream, _ *model.StreamOptions) { s.Places = "c" }, t.Context()},
 		{"polling by nothing", "Since", func(_ *model.Stream, o *model.StreamOptions) { o.Poll = true }, t.Context()},
 		{"bad input", "bad input", func(s *model.Stream, _ *model.StreamOptions) { s.Err = bad }, t.Context()},
@@ -87,6 +90,40 @@ func TestStreamRefuses(t *testing.T) {
 	}
 	if got := (model.Stream{Err: bad}).String(); got != "// refused: bad input" {
 		t.Errorf("a refused stream is %s", got)
+	}
+}
+
+// Work reads what its plan needs, and is asked again when the plan is stale. A plan that may not be run twice is refused.
+func TestStreamWork(t *testing.T) {
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
+	db := modeltest.NewClient(t).Database("stream")
+	asked := 0
+	s := model.Stream{Name: "s", Collection: "c", Places: "p", Work: func(ctx context.Context, db model.DB, e model.Event) (model.Plan, error) {
+		asked++
+		n, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "c"}}).Count(ctx, db)
+		if err == nil && asked == 1 {
+			err = model.ErrStale
+		}
+		set := bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: n}}}}
+		if e.ID.StringValue() == "adds" {
+			set = bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: n}}}}
+		}
+		upsert := true
+		return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: e.ID}}, Update: set, Upsert: &upsert,
+		}}), err
+	}}
+	o := model.StreamOptions{Once: true, Wait: time.Millisecond, Workers: 1}
+	for i, id := range []string{"a", "adds"} {
+		if _, err := db.Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), db, o); (err != nil) != (i == 1) || err != nil && !errors.Is(err, model.ErrNotRepeatable) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if n, err := db.Collection("copies").CountDocuments(t.Context(), bson.D{{Key: "n", Value: 1}}); err != nil || n != 1 || asked != 3 {
+		t.Errorf("%d copies, %d plans, %v", n, asked, err)
 	}
 }
 

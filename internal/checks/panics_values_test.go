@@ -21,6 +21,7 @@ import (
 var walkedFunctions = map[string]any{
 	"denorm.ColumnsFrom": denorm.ColumnsFrom, "denorm.NewApproximate": denorm.NewApproximate[bson.D, any], "denorm.NewAttributes": denorm.NewAttributes[bson.D, any],
 	"denorm.NewBounded": denorm.NewBounded[bson.D, any], "denorm.NewBucket": denorm.NewBucket[string, mail], "denorm.NewColumns": denorm.NewColumns[bson.D, any],
+	"denorm.NewEventLog": denorm.NewEventLog[string, mail, mail], "denorm.NewProjection": denorm.NewProjection[string, mail, mail, mail],
 	"denorm.NewCopy": denorm.NewCopy[bson.D, any, bson.D, any], "denorm.NewCounter": denorm.NewCounter[bson.D, any, bson.D, any], "denorm.NewFeed": denorm.NewFeed[bson.D, any], "denorm.NewHistory": denorm.NewHistory[contract, string], "denorm.NewOutbox": denorm.NewOutbox[stateEvent, shipment, string], "denorm.NewInbox": denorm.NewInbox[shipment, string],
 	"denorm.NewIndexTable": denorm.NewIndexTable[bson.D, any], "denorm.NewInverted": denorm.NewInverted[bson.D, any], "denorm.NewNormalized": denorm.NewNormalized[bson.D, any],
 	"denorm.NewNumbered": denorm.NewNumbered[bson.D, any], "denorm.NewOutlier": denorm.NewOutlier[mailbox, string, mail], "denorm.NewProximity": denorm.NewProximity[bson.D, any],
@@ -77,7 +78,7 @@ var documentedPanics = map[string]string{
 // walkedValues are declared techniques, and zero values of what callers can make by hand. Errors hold one each, for what wraps nothing
 // is made by nobody.
 var walkedValues = []any{
-	hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, untokened, partNames, partShouts, dwellers, mailers,
+	hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, parcels, keptParcels, parcelViews, polledViews, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, untokened, partNames, partShouts, dwellers, mailers,
 	thingsBy, skillFields, boxMails, skillText, firstTwo, dayVisitors, everVisitors, likes,
 	contractHistory, shipmentBox, shipmentIn, shipRelay, denorm.Average{}, denorm.CopySpread{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{},
 	denorm.OutlierCount{},

@@ -38,6 +38,7 @@ var rows = []row{
 	{name: "bounded array", declares: []string{"denorm.Bounded"}},
 	{name: "subset", declares: []string{"denorm.Subset"}},
 	{name: "bucket", declares: []string{"denorm.Bucket"}},
+	{name: "event log", declares: []string{"denorm.EventLog", "denorm.Projection"}},
 	{name: "computed fields", declares: []string{"denorm.Counter"}},
 	{name: "index table", declares: []string{"denorm.IndexTable"}},
 	{name: "ordered wide rows", declares: []string{"denorm.WideRow"}},

@@ -15,8 +15,10 @@ import (
 // noFixture are the techniques that have no fixture, and why.
 var noFixture = map[string]string{
 	"denorm.Bucket":      "all documents of its collection are its own: model.New refuses whoever writes there; denorm.Outlier's pages are one",
+	"denorm.EventLog":    "all documents of its collections are its own",
 	"denorm.Feed":        "what it writes is its caller's plan, by a change stream that no operation waits for",
 	"denorm.Numbered":    "it stores documents flat, which their Go type can't decode: no technique that reads whole documents can share them",
+	"denorm.Projection":  "all documents of its collections are its own, and it only reads the commits of an EventLog",
 	"denorm.Slots":       "all documents of its collection are its own",
 	"denorm.UniqueCount": "all documents of its collection are its own",
 	"keys.DocumentKey":   "it only queries",

@@ -1,0 +1,229 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Checks are the check of the commits, and that of the snapshots.
+func (l *Log) Checks() []model.Check {
+	name := l.Docs.Name() + ": commits out of order"
+	out := []model.Check{{
+		Name: name, Collection: l.Docs.Name(),
+		Rule: "an aggregate's commits are numbered without gap or overlap, as many numbers as events, under their _id, at times that don't run backwards",
+		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
+			Collection: l.Docs.Name(), Pipeline: mongo.Pipeline{mql.SortID(), mql.Project(headerFields()...)}, Index: model.IDIndex,
+		}}},
+		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
+			return l.disorder(ctx, db, name, filter)
+		},
+	}}
+	if l.Fold.Docs != nil {
+		out = append(out, l.wrongSnapshots())
+	}
+	return out
+}
+
+// headers is the query of the commits without their events, in order. Of each event an empty document is read: to count them.
+func (l *Log) headers(filter bson.D) *model.Find[bson.Raw] {
+	return &model.Find[bson.Raw]{Query: model.Query{
+		Collection: l.Docs.Name(), Filter: filter, Sort: bson.D{mql.E("_id", 1)}, Index: model.IDIndex, Deleted: true,
+		Projection: headerFields(), Options: model.ReadOptions{BatchSize: batch},
+	}}
+}
+
+func headerFields() bson.D { return commands.Fields("key", "first", "last", "at", "events._none") }
+
+// A header is a commit as the check reads it.
+type header struct {
+	ID    string        `bson:"_id"`
+	First int64         `bson:"first"`
+	Last  int64         `bson:"last"`
+	At    bson.DateTime `bson:"at"`
+
+	n    int64  // how many events it holds
+	text string // of the key
+}
+
+// disorder yields the commits that don't follow the one before them.
+func (l *Log) disorder(ctx context.Context, db model.DB, check string, filter bson.D) iter.Seq2[model.Finding, error] {
+	return func(yield func(model.Finding, error) bool) {
+		var before header
+		for raw, err := range l.headers(filter).Each(ctx, db) {
+			if err != nil {
+				yield(model.Finding{}, err)
+				return
+			}
+			f := model.Finding{Check: check, Collection: l.Docs.Name(), ID: raw.Lookup("_id"), Detail: raw}
+			var h header
+			f.Problem = l.header(raw, &h)
+			if f.Problem == "" && len(filter) > 0 && (h.text != before.text || h.First != before.Last+1) {
+				before, err = l.headerBefore(ctx, db, h) // the filter may leave it out
+			}
+			if err != nil {
+				yield(model.Finding{}, err)
+				return
+			}
+			if f.Problem == "" {
+				f.Problem = h.follows(before)
+			}
+			if f.Problem != "" && !yield(f, nil) {
+				return
+			}
+			if h.text != "" {
+				before = h
+			}
+		}
+	}
+}
+
+// headerBefore reads the commit before one in its key's order; the zero header for none.
+func (l *Log) headerBefore(ctx context.Context, db model.DB, h header) (before header, err error) {
+	f := l.headers(keytext.Range(h.text+"#", h.ID))
+	f.Sort, f.Limit, f.Options.BatchSize = bson.D{mql.E("_id", -1)}, 1, 0
+	raw, err := f.One(ctx, db)
+	if errors.Is(err, model.ErrNotFound) {
+		return header{}, nil
+	}
+	if err == nil {
+		l.header(raw, &before)
+	}
+	return before, err
+}
+
+// header reads a commit, and says what is wrong with it by itself.
+func (l *Log) header(raw bson.Raw, h *header) string {
+	if err := bson.Unmarshal(raw, h); err != nil {
+		return "is no commit: " + err.Error()
+	}
+	typed, err := l.key(raw)
+	if err != nil {
+		return "is no commit: " + err.Error()
+	}
+	k, err := l.Key(typed)
+	if err != nil {
+		return "is no commit: its key is empty"
+	}
+	h.text, h.n = k.text, int64(len(core.Elements(raw.Lookup("events"))))
+	switch {
+	case h.ID != k.ID(h.First):
+		return fmt.Sprintf("begins with event %d, and its _id is not that of its key and this event", h.First)
+	case h.n != h.Last-h.First+1 || h.n == 0:
+		return fmt.Sprintf("is numbered %d to %d, and holds %d events", h.First, h.Last, h.n)
+	case h.n > int64(l.Spec.MaxEvents):
+		return fmt.Sprintf("holds %d events, more than MaxEvents, %d", h.n, l.Spec.MaxEvents)
+	}
+	return ""
+}
+
+// follows says what is wrong with a commit that comes after another one in the order of _id.
+func (h header) follows(before header) string {
+	last := before.Last
+	if before.text != h.text {
+		last = 0
+	}
+	switch {
+	case h.First > last+1:
+		return fmt.Sprintf("begins with event %d, and the one before ends with event %d: events are missing", h.First, last)
+	case h.First <= last:
+		return fmt.Sprintf("begins with event %d, and the one before ends with event %d: they overlap", h.First, last)
+	case last > 0 && h.At < before.At:
+		return fmt.Sprintf("has the time %s, before that of the commit before it, %s", model.Shell(h.At), model.Shell(before.At))
+	}
+	return ""
+}
+
+func (l *Log) wrongSnapshots() model.Check {
+	docs := l.Fold.Docs
+	name := docs.Name() + ": wrong snapshots"
+	query := func(filter bson.D) *model.Find[bson.Raw] {
+		return &model.Find[bson.Raw]{Query: model.Query{
+			Collection: docs.Name(), Filter: model.And(filter, bson.D{mql.E("revision", l.Fold.Revision)}), Sort: bson.D{mql.E("_id", 1)},
+		}}
+	}
+	return model.Check{
+		Name: name, Collection: docs.Name(), Rule: "a snapshot is what the events up to its version make",
+		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
+			Collection: docs.Name(), Pipeline: mongo.Pipeline{mql.Match(mql.E("revision", l.Fold.Revision)), mql.SortID()},
+		}}},
+		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
+			return func(yield func(model.Finding, error) bool) {
+				for raw, err := range query(filter).Each(ctx, db) {
+					f := model.Finding{Check: name, Collection: docs.Name(), ID: raw.Lookup("_id"), Detail: raw}
+					if err == nil {
+						f.Problem, err = l.wrong(ctx, db, raw)
+					}
+					if err != nil {
+						yield(model.Finding{}, err)
+						return
+					}
+					if f.Problem != "" && !yield(f, nil) {
+						return
+					}
+				}
+			}
+		},
+		Mend: found.Mends(name, docs.Name(), func(rows []bson.Raw) model.Plan {
+			return found.Mended(rows, "some snapshots deleted, others not yet", func(i int, row bson.Raw) model.Write {
+				if row.Lookup("_id").Type == 0 {
+					return found.NotReturned(docs.Name(), i, "_id")
+				}
+				return commands.DeleteOne(docs.Name(), core.AsRead(row))
+			})
+		}),
+	}
+}
+
+// wrong says what is wrong with a snapshot; "" for nothing.
+func (l *Log) wrong(ctx context.Context, db model.DB, raw bson.Raw) (string, error) {
+	claimed, err := statusOf(raw)
+	if err != nil {
+		return "is no snapshot: " + err.Error(), nil
+	}
+	typed, value, err := l.Fold.Decode(raw)
+	var k Key
+	if err == nil {
+		k, err = l.Key(typed)
+	}
+	switch {
+	case err != nil:
+		return "is no snapshot: " + err.Error(), nil
+	case claimed.Version < 1:
+		return fmt.Sprintf("claims version %d", claimed.Version), nil
+	}
+	s := State{Value: l.Fold.Zero()}
+	for commit, err := range l.commits(k.From(1, claimed.Version)).Each(ctx, db) {
+		if err != nil {
+			return "", err
+		}
+		if s, err = l.next(l.Fold, k, s, commit, maxVersion); err != nil {
+			return "can't be compared: " + err.Error(), nil
+		}
+	}
+	if s.Version != claimed.Version {
+		return fmt.Sprintf("claims version %d, and the commit there ends with event %d", claimed.Version, s.Version), nil
+	}
+	again, err := l.Fold.Encode(typed, s)
+	if err != nil {
+		return "", err
+	}
+	if _, s.Value, err = l.Fold.Decode(again); err != nil {
+		return "", err
+	}
+	if s.At != claimed.At || !reflect.DeepEqual(s.Value, value) {
+		return fmt.Sprintf("differs from what the events up to version %d make", s.Version), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,176 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Rebuild is the job that fills a new generation.
+func (p *Projection) Rebuild() model.Job {
+	name := "rebuild " + p.docs.Name()
+	return model.Job{Name: name, Stages: []model.Stage{{Name: "fill the new generation", Do: func(ctx context.Context, b *model.Batch) error {
+		return p.pass(ctx, b, p.begin, nil)
+	}}}}
+}
+
+// Switch is the job that lets readers read the new generation.
+func (p *Projection) Switch() model.Job {
+	name := "switch " + p.docs.Name()
+	return model.Job{Name: name, Stages: []model.Stage{{Name: "close the live generation, and fill the new one", Do: func(ctx context.Context, b *model.Batch) error {
+		return p.pass(ctx, b, p.close, p.moved)
+	}}}}
+}
+
+// A passing is the place of a pass.
+type passing struct {
+	Generation int64  `bson:"generation"`
+	After      string `bson:"after"` // the _id of the last first commit
+}
+
+// begin says that a new generation is being built, unless one is.
+func (p *Projection) begin(at Pointer) (Pointer, error) {
+	switch {
+	case at.Building != 0 && at.BuildingRevision == p.fold.Revision:
+		return at, nil
+	case at.Building != 0:
+		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("generation %d is being built by revision %d: Switch to it, or Drop it",
+			at.Building, at.BuildingRevision))
+	case at.LiveRevision > p.fold.Revision:
+		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("the live generation has revision %d", at.LiveRevision))
+	}
+	to := at
+	to.Building = max(at.Last, at.Live) + 1
+	to.BuildingRevision, to.Last = p.fold.Revision, to.Building
+	return to, nil
+}
+
+// close says that the live generation takes no more writes, if there is a new one.
+func (p *Projection) close(at Pointer) (Pointer, error) {
+	to := at
+	switch {
+	case at.Building != 0 && at.BuildingRevision != p.fold.Revision:
+		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("generation %d is being built by revision %d", at.Building, at.BuildingRevision))
+	case at.Building != 0:
+		to.Closing = true
+	}
+	return to, nil
+}
+
+// moved lets readers read the new generation.
+func (p *Projection) moved(at Pointer) Pointer {
+	return Pointer{ID: at.ID, Live: at.Building, LiveRevision: at.BuildingRevision, Last: at.Last}
+}
+
+// pass does one batch of a pass over all keys. first is what the pointer is set to before, last what it is set to after.
+func (p *Projection) pass(ctx context.Context, b *model.Batch, first func(Pointer) (Pointer, error), last func(Pointer) Pointer) error {
+	var place passing
+	if doc, ok := b.After.DocumentOK(); ok {
+		if err := bson.Unmarshal(doc, &place); err != nil {
+			return err
+		}
+	}
+	at, err := p.pointer(ctx, b.DB)
+	if err != nil {
+		return err
+	}
+	if place.Generation == 0 {
+		to, err := first(at)
+		if err == nil && to != at {
+			err = p.set(ctx, b, at, to)
+		}
+		if err != nil {
+			return err
+		}
+		at, place.Generation = to, to.Building
+	}
+	switch {
+	case place.Generation == 0, at.Building == 0 && at.Live == place.Generation: // nothing is being built, or all was done
+		b.Done = true
+		return nil
+	case b.DryRun: // the pointer may not say so
+	case at.Building != place.Generation:
+		return p.docs.Refuse("generation", place.Generation, "was given up while the job ran")
+	case last != nil && !at.Closing:
+		return p.docs.Refuse("generation", place.Generation, "was opened again while the job ran")
+	}
+	n, err := p.fill(ctx, b, &place)
+	if err != nil {
+		return err
+	}
+	if b.Done = n == 0; b.Done && last != nil {
+		if err := p.set(ctx, b, at, last(at)); err != nil {
+			return err
+		}
+	}
+	b.After, err = core.RawValue(place)
+	return err
+}
+
+// set moves the pointer.
+func (p *Projection) set(ctx context.Context, b *model.Batch, from, to Pointer) error {
+	b.Writes++
+	if b.DryRun {
+		return nil
+	}
+	r, err := p.move(from, to).Run(ctx, b.DB)
+	b.Modified += r.Modified()
+	return err
+}
+
+// batchKeys is how many keys a batch has, if the job's options don't say.
+const batchKeys = 100
+
+// fill brings the documents of some keys up to date, and returns how many keys it read.
+func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (int, error) {
+	size := int64(b.Size)
+	if size == 0 {
+		size = batchKeys
+	}
+	firsts, err := (&model.Find[bson.Raw]{Query: model.Query{
+		Collection: p.log.Docs.Name(), Filter: bson.D{mql.E("_id", mql.Op("$gt", place.After)), mql.E("first", 1)},
+		Projection: commands.Fields("key"), Sort: bson.D{mql.E("_id", 1)}, Limit: size, Index: model.IDIndex, Deleted: true,
+	}}).All(ctx, b.DB)
+	if err != nil {
+		return 0, err
+	}
+	var steps []model.Step
+	for _, first := range firsts {
+		k, err := p.keyOf(first)
+		if err != nil {
+			return 0, err
+		}
+		doc, err := p.fold.stored(ctx, b.DB, p.Name(place.Generation), k.value)
+		if err != nil {
+			return 0, err
+		}
+		s, err := p.fold.state(doc)
+		if err != nil {
+			return 0, err
+		}
+		now, err := p.log.replay(ctx, b.DB, p.fold, k, s, maxVersion, nil)
+		if err != nil {
+			return 0, err
+		}
+		if now.Version > s.Version {
+			w, err := p.fold.put(p.Name(place.Generation), k, now)
+			if err != nil {
+				return 0, err
+			}
+			steps = append(steps, w)
+		}
+		place.After = first.Lookup("_id").StringValue()
+	}
+	b.Documents, b.Writes = int64(len(firsts)), b.Writes+int64(len(steps))
+	if len(steps) == 0 || b.DryRun {
+		return len(firsts), nil
+	}
+	r, err := commands.Leaving("some documents of the new generation, others not yet", steps...).Run(ctx, b.DB)
+	b.Modified += r.Modified()
+	return len(firsts), err
+}

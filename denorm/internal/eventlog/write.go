@@ -1,0 +1,274 @@
+package eventlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Events are the events of one append: how many, and how to make their commit's document, checked.
+type Events struct {
+	N      int
+	Commit func(id string, first, last int64, at time.Time) (bson.Raw, error)
+}
+
+// commit encodes a commit after a version.
+func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw, error) {
+	last := after + int64(events.N)
+	switch {
+	case events.N == 0:
+		return nil, l.Docs.Refuse("events", nil, "there is none to append")
+	case events.N > l.Spec.MaxEvents:
+		return nil, l.Docs.Refuse("events", events.N, fmt.Sprintf("are more than MaxEvents, %d", l.Spec.MaxEvents))
+	case after < 0 || last > maxVersion:
+		return nil, l.Docs.Refuse("expected", after, "a version is from 0 to 9999999999999999")
+	}
+	raw, err := events.Commit(k.ID(after+1), after+1, last, at)
+	if err != nil {
+		return nil, err
+	}
+	list := raw.Lookup("events")
+	for i, e := range core.Elements(list) {
+		if e.Type != bson.TypeEmbeddedDocument {
+			return nil, l.Docs.Refuse(fmt.Sprintf("events.%d", i), e, "is not stored as a document")
+		}
+	}
+	if size := int64(len(list.Value)); size > l.Spec.MaxBytes {
+		return nil, l.Docs.Refuse("events", size, fmt.Sprintf("are more bytes than MaxBytes, %d", l.Spec.MaxBytes))
+	}
+	return raw, nil
+}
+
+// opAndTime checks what every append is handed.
+func (l *Log) opAndTime(at time.Time, op bson.ObjectID) error {
+	switch {
+	case op.IsZero():
+		return l.Docs.Refuse("op", nil, commands.NoToken)
+	case at.IsZero():
+		return l.Docs.Refuse("at", nil, "the time is empty: pass when the events happened")
+	}
+	return nil
+}
+
+// insert is the write of a commit. byID is the error of another commit under its _id, byOp that of another commit of its token.
+func (l *Log) insert(k Key, raw bson.Raw, byID, byOp error) model.Write {
+	id := commands.ByID(raw.Lookup("_id"))
+	op, events := mql.E("token", raw.Lookup("token")), mql.E("events", mql.Eq(raw.Lookup("events")))
+	return model.Write{
+		Collection: l.Docs.Name(), Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: raw}, Deleted: true,
+		Done: append(bson.D{id[0]}, op, events),
+		Reasons: []model.Reason{
+			{If: bson.D{id[0], op}, Err: byOp}, {If: id, Err: byID},
+			{If: bson.D{mql.E("key", mql.Eq(k.value)), op}, Err: byOp},
+		},
+	}
+}
+
+// appending is what an append decides from.
+type appending struct {
+	Head Head
+	Held bson.Raw // the commit that begins after the expected version, if others have appended
+}
+
+// Append adds events after an expected version.
+func (l *Log) Append(key any, expected int64, at time.Time, op bson.ObjectID, events Events) model.Change[any] {
+	k, err := l.Key(key)
+	var raw bson.Raw
+	if err == nil {
+		err = l.opAndTime(at, op)
+	}
+	if err == nil {
+		raw, err = l.commit(k, expected, at, events)
+	}
+	if err != nil {
+		return commands.RefusedChange[any](l.Docs.Name(), err)
+	}
+	last := expected + int64(events.N)
+	c := model.Change[appending]{
+		Name: "append " + l.Docs.Name(), Attempts: 1,
+		Read: func(ctx context.Context, db model.DB) (a appending, err error) {
+			if a.Head, err = l.head(ctx, db, k); err == nil && a.Head.Last > expected {
+				a.Held, err = l.commitAt(ctx, db, k, expected+1)
+			}
+			return a, err
+		},
+		Decide: func(a appending) (model.Plan, error) { return l.decideAppend(k, expected, raw, a) },
+	}
+	if l.Spec.Every > 0 && last/l.Spec.Every > expected/l.Spec.Every {
+		c.Then = func(appending) *model.Change[appending] { return thenAs[appending](l.snapshot(k)) }
+	}
+	return commands.Untyped(c)
+}
+
+func (l *Log) decideAppend(k Key, expected int64, raw bson.Raw, a appending) (model.Plan, error) {
+	op, _ := raw.Lookup("token").ObjectIDOK()
+	at, _ := raw.Lookup("at").DateTimeOK()
+	if a.Head.Last != expected {
+		if a.Held == nil || !a.Held.Lookup("token").Equal(raw.Lookup("token")) {
+			return model.Plan{}, l.versionError(k, expected, a.Head.Last)
+		}
+		if !bytes.Equal(a.Held.Lookup("events").Value, raw.Lookup("events").Value) {
+			return model.Plan{}, l.reused(op)
+		}
+		return model.Plan{Applied: true}, nil
+	}
+	switch {
+	case a.Head.Token == op:
+		return model.Plan{}, l.reused(op)
+	case bson.DateTime(at) < a.Head.At:
+		return model.Plan{}, l.errorf(ErrEarlier, "the time %s is before that of the last commit, %s", model.Shell(bson.DateTime(at)), model.Shell(a.Head.At))
+	}
+	return model.NewPlan(l.insert(k, raw, l.versionError(k, expected, -1), l.reused(op))), nil
+}
+
+// A Loaded is a state and what it was made of.
+type Loaded struct {
+	State
+	Base    int64 // the version of the snapshot that it was made from; 0 for none
+	Applied bool  // of Decide: its token was found
+}
+
+// Decide appends what a function decides from the state.
+func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State) (Events, error)) model.Change[Loaded] {
+	k, err := l.Key(key)
+	if err == nil {
+		err = l.opAndTime(at, op)
+	}
+	if err == nil && decide == nil {
+		err = l.Docs.Refuse("decide", nil, "is nil")
+	}
+	if err != nil {
+		return commands.RefusedChange[Loaded](l.Docs.Name(), err)
+	}
+	c := model.Change[Loaded]{
+		Name: "decide " + l.Docs.Name(), Attempts: 100,
+		Read: func(ctx context.Context, db model.DB) (Loaded, error) {
+			s, err := l.load(ctx, db, k)
+			if err == nil {
+				s.Applied, err = l.applied(ctx, db, k, op)
+			}
+			return s, err
+		},
+		Decide: func(s Loaded) (model.Plan, error) {
+			if s.Applied {
+				return model.Plan{Applied: true}, nil
+			}
+			events, err := decide(s.State)
+			if err != nil || events.N == 0 {
+				return model.Plan{}, err
+			}
+			when := at
+			if s.Version > 0 && when.Before(s.At.Time()) {
+				when = s.At.Time() // another writer's clock is ahead
+			}
+			raw, err := l.commit(k, s.Version, when, events)
+			if err != nil {
+				return model.Plan{}, err
+			}
+			return model.NewPlan(l.insert(k, raw, model.ErrStale, model.ErrStale)), nil
+		},
+	}
+	if l.Spec.Every > 0 {
+		c.Then = func(s Loaded) *model.Change[Loaded] {
+			behind := s.Version - s.Base
+			if !s.Applied {
+				behind++ // at least
+			}
+			if behind < l.Spec.Every {
+				return nil
+			}
+			snapshot := l.snapshot(k)
+			return &snapshot
+		}
+	}
+	return c
+}
+
+// applied reports whether a commit of the token is there.
+func (l *Log) applied(ctx context.Context, db model.DB, k Key, op bson.ObjectID) (bool, error) {
+	_, err := (&model.Find[bson.Raw]{Query: model.Query{
+		Collection: l.Docs.Name(), Filter: bson.D{mql.E("key", mql.Eq(k.value)), mql.E("token", op)},
+		Projection: bson.D{mql.E("_id", 1)}, Index: l.opIndex().Name, Deleted: true,
+	}}).One(ctx, db)
+	if errors.Is(err, model.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Snapshot writes the snapshot of a key's newest state.
+func (l *Log) Snapshot(key any) model.Change[Loaded] {
+	k, err := l.Key(key)
+	if err == nil && l.Spec.Every == 0 {
+		err = l.Docs.Refuse("Snapshots", nil, "the log has none")
+	}
+	if err != nil {
+		return commands.RefusedChange[Loaded](l.Docs.Name(), err)
+	}
+	return l.snapshot(k)
+}
+
+func (l *Log) snapshot(k Key) model.Change[Loaded] {
+	return model.Change[Loaded]{
+		Name: "snapshot " + l.Docs.Name(), Attempts: 8,
+		Read: func(ctx context.Context, db model.DB) (Loaded, error) { return l.load(ctx, db, k) },
+		Decide: func(s Loaded) (model.Plan, error) {
+			if s.Version == s.Base {
+				return model.Plan{}, nil
+			}
+			w, err := l.Fold.put(l.Fold.Docs.Name(), k, s.State)
+			return model.NewPlan(w), err
+		},
+	}
+}
+
+// put is the write of a state that replaces an older one: of a lower revision, or of this one and a lower version.
+func (f Fold) put(collection string, k Key, s State) (model.Write, error) {
+	raw, err := f.Encode(k.typed, s)
+	if err != nil {
+		return model.Write{}, err
+	}
+	is := func(revision, version string) bson.E {
+		return mql.E("$or", bson.A{
+			bson.D{mql.E("revision", mql.Op(revision, f.Revision))},
+			bson.D{mql.E("revision", f.Revision), mql.E("version", mql.Op(version, s.Version))},
+		})
+	}
+	var set bson.D
+	elems, err := raw.Elements()
+	if err != nil {
+		return model.Write{}, err
+	}
+	for _, e := range elems {
+		if e.Key() != "_id" {
+			set = append(set, mql.E(e.Key(), e.Value()))
+		}
+	}
+	id := commands.ByID(raw.Lookup("_id"))
+	w := commands.UpsertOne(collection, bson.D{id[0], is("$lt", "$lt")}, mql.Op("$set", set))
+	w.Done, w.Deleted = bson.D{id[0], is("$gt", "$gte")}, true
+	w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}} // another writer has just created it
+	return w, nil
+}
+
+// thenAs is a change of another state, for the Then of a change.
+func thenAs[S, T any](c model.Change[T]) *model.Change[S] {
+	var held T
+	return &model.Change[S]{
+		Name: c.Name, Attempts: c.Attempts,
+		Read: func(ctx context.Context, db model.DB) (s S, err error) {
+			held, err = c.Read(ctx, db)
+			return s, err
+		},
+		Decide: func(S) (model.Plan, error) { return c.Decide(held) },
+	}
+}
