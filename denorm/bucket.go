@@ -11,13 +11,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Period says whether the elements of different days or months are kept in different buckets.
+// A Period says whether the elements of different days or months are kept in different buckets, and how long the bins of a
+// [Rollup] are.
 type Period uint8
 
 const (
 	NoPeriod Period = iota // buckets are filled one after the other, whatever the elements' times
 	Daily                  // each day has buckets of its own
 	Monthly                // each month has buckets of its own
+	Hourly                 // each hour has a bin of its own: for a [Rollup] alone
 )
 
 // BucketSpec says how elements are put into buckets. Max is required.

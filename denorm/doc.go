@@ -16,6 +16,7 @@
 //	How many children a parent has, their sum, average, smallest and greatest                 [Counter]
 //	How many different members a group has: the visitors of each site                         [UniqueCount]
 //	A counter or a stock that many change at once, exact, in several documents                [Slots]
+//	Totals of events by hour, day and month: the page views of each page                      [Rollup]
 //	A count of more events than a document can be written                                     [Approximate]
 //	Documents found by another field, where no secondary index can serve                      [IndexTable]
 //	A value that one document may hold, across shards or collections                          [IndexTable], unique
@@ -70,6 +71,8 @@
 //     [UniqueCount.Expire]
 //   - Add to a number and take from a stock that is kept in several documents: [Slots.Add], [Slots.Take]; read it:
 //     [Slots.Total], [Slots.Totals]; divide it anew: [Slots.Resize]; find and mend what was cut: [Slots.Checks]
+//   - Store an event: [Rollup.Insert]; add what waits to the bins: [Rollup.Roll]; read them: [Rollup.Bins], [Rollup.Total];
+//     delete events: [Rollup.Expire]; count anew: [Rollup.Rebuild], [Rollup.Checks]
 //   - Count once in n: [Approximate.Count]; the error of it: [Approximate.Deviation]
 //   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
 //   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
@@ -112,6 +115,7 @@
 //	Counter      a new child: 4; another change: 5
 //	UniqueCount  a visit: 1; a document for each member of a group and period
 //	Slots        an operation: 1, or 5 if another slot gives stock; a total: 1, which reads all slots
+//	Rollup       an event: 1; a batch of 500: 7; a total: 1
 //	Approximate  1, once in n events
 //	IndexTable   a document stored or deleted: 3, another value: 4; a lookup: 1
 //	Inverted     a document stored or deleted: 2 for each path, and 1; a query: 1

@@ -44,6 +44,7 @@ var rows = []row{
 	{name: "ordered wide rows", declares: []string{"denorm.WideRow"}},
 	{name: "unique counts by composite key", declares: []string{"denorm.UniqueCount"}},
 	{name: "slots", declares: []string{"denorm.Slots"}},
+	{name: "roll-ups", declares: []string{"denorm.Rollup"}},
 	{name: "inverted and direct index", declares: []string{"denorm.Inverted"}},
 	{name: "numbered fields", declares: []string{"denorm.Numbered"}},
 	{name: "proximity", declares: []string{"denorm.Proximity"}},

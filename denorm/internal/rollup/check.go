@@ -1,0 +1,158 @@
+package rollup
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Checks find bins that differ from what they are made of, and events that wait.
+func (r *Rollup) Checks() []model.Check {
+	events, bins := r.docs.Name(), r.bins.Name()
+	wait := mongo.Pipeline{mql.Match(mql.E(r.batchPath(), mql.Exists(true))), mql.Project(mql.E("_id", 1)), mql.SortID()}
+	out := []model.Check{
+		{
+			Name: fmt.Sprintf("%s.%s: events that are not rolled up", events, r.mark), Collection: events,
+			Rule:  "an event is rolled up within a minute",
+			Index: r.Waiting().Name, Age: time.Minute, Pipeline: wait, Tell: found.Says("it is not rolled up"),
+			MendAll: func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
+				result, err := all(ctx, db, r.finishBegun)
+				if err != nil {
+					return result, err
+				}
+				more, err := all(ctx, db, r.rollNext)
+				return joined(result, more), err
+			},
+		},
+		r.check(r.levels[:1], fmt.Sprintf("%s: bins that differ from %s", bins, events),
+			fmt.Sprintf("each %s bin counts the events of its time and group", r.finest())),
+	}
+	if len(r.levels) > 1 {
+		out = append(out, r.check(r.levels[1:], bins+": bins that differ from finer ones",
+			"each bin is the total of the finer bins of its time and group"))
+	}
+	return out
+}
+
+// joined is a result with another one after it.
+func joined(a, b model.Result) model.Result {
+	for _, s := range b.Steps {
+		if s.Batch >= 0 {
+			s.Batch += len(a.Batches)
+		}
+		a.Steps = append(a.Steps, s)
+	}
+	for _, x := range b.Batches {
+		x.First += len(a.Steps) - len(b.Steps)
+		a.Batches = append(a.Batches, x)
+	}
+	return a
+}
+
+// check compares the bins of some units.
+func (r *Rollup) check(levels []Unit, name, rule string) model.Check {
+	c := model.Check{Name: name, Collection: r.bins.Name(), Rule: rule, Queries: []*model.Aggregate[bson.Raw]{r.firstBin(levels[0], time.Time{})}}
+	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
+		return func(yield func(model.Finding, error) bool) {
+			if len(filter) > 0 {
+				yield(model.Finding{}, r.bins.Refuse("filter", nil, "the check looks for missing bins too: it takes no filter"))
+				return
+			}
+			for _, u := range levels {
+				if !r.compare(ctx, db, u, func(f model.Finding, err error) bool {
+					f.Check, f.Collection = name, r.bins.Name()
+					return yield(f, err)
+				}) {
+					return
+				}
+			}
+		}
+	}
+	c.MendAll = func(ctx context.Context, db model.DB, _ time.Duration) (done model.Result, err error) {
+		for _, u := range levels {
+			from := r.since(u)
+			more, err := all(ctx, db, func(ctx context.Context, w *work) error { return r.rebuildNext(ctx, w, u, from, time.Time{}) })
+			if done = joined(done, more); err != nil {
+				return done, err
+			}
+		}
+		return done, nil
+	}
+	return c
+}
+
+// since is when the first bin begins of which all events are stored; zero means all. Finer bins are all stored.
+func (r *Rollup) since(u Unit) time.Time {
+	if r.kept == 0 || u != r.finest() {
+		return time.Time{}
+	}
+	return u.next(time.Now().Add(-r.kept), r.zone)
+}
+
+// compare yields the bins of a unit that differ. It reports whether to go on.
+func (r *Rollup) compare(ctx context.Context, db model.DB, u Unit, yield func(model.Finding, error) bool) bool {
+	fail := func(err error) bool { yield(model.Finding{}, err); return false }
+	for at := r.since(u); ; {
+		start, ok, err := r.seek(ctx, db, u, at)
+		if err != nil {
+			return fail(err)
+		}
+		if !ok {
+			return true
+		}
+		at = u.next(start, r.zone)
+		rows, err := r.differing(ctx, db, u, start, at)
+		if err != nil {
+			return fail(err)
+		}
+		for _, row := range rows {
+			if !yield(r.finding(row), nil) {
+				return false
+			}
+		}
+	}
+}
+
+// differing are the bins that differ in two reads, and are the same in both: so no batch came between the reads of a bin and of
+// what it is made of. Batches under way are passed over.
+func (r *Rollup) differing(ctx context.Context, db model.DB, u Unit, start, end time.Time) (out []row, _ error) {
+	rows, _, err := r.examine(ctx, db, u, start, end)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	again, _, err := r.examine(ctx, db, u, start, end)
+	for _, b := range again {
+		for _, a := range rows {
+			if a.want.id == b.want.id && unchanged(a.held, b.held) {
+				out = append(out, b)
+			}
+		}
+	}
+	return out, err
+}
+
+// finding tells a row.
+func (r *Rollup) finding(x row) model.Finding {
+	n, values := r.numbers(x.want)
+	want := bson.D{{Key: "n", Value: n}, {Key: "values", Value: values}}
+	f := model.Finding{ID: core.MustRawValue(x.want.id)}
+	detail := append(bson.D{{Key: "_id", Value: x.want.id}}, x.want.identity()...)
+	if x.held == nil {
+		f.Problem = fmt.Sprintf("is missing, and counts %d", n)
+	} else {
+		n, values := r.numbers(&x.was)
+		held := bson.D{{Key: "n", Value: n}, {Key: "values", Value: values}}
+		f.Problem = fmt.Sprintf("holds %s, and what it is made of makes %s", model.Shell(held), model.Shell(want))
+		detail = append(detail, bson.E{Key: "held", Value: held})
+	}
+	f.Detail, _ = bson.Marshal(append(detail, bson.E{Key: "want", Value: want}))
+	return f
+}

@@ -1,0 +1,201 @@
+package rollup
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// An event is what a document counts for.
+type event struct {
+	id     bson.RawValue
+	at     time.Time
+	key    string          // the group as a part of an _id; "" without By
+	group  []bson.RawValue // by Rollup.by
+	values []any           // by Rollup.sources, as the bins store them; nil for none
+	batch  bson.ObjectID   // zero while it waits
+	marked bool
+}
+
+// projection are the fields of an event that count.
+func (r *Rollup) projection() bson.D {
+	paths := append([]string{r.time, r.batchPath()}, r.by...)
+	for _, s := range r.sources {
+		paths = append(paths, s.path)
+	}
+	return commands.Fields(paths...)
+}
+
+// event reads a document.
+func (r *Rollup) event(doc bson.Raw) (e event, err error) {
+	e.id = bsonval.Clone(doc.Lookup("_id"))
+	e.batch, e.marked = doc.Lookup(r.mark, "batch").ObjectIDOK()
+	at, err := stored.At(r.docs, doc, r.time)
+	if err != nil {
+		return e, err
+	}
+	ms, ok := at.DateTimeOK()
+	if !ok {
+		return e, r.docs.Refuse(r.time, nil, "an event needs a time")
+	}
+	e.at = time.UnixMilli(ms).UTC()
+	if err := r.checkTime(r.docs.Refuse, r.time, e.at); err != nil {
+		return e, err
+	}
+	var texts []string
+	for _, path := range r.by {
+		v, err := stored.At(r.docs, doc, path)
+		if err != nil {
+			return e, err
+		}
+		text, ok := textOf(v)
+		if !ok {
+			return e, r.docs.Refuse(path, nil, "the group is empty, or no string, integer or ObjectID")
+		}
+		texts, e.group = append(texts, text), append(e.group, bsonval.Clone(v))
+	}
+	e.key = strings.Join(texts, "#")
+	for _, s := range r.sources {
+		v, err := stored.At(r.docs, doc, s.path)
+		if err != nil {
+			return e, err
+		}
+		n, err := r.kind.number(v)
+		if err != nil {
+			return e, r.docs.Refuse(s.path, v, err.Error())
+		}
+		e.values = append(e.values, n)
+	}
+	return e, nil
+}
+
+// refusal makes the error of a field.
+type refusal func(field string, v any, reason string) error
+
+// checkTime refuses times that no bin can begin at.
+func (r *Rollup) checkTime(refuse refusal, field string, t time.Time) error {
+	first, last := t.UTC().AddDate(0, -2, 0).Year(), t.UTC().AddDate(0, 2, 0).Year()
+	if t.IsZero() || first < 0 || last > 9999 {
+		return refuse(field, t, "is no time of the years 0 to 9999, or none at all")
+	}
+	return nil
+}
+
+// textOf is a group's value as a part of an _id.
+func textOf(v bson.RawValue) (string, bool) {
+	switch v.Type {
+	case bson.TypeString:
+		return keytext.Of(v.StringValue())
+	case bson.TypeInt32:
+		return keytext.Of(v.Int32())
+	case bson.TypeInt64:
+		return keytext.Of(v.Int64())
+	case bson.TypeObjectID:
+		return keytext.Of(v.ObjectID())
+	}
+	return "", false
+}
+
+var (
+	errFinite = errors.New("can't be added up: it is no finite number")
+	errExact  = errors.New("can't be held exactly by the numbers of the bins")
+	errSum    = errors.New("the sum doesn't fit a number")
+)
+
+// number is a value as the bins store it. Other values than numbers count as missing.
+func (k kind) number(v bson.RawValue) (any, error) {
+	switch v.Type {
+	case bson.TypeInt32:
+		return k.of(int64(v.Int32())), nil
+	case bson.TypeInt64:
+		return k.of(v.Int64()), nil
+	case bson.TypeDouble:
+		f := v.Double()
+		switch {
+		case math.IsNaN(f) || math.IsInf(f, 0):
+			return nil, errFinite
+		case k != floats:
+			return nil, errExact
+		}
+		return f, nil
+	case bson.TypeDecimal128:
+		d := v.Decimal128()
+		switch {
+		case d.IsNaN() || d.IsInf() != 0:
+			return nil, errFinite
+		case k != decimals:
+			return nil, errExact
+		}
+		return d, nil
+	case bson.TypeArray:
+		return nil, errors.New("an array can't be added up")
+	}
+	return nil, nil
+}
+
+// of is an integer as the bins store it.
+func (k kind) of(n int64) any {
+	switch k {
+	case floats:
+		return float64(n)
+	case decimals:
+		d, _ := bsonval.Decimal(n)
+		return d
+	}
+	return n
+}
+
+// add adds numbers of the bins; nil is nothing.
+func (k kind) add(a, b any) (any, error) {
+	switch {
+	case a == nil:
+		return b, nil
+	case b == nil:
+		return a, nil
+	}
+	sum, ok := bsonval.Add(a, b)
+	switch s := sum.(type) {
+	case float64:
+		ok = ok && k == floats && !math.IsInf(s, 0)
+	case bson.Decimal128:
+		ok = ok && s.IsInf() == 0
+	}
+	if !ok {
+		return nil, errSum
+	}
+	return sum, nil
+}
+
+// extreme is the smaller of two numbers, or the greater.
+func extreme(a, b any, greater bool) any {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	case (bsonval.Compare(b, a) > 0) == greater && bsonval.Compare(b, a) != 0:
+		return b
+	}
+	return a
+}
+
+// token is that of the batch which an event leads. An event leads one batch at most, for its mark goes from waiting to a
+// batch and then away: so its own _id tells that batch from all others. What the events hold is part of it in case an event is
+// deleted, and another one is stored under its _id.
+func token(docs []bson.Raw) (op bson.ObjectID) {
+	h := sha256.New()
+	for _, d := range docs {
+		h.Write(d)
+	}
+	copy(op[:], h.Sum(nil))
+	op[0] |= 1 // never zero
+	return op
+}

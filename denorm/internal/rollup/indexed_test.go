@@ -1,0 +1,77 @@
+package rollup_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What a roll-up and a rebuild read, and what callers read, is served by indexes.
+func TestRollupReadsIndexed(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		var events, bins []any
+		for i := range 3000 {
+			at := night.AddDate(-1, 0, 0).Add(time.Duration(i) * time.Hour)
+			events = append(events, bson.D{e("_id", fmt.Sprintf("old%04d", i)), e("site", "z"), e("at", at)})
+			bins = append(bins, bson.D{e("_id", fmt.Sprint("z#hour#", i)), e("group", "z"), e("unit", "hour"), e("start", at), e("n", int64(1))})
+		}
+		seed(t, db, docs{"hits": events, "totals": bins})
+		if err := errors.Join(createIndexes(ctx, db, rolled), inserted(ctx, db, rolled, five...)); err != nil {
+			t.Fatal(err)
+		}
+		before := len(m.Commands())
+		if err := errors.Join(rolledUp(ctx, db), rebuilt(ctx, db)); err != nil {
+			t.Fatal(err)
+		}
+		sent := m.Commands()[before:]
+		from := night.Add(-30 * time.Minute)
+		modeltest.WantIndexed(t, db, rolled.Bins("a", denorm.Hourly, from, from.Add(24*time.Hour)), model.IDIndex)
+		modeltest.WantIndexed(t, db, rolled.Total("a", from, from.Add(48*time.Hour)), model.IDIndex)
+		reads := map[string]int{}
+		for _, x := range sent {
+			if x.Name != "find" && x.Name != "aggregate" {
+				continue
+			}
+			command := testkit.AsSent(t, x)
+			raw, err := bson.Marshal(command)
+			if err != nil {
+				t.Fatal(err)
+			}
+			index := model.IDIndex
+			switch filter := bson.Raw(raw).Lookup("filter"); {
+			case x.Name == "aggregate", has(filter, "unit"):
+				index = "unit_1_start_1"
+			case has(filter, "at"):
+				index = "at_1"
+			case has(filter, "mark.batch") && !has(filter, "_id"):
+				index = "mark.batch_1__id_1"
+			}
+			if reads[index]++; reads[index] < 4 {
+				modeltest.WantIndexed(t, db, command, index)
+			}
+		}
+		if len(reads) != 4 {
+			t.Errorf("the reads are served by %v", reads)
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+func has(filter bson.RawValue, field string) bool {
+	doc, ok := filter.DocumentOK()
+	if !ok {
+		return false
+	}
+	_, err := doc.LookupErr(field)
+	return err == nil
+}

@@ -1,0 +1,147 @@
+package rollup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// key is a group as the _ids of its bins begin.
+func (r *Rollup) key(group any) (string, error) {
+	if len(r.by) == 0 {
+		return "", nil
+	}
+	if len(r.by) == 1 {
+		text, ok := keytext.Of(group)
+		if !ok {
+			return "", r.bins.Refuse("group", nil, "the group is empty")
+		}
+		return text, nil
+	}
+	raw, err := r.bins.Document(group)
+	if err != nil {
+		return "", r.bins.Refuse("group", nil, err.Error())
+	}
+	var texts []string
+	for _, path := range r.by {
+		text, ok := textOf(raw.Lookup(flat(path)))
+		if !ok {
+			return "", r.bins.Refuse("group."+flat(path), nil, "the group is empty")
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "#"), nil
+}
+
+// within matches the bins of a group that begin from ≤ t < to; a zero time is no bound.
+func within(key string, u Unit, from, to time.Time) bson.D {
+	at := binKey(key, u)
+	first, last := at+"#", at+"$"
+	if !from.IsZero() {
+		first += binTime(from)
+	}
+	if !to.IsZero() {
+		last = at + "#" + binTime(to)
+	}
+	return keytext.Range(first, last)
+}
+
+// Bins is the filter of a group's bins of a unit.
+func (r *Rollup) Bins(group any, u Unit, from, to time.Time) (bson.D, error) {
+	key, err := r.key(group)
+	switch {
+	case err != nil:
+		return nil, err
+	case !slices.Contains(r.levels, u):
+		return nil, r.bins.Refuse("unit", uint8(u), "is not one of the spec's Bins")
+	case !from.IsZero() && !to.IsZero() && !from.Before(to):
+		return nil, r.bins.Refuse("to", to, "is not after from")
+	}
+	for i, t := range []time.Time{from, to} {
+		if !t.IsZero() {
+			if err := r.checkTime(r.bins.Refuse, []string{"from", "to"}[i], t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return within(key, u, ceilSecond(from), ceilSecond(to)), nil
+}
+
+// ceilSecond is the next full second: bins begin at one.
+func ceilSecond(t time.Time) time.Time {
+	if t.Nanosecond() == 0 {
+		return t
+	}
+	return t.Truncate(time.Second).Add(time.Second)
+}
+
+// A span is a time that bins of a unit fill.
+type span struct {
+	unit     Unit
+	from, to time.Time
+}
+
+// cover divides a time into as few bins as can be: the coarsest that fit, and finer ones before and after.
+func (r *Rollup) cover(level int, from, to time.Time) (out []span) {
+	if !from.Before(to) {
+		return nil
+	}
+	u := r.levels[level]
+	if level == 0 {
+		return []span{{u, from, to}}
+	}
+	first, last := u.start(from, r.zone), u.start(to, r.zone)
+	if first.Before(from) {
+		first = u.next(from, r.zone)
+	}
+	if !first.Before(last) {
+		return r.cover(level-1, from, to)
+	}
+	return slices.Concat(r.cover(level-1, from, first), []span{{u, first, last}}, r.cover(level-1, last, to))
+}
+
+// Total is the pipeline that adds up a group's bins of a time.
+func (r *Rollup) Total(group any, from, to time.Time) (mongo.Pipeline, error) {
+	key, err := r.key(group)
+	if err == nil {
+		err = r.span(from, to)
+	}
+	if err != nil {
+		return nil, err
+	}
+	either := bson.A{}
+	for _, s := range r.cover(len(r.levels)-1, from, to) {
+		either = append(either, within(key, s.unit, s.from, s.to))
+	}
+	match := bson.D{{Key: "$or", Value: either}}
+	if len(either) == 1 {
+		match = either[0].(bson.D)
+	}
+	sums, values := []bson.E{mql.E("n", mql.Op("$sum", "$n"))}, bson.D{}
+	for i, s := range r.sources {
+		part := bson.D{}
+		add := func(name, op string, wanted bool) {
+			if wanted {
+				as := fmt.Sprint(name, i)
+				sums = append(sums, mql.E(as, mql.Op(op, "$values."+s.name()+"."+name)))
+				part = append(part, mql.E(name, "$"+as))
+			}
+		}
+		add("n", "$sum", true)
+		add("sum", "$sum", s.sum)
+		add("min", "$min", s.min)
+		add("max", "$max", s.max)
+		values = append(values, mql.E(s.name(), part))
+	}
+	fields := []bson.E{mql.E("_id", 0), mql.E("n", 1)}
+	if len(values) > 0 {
+		fields = append(fields, mql.E("values", values))
+	}
+	return mongo.Pipeline{mql.Match(match...), mql.Group(nil, sums...), mql.Project(fields...)}, nil
+}
