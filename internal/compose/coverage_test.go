@@ -17,10 +17,12 @@ var noFixture = map[string]string{
 	"denorm.Bucket":      "all documents of its collection are its own: model.New refuses whoever writes there; denorm.Outlier's pages are one",
 	"denorm.Feed":        "what it writes is its caller's plan, by a change stream that no operation waits for",
 	"denorm.Numbered":    "it stores documents flat, which their Go type can't decode: no technique that reads whole documents can share them",
+	"denorm.SubsetPages": "its pages are its own, as those of denorm.Outlier are; in the parent it owns an array, as denorm.Subset does",
 	"denorm.UniqueCount": "all documents of its collection are its own",
 	"keys.DocumentKey":   "it only queries",
 	"keys.Sequence":      "it gives documents the _ids of its own kind, which those of the other fixtures don't have",
 	"keys.Shard":         "it only computes",
+	"keys.Spread":        "it owns one field, which an insert and the job of its check write",
 	"schema.Schema":      "it writes nothing",
 }
 
