@@ -21,7 +21,7 @@ func spreadCases() []Case {
 	}
 	insert := func(method, reason string, call func(doc bson.D) any) Case {
 		return Case{Method: "keys.Spread." + method, Reason: reason, From: func(s string) ([]any, func() any) {
-			doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "user", Value: s}, {Key: "at", Value: noon(0)}})
+			doc := roomy(bson.D{{Key: "_id", Value: "e1"}, {Key: "user", Value: "u1"}, {Key: "at", Value: noon(0)}, {Key: "text", Value: s}})
 			return []any{doc}, func() any { return call(doc) }
 		}}
 	}
@@ -35,8 +35,8 @@ func spreadCases() []Case {
 		insert("Insert", "a value with the separator is refused", func(doc bson.D) any { return spreadByID.Insert("a#b", doc) }),
 		insert("InsertAt", "in a part that was picked", func(doc bson.D) any { return spreadAny.InsertAt("2014-03-28", 5, doc) }),
 		insert("InsertAt", "with a By is refused", func(doc bson.D) any { return spreadByID.InsertAt("2014-03-28", 5, doc) }),
-		one("Point", "in one part", func(s string) any { return spreadByID.Point("2014-03-28", s) }),
-		one("Point", "under three numbers of parts", func(s string) any { return spreadMore.Point("2014-03-28", s) }),
+		one("Point", "in one part", func(string) any { return spreadByID.Point("2014-03-28", "e1") }),
+		one("Point", "under three numbers of parts", func(string) any { return spreadMore.Point("2014-03-28", "u1") }),
 		one("Point", "without a By is refused", func(s string) any { return spreadAny.Point("2014-03-28", s) }),
 		of("it holds the separator, or is empty", one("Find", "in order", func(s string) any { return spreadByID.Find(s, nil) })),
 		{Method: "keys.Spread.Find", Reason: "some, under three numbers of parts", From: func(s string) ([]any, func() any) {

@@ -424,10 +424,15 @@ func TestCosts(t *testing.T) {
 				modeltest.WantCost(t, monitor, c.want, func() error { return c.run(t.Context(), db) })
 			})
 		}
+		many := make([]page, 3000)
+		for i := range many {
+			many[i] = page{ID: fmt.Sprintf("t%04d#0000000000", i), Key: fmt.Sprintf("t%04d", i), N: 1, Items: []remark{remarkAt(i)}}
+		}
+		mustExec(t, db, model.NewCollection[page, string]("pages").InsertMany(many))
 		if err := createIndexes(t.Context(), db, newest); err != nil {
 			t.Fatal(err)
 		}
-		modeltest.WantIndexed(t, db, newest.Rest(&thread{ID: "a"}, "a#0000000001", 1), model.IDIndex)
+		modeltest.WantIndexed(t, db, newest.Rest(&thread{ID: "t0100"}, "", 1), model.IDIndex)
 	}, modeltest.WithMonitor(monitor))
 }
 
