@@ -36,7 +36,9 @@ type SubsetPagesSpec struct {
 // and otherwise the operation reads again. A write that fills the array up is
 // followed by another look. One race is left open: a Set or Remove of an element whose
 // Append has not returned yet can leave the array with the element as it was appended.
-// Checks finds that too. With transactions no race is left.
+// Checks finds that too. With transactions ([model.WithTransactions]) an Append is one
+// transaction, and this race is gone. A Set or Remove is a transaction for the page and
+// another for the parent; within [model.InTx] it is one.
 //
 // Source: posts that embed the newest comments and store all of them by the hundred (seed
 // 000); https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
