@@ -41,8 +41,14 @@ func subsetPagesCases() []Case {
 	return []Case{
 		change("Append", "the first page, then the parent", add, none),
 		change("Append", "an element that is there", add, pagedBox),
-		change("Set", "in its page", set, pagedBox),
-		change("Remove", "from its page", remove, pagedBox),
+		{Method: "denorm.SubsetPages.Set", Reason: "in its page", State: asRead(set, pagedBox), From: func(s string) ([]any, func() any) {
+			fields := roomy(bson.D{{Key: "text", Value: s + "x"}})
+			return []any{fields}, func() any { return newestMails.Set(s, s, fields) }
+		}},
+		{Method: "denorm.SubsetPages.Remove", Reason: "from its page", State: asRead(remove, pagedBox), From: func(s string) ([]any, func() any) {
+			key := roomy(bson.D{{Key: "a", Value: s}})
+			return []any{key}, func() any { return newestMails.Remove(s, key) }
+		}},
 		change("Remove", "an element that isn't there", remove, none),
 		change("Refresh", "what the pages say", refresh, pagedBox),
 		change("Refresh", "without a parent", refresh, none),

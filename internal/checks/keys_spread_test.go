@@ -35,7 +35,10 @@ func spreadCases() []Case {
 		insert("Insert", "a value with the separator is refused", func(doc bson.D) any { return spreadByID.Insert("a#b", doc) }),
 		insert("InsertAt", "in a part that was picked", func(doc bson.D) any { return spreadAny.InsertAt("2014-03-28", 5, doc) }),
 		insert("InsertAt", "with a By is refused", func(doc bson.D) any { return spreadByID.InsertAt("2014-03-28", 5, doc) }),
-		one("Point", "in one part", func(string) any { return spreadByID.Point("2014-03-28", "e1") }),
+		{Method: "keys.Spread.Point", Reason: "in one part", From: func(string) ([]any, func() any) {
+			by := roomy(bson.D{{Key: "site", Value: "a"}})
+			return []any{by}, func() any { return spreadByID.Point("2014-03-28", by) }
+		}},
 		one("Point", "under three numbers of parts", func(string) any { return spreadMore.Point("2014-03-28", "u1") }),
 		one("Point", "without a By is refused", func(s string) any { return spreadAny.Point("2014-03-28", s) }),
 		of("it holds the separator, or is empty", one("Find", "in order", func(s string) any { return spreadByID.Find(s, nil) })),
