@@ -8,6 +8,7 @@
 //	The same for copies of any shape, kept by the changes of their source, whoever writes it  [Feed]
 //	The last, first or top n of something, inside the document that it is read with           [Bounded]
 //	The first few children in their parent, and all of them beside it                         [Subset]
+//	The newest elements in their parent, and all of them in pages beside it                   [SubsetPages]
 //	All of it, without end, read page by page: a document for each page                       [Bucket]
 //	States that are made from what happened: appended at a version, replayed                  [EventLog]
 //	A view of each of these states, queried by its fields, rebuilt while events come in       [Projection]
@@ -46,6 +47,10 @@
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
 //   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]
 //   - Find and mend parents that hold others: [Subset.Checks], [Subset.Refresh]
+//   - Append an element to its page and its parent, change it, take it out: [SubsetPages.Append], [SubsetPages.Set],
+//     [SubsetPages.Remove], [SubsetPages.Delete]
+//   - Page on from where the parent ends: [SubsetPages.Rest]; find and mend parents that hold others: [SubsetPages.Checks],
+//     [SubsetPages.Refresh]
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
@@ -107,6 +112,7 @@
 //	Feed         its plans, and one more in a hundred changes
 //	Bounded      a push: 1; the document is rewritten: keep the bound to what one page shows
 //	Subset       a new child: 2; another change: 3 to 6
+//	SubsetPages  an append: 4; another change: 3 to 6; a page: 1, one document
 //	Bucket       an append: 2, 3 with a key; a page: 1, one document
 //	EventLog     an append: 2, one document; a decision: 4; a state: 2
 //	Projection   a commit: 3 by its stream, 5 by hand; a view: 2

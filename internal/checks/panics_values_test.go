@@ -25,7 +25,7 @@ var walkedFunctions = map[string]any{
 	"denorm.NewCopy": denorm.NewCopy[bson.D, any, bson.D, any], "denorm.NewCounter": denorm.NewCounter[bson.D, any, bson.D, any], "denorm.NewFeed": denorm.NewFeed[bson.D, any], "denorm.NewHistory": denorm.NewHistory[contract, string], "denorm.NewOutbox": denorm.NewOutbox[stateEvent, shipment, string], "denorm.NewInbox": denorm.NewInbox[shipment, string],
 	"denorm.NewIndexTable": denorm.NewIndexTable[bson.D, any], "denorm.NewInverted": denorm.NewInverted[bson.D, any], "denorm.NewNormalized": denorm.NewNormalized[bson.D, any],
 	"denorm.NewNumbered": denorm.NewNumbered[bson.D, any], "denorm.NewOutlier": denorm.NewOutlier[mailbox, string, mail], "denorm.NewProximity": denorm.NewProximity[bson.D, any],
-	"denorm.NewRollup": denorm.NewRollup[bson.D, any, string, int64], "denorm.NewSlots": denorm.NewSlots[string], "denorm.NewSubset": denorm.NewSubset[bson.D, any, bson.D, any], "denorm.NewUniqueCount": denorm.NewUniqueCount[string, string], "denorm.NewWideRow": denorm.NewWideRow[bson.D, string, bson.D, string],
+	"denorm.NewRollup": denorm.NewRollup[bson.D, any, string, int64], "denorm.NewSlots": denorm.NewSlots[string], "denorm.NewSubset": denorm.NewSubset[bson.D, any, bson.D, any], "denorm.NewSubsetPages": denorm.NewSubsetPages[mailbox, string, mail], "denorm.NewUniqueCount": denorm.NewUniqueCount[string, string], "denorm.NewWideRow": denorm.NewWideRow[bson.D, string, bson.D, string],
 
 	"geohash.AppendEncode": geohash.AppendEncode, "geohash.AppendGeoJSON": geohash.AppendGeoJSON, "geohash.CommonCell": geohash.CommonCell, "geohash.Distance": geohash.Distance,
 	"geohash.Encode": geohash.Encode, "geohash.Parse": geohash.Parse, "geohash.Subtract": geohash.Subtract, "geofield.NewField": geofield.NewField[bson.D, any],
@@ -45,7 +45,7 @@ var walkedFunctions = map[string]any{
 	"advise.Choose": advise.Choose, "advise.SurveyDatabase": advise.SurveyDatabase, "advise.NewBudget": advise.NewBudget[product, string],
 	"advise.NewSurvey": advise.NewSurvey[product, string, sparePart, string],
 
-	"keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int, "keys.NewComposite": keys.NewComposite[bson.D], "keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D],
+	"keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int, "keys.NewSpread": keys.NewSpread[bson.D, any], "keys.NewComposite": keys.NewComposite[bson.D], "keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D],
 	"keys.NewSequence": keys.NewSequence[product, string], "keys.NewShard": keys.NewShard[bson.D, string], "keys.ShardCandidates": keys.ShardCandidates, "keys.Text": keys.Text, "keys.Time": keys.Time,
 
 	"schema.As": schema.As[mediumBook], "schema.DocumentFromJSON": schema.DocumentFromJSON, "schema.DocumentJSON": schema.DocumentJSON,
@@ -79,7 +79,7 @@ var documentedPanics = map[string]string{
 // is made by nobody.
 var walkedValues = []any{
 	hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, parcels, keptParcels, parcelViews, polledViews, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, untokened, partNames, partShouts, dwellers, mailers,
-	thingsBy, skillFields, boxMails, skillText, firstTwo, dayVisitors, everVisitors, likes,
+	thingsBy, skillFields, boxMails, skillText, firstTwo, newestMails, spreadByID, dayVisitors, everVisitors, likes,
 	contractHistory, shipmentBox, shipmentIn, shipRelay, denorm.Average{}, denorm.CopySpread{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{},
 	denorm.OutlierCount{}, hitTotals,
 	hits, freeSeats, denorm.ShortError{},

@@ -8,6 +8,7 @@
 //	Messages or events of one owner, numbered: the one before and after, ranges, by day  [Sequence]
 //	Numbers for many goroutines, a block to a command                                    [Allocator]
 //	By which fields documents are divided among shards, and what that means for queries  [Shard]
+//	A key that many documents share, divided over n parts of an index or of shards       [Spread]
 //
 // Where documents have an _id anyway, a compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same queries:
 // at the cost of an index, and without moving a document when its city changes. A composite key saves that index, says by itself
@@ -27,6 +28,8 @@
 //     [Days.Packed], [Days.Unpacked]
 //   - Find and mend counters, and find foreign keys: [Sequence.Checks], [Sequence.Raise]; numbers that are missing: [Sequence.Gaps]
 //   - Shard a collection: [Shard.Command]; by another key: [Shard.Reshard]
+//   - Spread a hot key: [Spread.Insert], [Spread.InsertAt], [Spread.Key], [Spread.KeyAt]; read it: [Spread.Point], [Spread.Find];
+//     over another number of parts: [Spread.Checks]
 //   - See which shards a query, write or plan is sent to: [Shard.Find], [Shard.Aggregate], [Shard.Write], [Shard.Modify], [Shard.Plan]
 //   - Find keys for a collection of a model: [ShardCandidates]; see which unique indexes a key leaves: [Shard.Check]
 //   - See how documents would lie, and what is wrong with a key: [Shard.Distribution]; a hash: [HashedValue]

@@ -1,0 +1,91 @@
+package subsetpages
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A drift is a parent's array and what its pages say.
+type drift struct {
+	ID    bson.RawValue `bson:"_id"`   // of the parent
+	Found bson.RawValue `bson:"found"` // what is stored, as a rule an array; of type 0 if nothing is
+	Want  bson.RawValue `bson:"want"`  // the newest elements of the pages
+}
+
+func (d drift) tell(f *model.Finding) {
+	n := func(v bson.RawValue) int { return len(core.Elements(v)) }
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d elements, and should hold %d", n(d.Found), n(d.Want))
+	if n(d.Found) == n(d.Want) {
+		f.Problem += " others, or with other fields"
+	}
+}
+
+// An orphan is a page whose parent is not there.
+type orphan struct {
+	ID     bson.RawValue `bson:"_id"`
+	Parent bson.RawValue `bson:"key"`
+	N      bson.RawValue `bson:"n"`
+	Bytes  bson.RawValue `bson:"bytes"`
+}
+
+func (d orphan) tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("there is no parent %s", model.Shell(d.Parent))
+}
+
+// Checks find arrays that aren't the newest elements of their pages, and pages without a parent. Those of the pages come after them.
+func (s *Subset) Checks() []model.Check {
+	name := fmt.Sprintf("%s.%s: not the newest elements in %s", s.docs.Name(), s.path, s.in.Docs.Name())
+	orphans := s.in.Docs.Name() + ": pages without a parent"
+	return slices.Concat([]model.Check{{
+		Name: name, Collection: s.docs.Name(), Rule: fmt.Sprintf("%s holds the newest elements in %s, in order", s.path, s.in.Docs.Name()),
+		Pipeline: append(s.stages(), mql.Match(mql.E("$expr", mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want"))), mql.SortID()),
+		Tell:     found.Tells(drift.tell), Mend: found.Mends(name, s.docs.Name(), s.repair),
+	}, {
+		Name: orphans, Collection: s.in.Docs.Name(), Rule: "a page has a parent",
+		Pipeline: s.orphans(), Tell: found.Tells(orphan.tell), Mend: found.Mends(orphans, s.in.Docs.Name(), s.deleteOrphans),
+	}}, s.in.Checks())
+}
+
+// repair is the plan that sets the arrays that differ, if they are as they were found.
+func (s *Subset) repair(rows []drift) model.Plan {
+	return found.Mended(rows, "some arrays mended, others not yet", func(i int, d drift) (w model.Write) {
+		switch {
+		case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
+			return found.NotReturned(s.docs.Name(), i, "_id or no array to set")
+		case same(d.Found, core.Elements(d.Want)):
+			return w
+		}
+		return s.setArray(d, core.Elements(d.Want), false)
+	})
+}
+
+func (s *Subset) orphans() mongo.Pipeline {
+	find := mql.Lookup(s.docs.Name(), "key", "_id", "parent")
+	find[0].Value = append(find[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{mql.Project(mql.E("_id", 1))}})
+	return mongo.Pipeline{
+		mql.Project(mql.E("key", 1), mql.E("n", 1), mql.E("bytes", 1)),
+		find,
+		mql.Match(mql.E("parent", mql.Op("$size", 0))),
+		{{Key: "$unset", Value: "parent"}},
+		mql.SortID(),
+	}
+}
+
+// deleteOrphans deletes pages, unless something was appended to them or removed since.
+func (s *Subset) deleteOrphans(rows []orphan) model.Plan {
+	return found.Mended(rows, "some pages deleted, others not yet", func(i int, d orphan) model.Write {
+		if d.ID.Type == 0 {
+			return found.NotReturned(s.in.Docs.Name(), i, "_id")
+		}
+		return commands.DeleteOne(s.in.Docs.Name(), append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes)))
+	})
+}

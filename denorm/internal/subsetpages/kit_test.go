@@ -1,0 +1,24 @@
+package subsetpages_test
+
+import "github.com/docmodel/docmodel/internal/testkit"
+
+type docs = testkit.Docs
+
+var (
+	e                = testkit.E
+	seed             = testkit.Seed
+	store            = testkit.Store
+	exec             = testkit.Exec
+	mustExec         = testkit.MustExec
+	inTurn           = testkit.InTurn
+	parallel         = testkit.Parallel
+	runFaults        = testkit.RunFaults
+	changed          = testkit.Changed[any]
+	wantError        = testkit.WantError
+	wantDocs         = testkit.WantDocs
+	findingsOf       = testkit.FindingsOf
+	checkJob         = testkit.CheckJob
+	createIndexes    = testkit.CreateIndexes
+	wantNothingFound = testkit.WantNothingFound
+	errRefused       = testkit.ErrRefused
+)

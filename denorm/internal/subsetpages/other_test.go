@@ -1,0 +1,146 @@
+package subsetpages_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Random operations on some threads, beside lists in memory.
+func TestLockstep(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(3, 8))
+		steps := 300
+		if testkit.Few() {
+			steps = 60
+		}
+		want := map[string][]remark{"a": nil, "b": nil}
+		seed(t, db, docs{"threads": {thread{ID: "a"}, thread{ID: "b"}}, "pages": nil})
+		for range steps {
+			id, x := []string{"a", "b"}[r.IntN(2)], remarkAt(r.IntN(12))
+			list, i := want[id], slices.IndexFunc(want[id], func(o remark) bool { return o.ID == x.ID })
+			var c model.Change[any]
+			switch n := r.IntN(8); {
+			case n < 4:
+				if c = newest.Append(id, x); i < 0 {
+					want[id] = append(list, x)
+				}
+			case n < 6 && i >= 0:
+				x = list[i]
+				x.At, x.Likes = x.At+r.IntN(2)*r.IntN(20), r.IntN(5)
+				c, list[i] = newest.Set(id, x.ID, bson.D{e("at", x.At), e("likes", x.Likes)}), x
+			case n < 7:
+				if c = newest.Remove(id, x.ID); i >= 0 {
+					want[id] = slices.Delete(list, i, i+1)
+				}
+			default:
+				c = newest.Refresh(id)
+			}
+			if err := changed(c)(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			sorted := slices.Clone(want[id])
+			slices.SortFunc(sorted, func(a, b remark) int { return cmp.Or(b.At-a.At, cmp.Compare(b.ID, a.ID)) })
+			doc, err := threads.ByID(id).One(t.Context(), db)
+			if err != nil || !slices.Equal(doc.Newest, sorted[:min(2, len(sorted))]) {
+				t.Fatalf("%s holds %v, %v; all are %v", id, doc.Newest, err, want[id])
+			}
+			all, err := pages.Elements(id).All(t.Context(), db)
+			if err != nil || !slices.Equal(all, want[id]) {
+				t.Fatalf("the pages of %s hold %v, %v; want %v", id, all, err, want[id])
+			}
+		}
+		wantNothingFound(t, db, newest.Checks())
+	})
+}
+
+func TestCosts(t *testing.T) {
+	parallel(t)
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range []struct {
+			reason string
+			want   model.Cost
+			run    dbFunc
+		}{
+			{"append", model.Cost{Commands: 4, Written: 2, Returned: 1}, appended(9)},
+			{"set in a page", model.Cost{Commands: 3, Written: 1, Returned: 2}, changed(newest.Set("a", "r1", bson.D{e("text", "y")}))},
+			{"set in both", model.Cost{Commands: 5, Written: 2, Returned: 3}, changed(newest.Set("a", "r4", bson.D{e("text", "y")}))},
+			{"set its place", model.Cost{Commands: 5, Written: 2, Returned: 3}, changed(newest.Set("a", "r4", bson.D{e("at", 0)}))},
+			{"remove from a page", model.Cost{Commands: 3, Written: 1, Returned: 2}, changed(newest.Remove("a", "r1"))},
+			{"remove from both", model.Cost{Commands: 6, Written: 2, Returned: 4}, changed(newest.Remove("a", "r4"))},
+			{"refresh what is true", model.Cost{Commands: 1, Returned: 1}, changed(newest.Refresh("a"))},
+			{"delete", model.Cost{Commands: 2, Written: 3}, func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, newest.Delete("a")) }},
+			{"rest", model.Cost{Commands: 1, Returned: 1}, func(ctx context.Context, db *mongo.Database) error {
+				_, err := newest.Rest(&thread{ID: "a", Newest: []remark{remarkAt(4), remarkAt(3)}}, "", 1).All(ctx, db)
+				return err
+			}},
+		} {
+			t.Run(c.reason, func(t *testing.T) {
+				begin(t, db, 1, 2, 3, 4)
+				modeltest.WantCost(t, monitor, c.want, func() error { return c.run(t.Context(), db) })
+			})
+		}
+		many := make([]page, 3000)
+		for i := range many {
+			many[i] = page{ID: fmt.Sprintf("t%04d#0000000000", i), Key: fmt.Sprintf("t%04d", i), N: 1, Items: []remark{remarkAt(i)}}
+		}
+		mustExec(t, db, model.NewCollection[page, string]("pages").InsertMany(many))
+		if err := createIndexes(t.Context(), db, newest); err != nil {
+			t.Fatal(err)
+		}
+		modeltest.WantIndexed(t, db, newest.Rest(&thread{ID: "t0100"}, "", 1), model.IDIndex)
+	}, modeltest.WithMonitor(monitor))
+}
+
+func TestDeclarations(t *testing.T) {
+	parallel(t)
+	declare := func(path string, b *denorm.Bucket[string, remark], spec denorm.SubsetPagesSpec) func() {
+		return func() { denorm.NewSubsetPages(threads, path, b, spec) }
+	}
+	by := bson.D{e("at", -1)}
+	noKey := denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3})
+	same := denorm.NewBucket(model.NewCollection[page, string]("threads"), denorm.BucketSpec{Max: 3, Key: "id"})
+	testkit.WantDeclarationErrors(t,
+		testkit.Wrong("no bucket", declare("newest", nil, denorm.SubsetPagesSpec{Max: 2, By: by}), "no bucket", "threads", "NewBucket"),
+		testkit.Wrong("no bound", declare("newest", pages, denorm.SubsetPagesSpec{By: by}), "Max is 0", "threads.newest", "one"),
+		testkit.Wrong("no order", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2}), "no By", "threads.newest", "order"),
+		testkit.Wrong("no array", declare("title", pages, denorm.SubsetPagesSpec{Max: 2, By: by}), "not an array", "threads", "slice"),
+		testkit.Wrong("no key", declare("newest", noKey, denorm.SubsetPagesSpec{Max: 2, By: by}), "no Key", "threads.newest", "identifies"),
+		testkit.Wrong("one collection", declare("newest", same, denorm.SubsetPagesSpec{Max: 2, By: by}), "one collection", "threads.newest", "own"),
+		testkit.Wrong("twice", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: append(by, by...)}), "twice", "threads.newest", "once"),
+		testkit.Wrong("no direction", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", 2)}}), "sorts at by 2", "threads.newest", "1 or -1"),
+		testkit.Wrong("no field", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("time", 1)}}), `"time"`, "pages", "bson tags"),
+	)
+}
+
+// With transactions the same operations do the same.
+func TestTransactions(t *testing.T) {
+	parallel(t)
+	db := modeltest.NewClient(t).Database("forum")
+	begin(t, db, 1, 2, 3, 4)
+	tx, err := model.WithTransactions(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []model.Change[any]{
+		newest.Append("a", remarkAt(5)), newest.Append("a", remarkAt(5)), newest.Remove("a", "r4"), newest.Set("a", "r5", bson.D{e("text", "y")}),
+		newest.Set("a", "r1", bson.D{e("at", 7)}),
+	} {
+		if _, _, err := c.Run(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds(t, db, []int{7, 5}, []int{7, 2, 3, 5})
+}

@@ -1,0 +1,347 @@
+package subsetpages_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What the tests are about: threads that hold their newest remarks, and pages of three with all of them.
+type (
+	thread struct {
+		ID     string   `bson:"_id"`
+		Title  string   `bson:"title,omitempty"`
+		Newest []remark `bson:"newest,omitempty"`
+	}
+	remark struct {
+		ID    string `bson:"id"`
+		At    int    `bson:"at"`
+		Text  string `bson:"text,omitempty"`
+		Likes int    `bson:"likes"`
+	}
+	page   = denorm.BucketDoc[string, remark]
+	paged  = denorm.SubsetPages[thread, string, remark]
+	dbFunc = testkit.DBFunc
+)
+
+var (
+	threads = model.NewCollection[thread, string]("threads")
+	pages   = denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"likes"}})
+	newest  = denorm.NewSubsetPages(threads, "newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", -1)}})
+)
+
+func remarkAt(at int) remark { return remark{ID: fmt.Sprint("r", at), At: at, Text: "x", Likes: 1} }
+
+// appended appends remarks of these times to a thread.
+func appended(list ...int) dbFunc {
+	return func(ctx context.Context, db *mongo.Database) error {
+		for _, at := range list {
+			if err := changed(newest.Append("a", remarkAt(at)))(ctx, db); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// begun is a thread with some remarks.
+func begun(list ...int) dbFunc {
+	return inTurn(testkit.Stored(docs{"threads": {thread{ID: "a"}}, "pages": nil}), appended(list...))
+}
+
+func begin(t *testing.T, db *mongo.Database, list ...int) {
+	t.Helper()
+	seed(t, db, docs{"threads": {thread{ID: "a"}}, "pages": nil})
+	if err := appended(list...)(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holds compares the times of what a thread holds, and of all that its pages hold.
+func holds(t testing.TB, db *mongo.Database, array, all []int) {
+	t.Helper()
+	ctx := context.Background()
+	doc, err := threads.ByID("a").One(ctx, db)
+	if err != nil {
+		t.Error(err)
+	}
+	list, err := pages.Elements("a").All(ctx, db)
+	if err != nil {
+		t.Error(err)
+	}
+	times := func(list []remark) (out []int) {
+		for _, r := range list {
+			out = append(out, r.At)
+		}
+		return out
+	}
+	if got := times(doc.Newest); !slices.Equal(got, array) {
+		t.Errorf("the thread holds %v, want %v", got, array)
+	}
+	if got := times(list); !slices.Equal(got, all) {
+		t.Errorf("the pages hold %v, want %v", got, all)
+	}
+	wantNothingFound(t, db, newest.Checks())
+}
+
+func TestOperations(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range []struct {
+			reason     string
+			before     []int
+			run        model.Change[any]
+			array, all []int
+		}{
+			{"the first", nil, newest.Append("a", remarkAt(1)), []int{1}, []int{1}},
+			{"one more than the array holds", []int{1, 2, 3}, newest.Append("a", remarkAt(4)), []int{4, 3}, []int{1, 2, 3, 4}},
+			{"an element that is older", []int{2, 3}, newest.Append("a", remarkAt(1)), []int{3, 2}, []int{2, 3, 1}},
+			{"one that is there", []int{1, 2, 3}, newest.Append("a", remarkAt(1)), []int{3, 2}, []int{1, 2, 3}},
+			{"one that is there, and in the array", []int{1, 2, 3}, newest.Append("a", remarkAt(3)), []int{3, 2}, []int{1, 2, 3}},
+			{"remove from the array", []int{1, 2, 3, 4}, newest.Remove("a", "r4"), []int{3, 2}, []int{1, 2, 3}},
+			{"remove from a page alone", []int{1, 2, 3, 4}, newest.Remove("a", "r1"), []int{4, 3}, []int{2, 3, 4}},
+			{"remove the only one", []int{1}, newest.Remove("a", "r1"), nil, nil},
+			{"remove what isn't there", []int{1}, newest.Remove("a", "r9"), []int{1}, []int{1}},
+			{"another place, out of the array", []int{1, 2, 3}, newest.Set("a", "r3", bson.D{e("at", 0)}), []int{2, 1}, []int{1, 2, 0}},
+			{"another place, into the array", []int{1, 2, 3}, newest.Set("a", "r1", bson.D{e("at", 9)}), []int{9, 3}, []int{9, 2, 3}},
+			{"refresh what is true", []int{1, 2, 3}, newest.Refresh("a"), []int{3, 2}, []int{1, 2, 3}},
+		} {
+			t.Run(c.reason, func(t *testing.T) {
+				begin(t, db, c.before...)
+				for range 2 {
+					if err := changed(c.run)(t.Context(), db); err != nil {
+						t.Fatal(err)
+					}
+					holds(t, db, c.array, c.all)
+				}
+			})
+		}
+	})
+}
+
+// Set changes an element in both places, and the page's totals.
+func TestSet(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		begin(t, db, 1, 2, 3)
+		for _, id := range []string{"r1", "r3"} {
+			if err := changed(newest.Set("a", id, bson.D{e("likes", 5), e("text", "new")}))(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		holds(t, db, []int{3, 2}, []int{1, 2, 3})
+		doc, err := threads.ByID("a").One(t.Context(), db)
+		if err != nil || doc.Newest[0].Likes != 5 || doc.Newest[0].Text != "new" {
+			t.Errorf("%v, %v", doc, err)
+		}
+		total, err := pages.Totals("a").One(t.Context(), db)
+		if err != nil || total.N != 3 || total.Totals["likes"].Sum != 11 {
+			t.Errorf("%v, %v", total, err)
+		}
+	})
+}
+
+func TestRefused(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		begin(t, db, 1)
+		for _, c := range []struct {
+			run  model.Change[any]
+			want error
+		}{
+			{newest.Append("", remarkAt(1)), errRefused},
+			{newest.Append("a", remark{At: 1, ID: ""}), nil},
+			{newest.Append("gone", remarkAt(1)), model.ErrNotFound},
+			{newest.Set("a", "r9", bson.D{e("text", "y")}), model.ErrNotFound},
+			{newest.Set("a", "r1", bson.D{e("id", "y")}), errRefused},
+			{newest.Set("a", "r1", bson.D{e("txt", "y")}), errRefused},
+			{newest.Set("a", "r1", bson.D{e("text", 5)}), errRefused},
+			{newest.Set("a", "r1", bson.D{e("at", nil)}), errRefused},
+			{newest.Set("a", "r1", nil), errRefused},
+			{newest.Remove("a", nil), errRefused},
+			{newest.Remove("", "r1"), errRefused},
+			{newest.Refresh(""), errRefused},
+			{newest.Refresh("gone"), nil},
+			{newest.Remove("none", "r1"), nil},
+		} {
+			wantError(t, changed(c.run)(t.Context(), db), c.want)
+		}
+		for _, q := range []*model.Aggregate[page]{newest.Rest(&thread{ID: "a"}, "b#0000000000", 1), newest.Rest(&thread{ID: "a"}, "", -1), newest.Rest(&thread{}, "", 1)} {
+			_, err := q.All(t.Context(), db)
+			wantError(t, err, errRefused)
+		}
+		// Other code's element without a time: it sorts last.
+		_, orphans := findingsOf(t, db, newest.Checks()[1])
+		if want := []string{"pages 'gone#0000000000': there is no parent 'gone'"}; !slices.Equal(orphans, want) {
+			t.Errorf("%q", orphans)
+		}
+		if err := checkJob(newest.Checks()[1])(t.Context(), db); err != nil {
+			t.Error(err)
+		}
+		wantNothingFound(t, db, newest.Checks())
+		mustExec(t, db, newest.Delete("a"))
+		mustExec(t, db, newest.Delete("a"))
+		wantDocs(t, db, docs{"threads": {}, "pages": {}})
+	})
+}
+
+// Rest and the array together are all elements, each once, however many pages are read at a time.
+func TestRest(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		begin(t, db, 1, 2, 3, 8, 5, 6, 7, 4)
+		for n := range int64(4) {
+			doc, err := threads.ByID("a").One(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, r := range doc.Newest {
+				got = append(got, r.At)
+			}
+			after := ""
+			for {
+				list, err := newest.Rest(&doc, after, n).All(t.Context(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range list {
+					after = p.ID
+					for _, r := range p.Items {
+						got = append(got, r.At)
+					}
+				}
+				if len(list) == 0 || n == 0 {
+					break
+				}
+			}
+			if want := []int{8, 7, 4, 5, 6, 1, 2, 3}; !slices.Equal(got, want) {
+				t.Errorf("by %d: %v, want %v", n, got, want)
+			}
+		}
+	})
+}
+
+// What other code does to an array, or to the pages, is found and mended.
+func TestMend(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for reason, newestNow := range map[string]any{
+			"gone": bson.D{e("$unset", bson.D{e("newest", "")})}, "old fields": bson.D{e("$set", bson.D{e("newest.0.text", "old")})},
+			"one too many": bson.D{e("$push", bson.D{e("newest", remarkAt(0))})}, "no array": bson.D{e("$set", bson.D{e("newest", "x")})},
+		} {
+			t.Run(reason, func(t *testing.T) {
+				begin(t, db, 1, 2, 3)
+				if _, err := db.Collection("threads").UpdateByID(t.Context(), "a", newestNow); err != nil {
+					t.Fatal(err)
+				}
+				if found, said := findingsOf(t, db, newest.Checks()[0]); len(found) != 1 {
+					t.Errorf("%q", said)
+				}
+				if err := checkJob(newest.Checks()[0])(t.Context(), db); err != nil {
+					t.Error(err)
+				}
+				holds(t, db, []int{3, 2}, []int{1, 2, 3})
+			})
+		}
+	})
+}
+
+// Each operation, cut anywhere and run again, ends right.
+func TestFaults(t *testing.T) {
+	parallel(t)
+	cases := map[string]modeltest.FaultCase{}
+	add := func(name string, run dbFunc, array, all []int) {
+		cases[name] = modeltest.FaultCase{
+			Seed: begun(1, 2, 3, 4), Run: run, Check: func(t testing.TB, db *mongo.Database) { holds(t, db, array, all) },
+		}
+	}
+	add("append", appended(5), []int{5, 4}, []int{1, 2, 3, 4, 5})
+	add("append an older one", appended(0), []int{4, 3}, []int{1, 2, 3, 4, 0})
+	add("remove", changed(newest.Remove("a", "r3")), []int{4, 2}, []int{1, 2, 4})
+	add("remove from a page", changed(newest.Remove("a", "r1")), []int{4, 3}, []int{2, 3, 4})
+	add("set", changed(newest.Set("a", "r4", bson.D{e("text", "y"), e("likes", 7)})), []int{4, 3}, []int{1, 2, 3, 4})
+	add("set its place", changed(newest.Set("a", "r4", bson.D{e("at", 0)})), []int{3, 2}, []int{1, 2, 3, 0})
+	cases["delete"] = modeltest.FaultCase{
+		Seed:  begun(1, 2, 3, 4),
+		Run:   func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, newest.Delete("a")) },
+		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, docs{"threads": {}, "pages": {}}) },
+	}
+	spoil := func(ctx context.Context, db *mongo.Database) error {
+		_, err := db.Collection("threads").UpdateByID(ctx, "a", bson.D{e("$unset", bson.D{e("newest", "")})})
+		return err
+	}
+	for name, run := range map[string]dbFunc{"refresh": changed(newest.Refresh("a")), "mend": checkJob(newest.Checks()[0])} {
+		cases[name] = modeltest.FaultCase{
+			Seed: inTurn(begun(1, 2, 3, 4), spoil), Run: run,
+			Check: func(t testing.TB, db *mongo.Database) { holds(t, db, []int{4, 3}, []int{1, 2, 3, 4}) },
+		}
+	}
+	runFaults(t, cases)
+}
+
+// Two operations at once: wherever the second comes in, both are done, and the array is right without mending.
+func TestMeets(t *testing.T) {
+	parallel(t)
+	ops := []struct {
+		name string
+		run  dbFunc
+		do   func(list []int) []int
+	}{
+		{"append 5", appended(5), func(l []int) []int { return append(l, 5) }},
+		{"append 2.5", appended(25), func(l []int) []int { return append(l, 25) }},
+		{"append the oldest", appended(0), func(l []int) []int { return append(l, 0) }},
+		{"remove 40", changed(newest.Remove("a", "r40")), func(l []int) []int { return without(l, 40) }},
+		{"remove 30", changed(newest.Remove("a", "r30")), func(l []int) []int { return without(l, 30) }},
+		{"remove 10", changed(newest.Remove("a", "r10")), func(l []int) []int { return without(l, 10) }},
+		{"set 40", changed(newest.Set("a", "r40", bson.D{e("text", "y")})), func(l []int) []int { return l }},
+		{"set 20", changed(newest.Set("a", "r20", bson.D{e("text", "z")})), func(l []int) []int { return l }},
+		{"move 10", changed(newest.Set("a", "r10", bson.D{e("at", 50)})), func(l []int) []int { return append(without(l, 10), 50) }},
+	}
+	for _, a := range ops {
+		for _, b := range ops {
+			if a.name == b.name {
+				continue
+			}
+			t.Run(a.name+" | "+b.name, func(t *testing.T) {
+				modeltest.Interleave(t, modeltest.InterleaveCase{
+					OnServer: 2, Match: modeltest.Writes, Seed: begun(10, 20, 30, 40), A: a.run, B: b.run,
+					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+						gone := errors.Is(errors.Join(errA, errB), model.ErrNotFound) // a change came after the removal
+						if err := errors.Join(errA, errB); err != nil && !gone {
+							t.Error(err)
+						}
+						wantNothingFound(t, db, newest.Checks())
+						list, err := pages.Elements("a").All(context.Background(), db)
+						var got []int
+						for _, r := range list {
+							got = append(got, r.At)
+						}
+						want := b.do(a.do([]int{10, 20, 30, 40}))
+						if removed := strings.Contains(a.name+b.name, "remove 10"); removed {
+							want = without(want, 50)
+						}
+						slices.Sort(got)
+						if slices.Sort(want); err != nil || !slices.Equal(got, want) {
+							t.Errorf("%v, %v; want %v", got, err, want)
+						}
+					},
+				})
+			})
+		}
+	}
+}
+
+func without(list []int, n int) []int {
+	return slices.DeleteFunc(slices.Clone(list), func(x int) bool { return x == n })
+}

@@ -1,0 +1,281 @@
+package subsetpages
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm/internal/bucket"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	reads   func(context.Context, model.DB) (state, error)
+	decides func(state) (model.Plan, error)
+)
+
+// change is a change that is followed by what then returns, unless that is nil.
+func (s *Subset) change(err error, read reads, decide decides, then func(state) *model.Change[state]) model.Change[state] {
+	if err != nil {
+		return commands.RefusedChange[state](s.docs.Name(), err)
+	}
+	return model.Change[state]{
+		Name: "subset in pages " + s.docs.Name() + "." + s.path, Read: read, Decide: decide, Attempts: 100, Then: then,
+	}
+}
+
+// Append adds an element to the newest page, and to the parent's array.
+func (s *Subset) Append(parent, element any) model.Change[any] {
+	id, err := s.docs.RawID("_id", parent)
+	var e bucket.Element
+	if err == nil {
+		e, err = s.in.Encoded(parent, element)
+	}
+	if err == nil {
+		err = s.ordered(e.Item)
+	}
+	return commands.Untyped(s.change(err,
+		func(ctx context.Context, db model.DB) (st state, err error) {
+			st.End, err = s.in.ReadEnd(ctx, db, e)
+			return st, err
+		},
+		func(st state) (model.Plan, error) {
+			p, err := s.in.Decide(e, st.End)
+			if err != nil || p.Applied {
+				return p, err // the refresh completes what a cut left
+			}
+			p.Steps = append(p.Steps, s.push(id, e))
+			p.Leaves = "an element in its page that isn't in the parent's array yet"
+			return p, nil
+		},
+		func(st state) *model.Change[state] {
+			if st.End.Holds == "" {
+				return nil
+			}
+			next := s.refresh(id)
+			decide := next.Decide
+			next.Decide = func(st state) (model.Plan, error) {
+				if st.Drift == nil {
+					return model.Plan{}, fmt.Errorf("docmodel: %s has no parent %s: %w", s.docs.Name(), model.Shell(id), model.ErrNotFound)
+				}
+				return decide(st)
+			}
+			return next
+		},
+	))
+}
+
+// push pushes an element into the array unless its key is there. An array that holds the key was filled from the pages meanwhile.
+func (s *Subset) push(id bson.RawValue, e bucket.Element) model.Write {
+	w := commands.UpdateIf(s.docs.Name(), append(commands.ByID(id), mql.E(s.keyPath(), stored.IsNot(e.ID))), mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
+		{Key: "$each", Value: bson.A{e.Item}}, {Key: "$sort", Value: s.order()}, {Key: "$slice", Value: s.max},
+	}}}))
+	w.Expect, w.Done = model.One, commands.ByID(id)
+	return w
+}
+
+// keyed is a parent and an element of which the key is known.
+func (s *Subset) keyed(parent, key any) (id bson.RawValue, e bucket.Element, err error) {
+	if id, err = s.docs.RawID("_id", parent); err == nil {
+		e, err = s.in.Keyed(parent, key)
+	}
+	return id, e, err
+}
+
+// Set changes fields of an element in its page, and then in the parent's array.
+func (s *Subset) Set(parent, key any, fields bson.D) model.Change[any] {
+	id, e, err := s.keyed(parent, key)
+	var set bson.D
+	if err == nil {
+		set, err = s.fields(fields)
+	}
+	moves := s.sorts(set)
+	return commands.Untyped(s.change(err,
+		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
+		func(st state) (p model.Plan, _ error) {
+			if st.Item.Type == 0 {
+				return p, fmt.Errorf("docmodel: no page holds the element %s: %w", model.Shell(e.ID), model.ErrNotFound)
+			}
+			doc, err := core.SetFields(st.Item.Document(), set)
+			if err != nil {
+				return p, err
+			}
+			now := core.MustRawValue(doc)
+			if err := s.ordered(now); err != nil || now.Equal(st.Item) {
+				return p, err
+			}
+			return model.NewPlan(replace(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now, mql.Set(s.in.Recounted()...))), nil
+		},
+		func(state) *model.Change[state] {
+			if moves {
+				return s.refresh(id)
+			}
+			return s.follow(id, e)
+		},
+	))
+}
+
+// follow makes an element of the parent's array what its page holds. The array is read after the page was written: what fills the
+// array later reads the page after that too.
+func (s *Subset) follow(id bson.RawValue, e bucket.Element) *model.Change[state] {
+	c := s.change(nil,
+		func(ctx context.Context, db model.DB) (st state, err error) {
+			held, err := s.readHeld(ctx, db, id, e)
+			if err == nil && held.Type != 0 {
+				st, err = s.readItem(ctx, db, e)
+			}
+			st.Held = held
+			return st, err
+		},
+		func(st state) (p model.Plan, _ error) {
+			if st.Item.Type != 0 && !st.Item.Equal(st.Held) {
+				p = model.NewPlan(replace(s.docs.Name(), commands.ByID(id), s.path, st.Held, st.Item))
+			}
+			return p, nil
+		}, nil)
+	return &c
+}
+
+// replace puts an element in the place of another, which must be as it was read.
+func replace(collection string, id bson.D, path string, was, now bson.RawValue, then ...bson.D) model.Write {
+	other := mql.Map("$"+path, "item", mql.Cond(mql.Op("$eq", "$$item", mql.Literal(was)), mql.Literal(now), "$$item"))
+	holds := func(v bson.RawValue) bson.D { return append(slices.Clone(id), mql.E(path, mql.Op("$eq", v))) }
+	w := commands.UpdateIf(collection, holds(was), append(mongo.Pipeline{mql.Set(mql.E(path, other))}, then...))
+	w.Expect, w.Done = model.One, holds(now)
+	return w
+}
+
+// fields checks and encodes fields of an element.
+func (s *Subset) fields(fields bson.D) (bson.D, error) {
+	if len(fields) == 0 {
+		return nil, s.in.Docs.Refuse("fields", nil, "no field was given")
+	}
+	out := make(bson.D, len(fields))
+	for i, e := range fields {
+		f, err := s.in.Docs.Field("items." + e.Key)
+		if err != nil {
+			return nil, err
+		}
+		at := "items[]." + e.Key
+		switch {
+		case core.Overlap(e.Key, s.in.Spec.Key):
+			return nil, s.in.Docs.Refuse(at, nil, "identifies the element and can't be set")
+		case s.in.Spec.At != "" && core.Overlap(e.Key, s.in.Spec.At):
+			return nil, s.in.Docs.Refuse(at, nil, "decides in which page the element is and can't be set")
+		case f.Arrays > 2 || f.Arrays == 2 && !f.IsArray():
+			return nil, s.in.Docs.Refuse(at, nil, "lies inside an array: set the array whole")
+		case slices.ContainsFunc(fields[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }):
+			return nil, s.in.Docs.Refuse(at, nil, "is set twice")
+		}
+		v, err := s.in.Docs.FieldValue(f, e.Value, false)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bson.E{Key: e.Key, Value: v}
+	}
+	return out, nil
+}
+
+// Remove takes an element out of its page, and then of the parent's array, which is filled up from the pages.
+func (s *Subset) Remove(parent, key any) model.Change[any] {
+	id, e, err := s.keyed(parent, key)
+	return commands.Untyped(s.change(err,
+		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
+		func(st state) (p model.Plan, _ error) {
+			if st.Holder != "" {
+				p = model.NewPlan(s.in.Without(st.Holder, e))
+			}
+			return p, nil
+		},
+		func(state) *model.Change[state] {
+			return s.filled(id, func(ctx context.Context, db model.DB) (bool, error) {
+				held, err := s.readHeld(ctx, db, id, e)
+				return held.Type != 0, err
+			})
+		},
+	))
+}
+
+// Delete deletes a parent, and then its pages.
+func (s *Subset) Delete(parent model.Write, key any) model.Plan {
+	pages, err := s.in.OfKey(key)
+	if parent.Err == nil {
+		parent.Err = err
+	}
+	if parent.Err != nil {
+		return model.RefusedPlan(s.docs.Name(), parent.Err)
+	}
+	p := model.NewPlan(parent, model.Write{Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: pages}})
+	p.Leaves = "pages without a parent"
+	return p
+}
+
+// Refresh makes a parent's array what its pages say.
+func (s *Subset) Refresh(parent any) model.Change[any] {
+	id, err := s.docs.RawID("_id", parent)
+	if err != nil {
+		return commands.RefusedChange[any](s.docs.Name(), err)
+	}
+	return commands.Untyped(*s.refresh(id))
+}
+
+func (s *Subset) refresh(id bson.RawValue) *model.Change[state] {
+	return s.filled(id, func(context.Context, model.DB) (bool, error) { return true, nil })
+}
+
+// filled makes a parent's array what its pages say, if it must. It looks again after each write: while an array was full, it may
+// have dropped what should have come into it.
+func (s *Subset) filled(id bson.RawValue, must func(context.Context, model.DB) (bool, error)) *model.Change[state] {
+	differs := func(st state) bool { return st.Drift != nil && !same(st.Drift.Found, core.Elements(st.Drift.Want)) }
+	c := s.change(nil,
+		func(ctx context.Context, db model.DB) (st state, err error) {
+			read, err := must(ctx, db)
+			if err == nil && read {
+				st.Drift, err = s.readDrift(ctx, db, id)
+			}
+			return st, err
+		},
+		func(st state) (p model.Plan, _ error) {
+			if differs(st) {
+				p = model.NewPlan(s.setArray(*st.Drift, core.Elements(st.Drift.Want), true))
+			}
+			return p, nil
+		},
+		func(st state) *model.Change[state] {
+			if !differs(st) {
+				return nil
+			}
+			return s.refresh(id)
+		})
+	return &c
+}
+
+// same reports whether an array holds just these elements. Nothing stored is the same as an empty array.
+func same(found bson.RawValue, want []bson.RawValue) bool {
+	if found.Type != bson.TypeArray && (found.Type != 0 || len(want) > 0) {
+		return false
+	}
+	return slices.EqualFunc(core.Elements(found), want, bsonval.EqualRaw)
+}
+
+// setArray sets a parent's array, if it is as it was found. With expect, one that changed meanwhile is stale.
+func (s *Subset) setArray(d drift, want []bson.RawValue, expect bool) model.Write {
+	list := make(bson.A, len(want))
+	for i, v := range want {
+		list[i] = bsonval.Clone(v)
+	}
+	id := bsonval.Clone(d.ID)
+	asFound := append(commands.ByID(id), stored.HoldsAt(s.path, bsonval.Clone(d.Found)))
+	w := commands.UpdateIf(s.docs.Name(), asFound, mql.Op("$set", bson.D{{Key: s.path, Value: list}}))
+	if expect {
+		w.Expect, w.Done = model.One, append(commands.ByID(id), mql.E(s.path, mql.Op("$eq", list)))
+	}
+	return w
+}

@@ -1,0 +1,116 @@
+package spread
+
+import (
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys/internal/stored"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// hashed is the number of a value of By.
+func (k *Keys) hashed(v any) (uint64, error) {
+	raw, err := k.docs.Raw(v)
+	if err != nil {
+		return 0, k.docs.Refuse(k.spec.By, nil, err.Error())
+	}
+	return k.hashedRaw(raw)
+}
+
+func (k *Keys) hashedRaw(raw bson.RawValue) (uint64, error) {
+	if !isKey(raw) {
+		return 0, k.docs.Refuse(k.spec.By, nil, "is missing, null, an array or a regular expression, by which nothing is found")
+	}
+	return uint64(k.hash(raw)), nil
+}
+
+func isKey(v bson.RawValue) bool {
+	switch v.Type {
+	case 0, bson.TypeNull, bson.TypeUndefined, bson.TypeRegex, bson.TypeArray:
+		return false
+	}
+	return true
+}
+
+// Key is the key of a value for a document with a value of By.
+func (k *Keys) Key(value string, by any) (string, error) {
+	if k.spec.By == "" {
+		return "", k.docs.Refuse("By", nil, "wasn't declared: the part is the caller's choice, use KeyAt")
+	}
+	if err := k.checked(value); err != nil {
+		return "", err
+	}
+	n, err := k.hashed(by)
+	return key(value, part(n, k.spec.Parts)), err
+}
+
+// KeyAt is the key of a value for a number of the caller's choice.
+func (k *Keys) KeyAt(value string, number uint64) (string, error) {
+	if k.spec.By != "" {
+		return "", k.docs.Refuse("number", number, "doesn't choose the part, By does: use Key")
+	}
+	return key(value, part(number, k.spec.Parts)), k.checked(value)
+}
+
+// Insert stores a document under its key.
+func (k *Keys) Insert(value string, doc any) model.Write {
+	raw, err := stored.Document(k.docs, doc)
+	if err != nil {
+		return k.refused(k.docs.Refuse("document", nil, err.Error()))
+	}
+	if k.spec.By == "" {
+		return k.refused(k.docs.Refuse("By", nil, "wasn't declared: the part is the caller's choice, use InsertAt"))
+	}
+	by, err := bsonLookup(raw, k.spec.By)
+	if err != nil {
+		return k.refused(k.docs.Refuse(k.spec.By, nil, err.Error()))
+	}
+	if !isKey(by) {
+		return k.refused(k.docs.Refuse(k.spec.By, nil, "has no value, by which the document is spread"))
+	}
+	name, err := k.Key(value, by)
+	return k.insert(name, err, raw)
+}
+
+// InsertAt stores a document in a part of the caller's choice.
+func (k *Keys) InsertAt(value string, number uint64, doc any) model.Write {
+	raw, err := stored.Document(k.docs, doc)
+	if err != nil {
+		return k.refused(k.docs.Refuse("document", nil, err.Error()))
+	}
+	name, err := k.KeyAt(value, number)
+	return k.insert(name, err, raw)
+}
+
+func (k *Keys) refused(err error) model.Write { return model.Refused(k.docs.Name(), err) }
+
+func (k *Keys) insert(name string, err error, doc bson.Raw) model.Write {
+	if err != nil {
+		return k.refused(err)
+	}
+	has, err := bsonLookup(doc, k.path)
+	if err != nil {
+		return k.refused(k.docs.Refuse(k.path, nil, err.Error()))
+	}
+	if text, _ := has.StringValueOK(); has.Type != 0 && has.Type != bson.TypeNull && text != "" && text != name {
+		return k.refused(k.docs.Refuse(k.path, text, "is not the key that the document gets: leave it empty"))
+	}
+	set, err := core.SetFields(doc, bson.D{{Key: k.path, Value: name}})
+	if err != nil {
+		return k.refused(k.docs.Refuse(k.path, nil, err.Error()))
+	}
+	return model.NewCollection[bson.Raw, any](k.docs.Name()).Insert(set)
+}
+
+// moved brings a document under another key, if it is as it was found.
+func (k *Keys) moved(d misplaced) model.Write {
+	id := bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(d.ID))}, {Key: k.path, Value: mql.Eq(bsonval.Clone(d.Key))}}
+	if k.spec.By != "" && k.spec.By != "_id" {
+		id = append(id, mql.E(k.spec.By, mql.Eq(bsonval.Clone(d.By))))
+	}
+	return model.Write{Collection: k.docs.Name(), Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+		Filter: id, Update: mql.Set(mql.E(k.path, d.Want)),
+	}}
+}
