@@ -180,7 +180,7 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 // caller has read, 0 for a new aggregate. All of them are stored, or none. Running it again
 // with its token does nothing, also when others have appended since.
 //
-// Running it gives ErrVersion when the aggregate is at another version, ErrReused when the
+// Running it gives ErrVersion when the aggregate is at another version, ErrToken when the
 // token belongs to another append, ErrEarlier when the last commit's time is later than at,
 // and a [*model.ValueError] for no events, too many or too large ones. The log stays as it
 // was.

@@ -83,7 +83,7 @@ type Difference struct {
 //
 // # Errors
 //
-// A change whose time is before the time of the last change gives [ErrClock], and nothing
+// A change whose time is before the time of the last change gives [ErrEarlier], and nothing
 // is written. A version that isn't stored gives [ErrNoRevision]. A document that leaves no
 // room for a revision in 16 MiB is refused.
 //
@@ -121,16 +121,6 @@ type History[D, K any] struct {
 	revisions *model.Collection[Revision[D, K], RevisionID[K]]
 	h         *history.History
 }
-
-var (
-	// ErrNoRevision says that no revision of a version is stored. It wraps
-	// [model.ErrNotFound].
-	ErrNoRevision = history.ErrNoRevision
-
-	// ErrClock says that something happened before what is stored last, by the times that
-	// the callers gave: a clock runs backwards, or two clocks differ.
-	ErrClock = history.ErrClock
-)
 
 // NewHistory declares that documents keep their earlier versions in another collection. It
 // panics with a [*model.DeclarationError] when a path doesn't exist or holds another type,

@@ -41,10 +41,6 @@ type Inbox[D, K any] struct {
 	in   *inbox.Inbox
 }
 
-// ErrHandled says that an event was handled before: there is nothing left to do for it. It
-// wraps [model.ErrTaken].
-var ErrHandled = inbox.ErrHandled
-
 // NewInbox declares that documents keep the tokens of events that they have handled, in an
 // array of [Receipt] at a path. It panics with a [*model.DeclarationError] when there is no
 // such array, it lies in another array, or its nil slice is stored as null.

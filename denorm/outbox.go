@@ -105,10 +105,6 @@ type Outbox[D, K, E any] struct {
 	o    *outbox.Outbox
 }
 
-// ErrToken says that an operation's token was used before, for something else. It wraps
-// [model.ErrTaken].
-var ErrToken = outbox.ErrToken
-
 // NewOutbox declares that events of type E wait in documents, at the path of an
 // [Outgoing] field. It panics with a [*model.DeclarationError] when there is no such field,
 // it lies in an array or isn't tagged omitempty, or E isn't stored as a document.

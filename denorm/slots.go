@@ -107,7 +107,7 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 
 // Add returns the change that adds n to a key, which need not exist. A counter takes a
 // negative n too. A token that was counted before does nothing; with another amount it
-// gives an error that wraps model.ErrTaken. A sum beyond an int64 is the server's error.
+// gives [ErrToken]. A sum beyond an int64 is the server's error.
 //
 // Cost: one command, one document by _id. The first attempt reads nothing: it writes to
 // the slot that the key has by the spec. Where that isn't so, it costs two more; a token

@@ -41,10 +41,10 @@ func TestEventLogAppend(t *testing.T) {
 		{"again", plain.Append("a", 2, minute(1), cents(3), token(2)), nil, nil},
 		{"again at another time", plain.Append("a", 2, minute(7), cents(3), token(2)), nil, nil},
 		{"again since others appended", plain.Append("a", 0, noon, cents(1, 2), token(1)), nil, nil},
-		{"the token with other events", plain.Append("a", 2, minute(1), cents(4), token(2)), denorm.ErrReused, nil},
-		{"the token with more events", plain.Append("a", 0, minute(1), cents(1, 2, 3), token(1)), denorm.ErrReused, nil},
-		{"the last token at the next version", plain.Append("a", 3, minute(2), cents(3), token(2)), denorm.ErrReused, nil},
-		{"an older token at the next version", plain.Append("a", 3, minute(2), cents(1, 2), token(1)), denorm.ErrReused, nil},
+		{"the token with other events", plain.Append("a", 2, minute(1), cents(4), token(2)), denorm.ErrToken, nil},
+		{"the token with more events", plain.Append("a", 0, minute(1), cents(1, 2, 3), token(1)), denorm.ErrToken, nil},
+		{"the last token at the next version", plain.Append("a", 3, minute(2), cents(3), token(2)), denorm.ErrToken, nil},
+		{"an older token at the next version", plain.Append("a", 3, minute(2), cents(1, 2), token(1)), denorm.ErrToken, nil},
 		{"an earlier time", plain.Append("a", 3, noon, cents(4), token(9)), denorm.ErrEarlier, nil},
 		{"no events", plain.Append("a", 3, minute(2), nil, token(9)), errRefused, nil},
 		{"too many events", plain.Append("a", 3, minute(2), make([]move, 21), token(9)), errRefused, nil},
@@ -88,8 +88,8 @@ func TestEventLogAppend(t *testing.T) {
 	if !errors.Is(err, model.ErrStale) || !strings.Contains(err.Error(), "version 3") || !strings.Contains(err.Error(), "version 0") {
 		t.Errorf("the error of another version: %v", err)
 	}
-	if !errors.Is(denorm.ErrReused, model.ErrTaken) {
-		t.Error("ErrReused is not ErrTaken")
+	if !errors.Is(denorm.ErrToken, model.ErrTaken) {
+		t.Error("ErrToken is not ErrTaken")
 	}
 }
 

@@ -4,18 +4,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var (
 	ErrVersion = fmt.Errorf("docmodel: the aggregate is at another version: %w", model.ErrStale)
-	ErrReused  = fmt.Errorf("docmodel: the token belongs to another append: %w", model.ErrTaken)
-	ErrEarlier = errors.New("docmodel: the time is before that of the last commit")
+	ErrGap     = errors.New("docmodel: events are missing from the log")
 )
-
-// ErrGap says that a log lacks events: it can't be replayed.
-var ErrGap = errors.New("docmodel: events are missing from the log")
 
 // A described error says which value an error is about.
 type described struct {
@@ -33,7 +30,7 @@ func (l *Log) errorf(is error, format string, args ...any) error {
 
 // reused is the error of a token that belongs to another append.
 func (l *Log) reused(op bson.ObjectID) error {
-	return l.errorf(ErrReused, "the token %s belongs to another append", model.Shell(op))
+	return l.errorf(stored.ErrToken, "the token %s belongs to another append", model.Shell(op))
 }
 
 // versionError says which version was expected. actual is -1 where another append was first and nothing more is known.

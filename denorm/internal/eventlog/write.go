@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -125,7 +126,7 @@ func (l *Log) decideAppend(k Key, expected int64, raw bson.Raw, a appending) (mo
 	case a.Head.Token == op:
 		return model.Plan{}, l.reused(op)
 	case bson.DateTime(at) < a.Head.At:
-		return model.Plan{}, l.errorf(ErrEarlier, "the time %s is before that of the last commit, %s", model.Shell(bson.DateTime(at)), model.Shell(a.Head.At))
+		return model.Plan{}, l.errorf(stored.ErrEarlier, "the time %s is before that of the last commit, %s", model.Shell(bson.DateTime(at)), model.Shell(a.Head.At))
 	}
 	return model.NewPlan(l.insert(k, raw, l.versionError(k, expected, -1), l.reused(op))), nil
 }

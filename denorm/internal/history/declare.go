@@ -3,7 +3,6 @@ package history
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -18,9 +17,6 @@ import (
 
 // ErrNoRevision says that no revision of that version is stored.
 var ErrNoRevision = fmt.Errorf("docmodel: no revision of this version is stored: %w", model.ErrNotFound)
-
-// ErrClock says that a change would be earlier than the change before it.
-var ErrClock = errors.New("docmodel: the time is before the time of the last change: check the clock")
 
 // A History is a denorm.History without its types.
 type History struct {

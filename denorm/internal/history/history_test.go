@@ -89,7 +89,7 @@ func TestHistoryErrors(t *testing.T) {
 			want   error
 			says   string
 		}{
-			"a clock that runs backwards": {setN("a", 3, 0, token(1)), denorm.ErrClock, "cards: revised.at: is before 2014-03-01T12:01:00Z"},
+			"a clock that runs backwards": {setN("a", 3, 0, token(1)), denorm.ErrEarlier, "cards: revised.at: is before 2014-03-01T12:01:00Z"},
 			"an unknown version":          {kept.Restore("a", 7, by(2), token(1)), denorm.ErrNoRevision, "version 7 of 'a'"},
 			"the newest version":          {kept.Restore("a", 2, by(2), token(1)), denorm.ErrNoRevision, ""},
 			"no such card":                {setN("b", 3, 2, token(1)), model.ErrNotFound, ""},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -63,7 +64,7 @@ func (h *History) clock(note Note, at time.Time, last bson.Raw) error {
 		at = t
 	}
 	if ms := note.At.Truncate(time.Millisecond); ms.Before(at) {
-		return fmt.Errorf("%w: %w", ErrClock, h.docs.Refuse(h.revised+".at", note.At, "is before "+at.UTC().Format(time.RFC3339Nano)))
+		return fmt.Errorf("%w: %w", stored.ErrEarlier, h.docs.Refuse(h.revised+".at", note.At, "is before "+at.UTC().Format(time.RFC3339Nano)))
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm/internal/outbox"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -63,7 +63,7 @@ func (in *Inbox) applied(w *model.Write, byID, receipt bson.D) {
 	of := func(d bson.D) bson.D { return model.And(byID, bson.D{mql.E(in.path, mql.Op("$elemMatch", d))}) }
 	w.Done = of(receipt)
 	w.Reasons = append(w.Reasons, model.Reason{
-		If: of(bson.D{receipt[0], mql.E("sum", mql.Op("$ne", receipt[1].Value))}), Err: outbox.ErrToken,
+		If: of(bson.D{receipt[0], mql.E("sum", mql.Op("$ne", receipt[1].Value))}), Err: stored.ErrToken,
 	})
 }
 

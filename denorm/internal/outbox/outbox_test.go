@@ -36,7 +36,7 @@ func TestOutboxPublish(t *testing.T) {
 			want error
 			says string
 		}{
-			"a token of another event": {box.Publish("a", told{3}, noon, token(2)), denorm.ErrToken, "used for another event"},
+			"a token of another event": {box.Publish("a", told{3}, noon, token(2)), denorm.ErrToken, "used for something else"},
 			"no such lot":              {box.Publish("b", told{3}, noon, token(3)), model.ErrNotFound, ""},
 			"no token":                 {box.Publish("a", told{3}, noon, bson.NilObjectID), testkit.ErrRefused, "box.events.id"},
 			"no time":                  {box.Publish("a", told{3}, time.Time{}, token(3)), testkit.ErrRefused, "box.events.at"},

@@ -4,15 +4,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// ErrToken says that a token stands for another event.
-var ErrToken = fmt.Errorf("docmodel: the token was used for another event: %w", model.ErrTaken)
 
 // errFull says that too many events wait in a document.
 var errFull = fmt.Errorf("docmodel: as many events wait as OutboxSpec.Max allows, and nobody hands them on: %w", model.ErrFull)
@@ -41,7 +39,7 @@ func (o *Outbox) Publish(id, body any, at time.Time, op bson.ObjectID) model.Wri
 		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
 		Done: model.And(byID, bson.D{mql.E("$or", bson.A{o.same(o.events, event, op), o.same(o.parked, event, op)})}),
 		Reasons: []model.Reason{
-			{If: holds(o.events), Err: ErrToken}, {If: holds(o.parked), Err: ErrToken},
+			{If: holds(o.events), Err: stored.ErrToken}, {If: holds(o.parked), Err: stored.ErrToken},
 			{If: model.And(byID, bson.D{mql.E(room, mql.Exists(true))}), Err: errFull},
 		},
 	}

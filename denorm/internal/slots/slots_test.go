@@ -113,7 +113,7 @@ func TestSlotsAdd(t *testing.T) {
 		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)))
 		wantSum(t, db, likes, "p", 8)
 		_, _, err := likes.Add("p", 4, token(1)).Run(t.Context(), db)
-		wantError(t, err, model.ErrTaken)
+		wantError(t, err, denorm.ErrToken)
 		_, err = likes.Total("x").One(t.Context(), db)
 		wantError(t, err, model.ErrNotFound)
 		all, err := likes.Totals().All(t.Context(), db)
@@ -147,9 +147,9 @@ func TestSlotsTake(t *testing.T) {
 		must(t, db, seats.Take("s", 5, tokenOf(1, 4, 0)))
 		wantFree(t, db, seats, "s", 0)
 		_, _, err = seats.Take("s", 2, tokenOf(1, 4, 0)).Run(t.Context(), db)
-		wantError(t, err, model.ErrTaken)
+		wantError(t, err, denorm.ErrToken)
 		_, _, err = seats.Add("s", 5, tokenOf(1, 4, 0)).Run(t.Context(), db)
-		wantError(t, err, model.ErrTaken)
+		wantError(t, err, denorm.ErrToken)
 	})
 }
 

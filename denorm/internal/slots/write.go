@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -76,7 +77,7 @@ func (e *ShortError) Unwrap() error { return model.ErrFull }
 
 // reused says that a token came with another amount.
 func (s *Slots) reused(t Token, n int64) error {
-	return fmt.Errorf("docmodel: %s: the token %s counts %d already, it can't count %d: %w", s.docs.Name(), t.Op.Hex(), t.N, n, model.ErrTaken)
+	return fmt.Errorf("docmodel: %s: the token %s counts %d already, it can't count %d: %w", s.docs.Name(), t.Op.Hex(), t.N, n, stored.ErrToken)
 }
 
 // decide writes to the slot of the operation, once what others left is finished.
