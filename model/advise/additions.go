@@ -175,6 +175,9 @@ func (d *decision) total(field string, of, in End, kept Choice) {
 		d.say(ruleRough, figure, "a number of %s that may be rough is written once in %d changes", of.Name, roughStep)
 	case t.ReadsPerChange < CopyLimit:
 		d.without(field, ruleComputed, figure+" < 10", "no number of %s is kept: it changes too often", of.Name)
+	case t.ByTime && kept == Counter && d.choice.Structure() == ParentRef:
+		d.choice |= Binned
+		d.say(ruleComputed, figure+" ≥ 10", "numbers of %s are rolled up by hour, day and month", of.Name)
 	case t.Distinct && kept == Counter:
 		d.choice |= Distinct
 		d.say(ruleComputed, figure+" ≥ 10", "each different member of %s is one document, and counted once", of.Name)
@@ -199,7 +202,7 @@ func (d *decision) folds() {
 		return // without copies, the reason is theirs
 	}
 	switch {
-	case d.choice&(Subset|Counter|Approximate|Distinct|Slots) != 0:
+	case d.choice&(Subset|Counter|Approximate|Distinct|Slots|Binned) != 0:
 		d.without("Parent.Copied.Whole", ruleFold, "", "%s keep their documents, which hold what is shown with them", d.Parent.Name)
 	case d.choice.Structure() != ParentRef:
 		d.without("Parent.Copied.Whole", ruleFold, "", "%s keep their documents: more refers to them than one id in each of the %s", d.Parent.Name, d.Child.Name)
@@ -234,6 +237,12 @@ func (d *decision) remembered() {
 		} else if e.end.Versions {
 			d.choice |= Versions
 			d.say(ruleVersions, "2 writes a change", "every version of %s is kept in a collection beside them", e.end.Name)
+		}
+		if e.end.Log && e.part {
+			d.without(e.name+".Log", ruleLog, "", "%s are stored within other documents: keep the events of their %s", e.end.Name, e.other.Name)
+		} else if e.end.Log {
+			d.choice |= Log
+			d.say(ruleLog, "1 write an append", "events of %s are appended, and their states are made of them", e.end.Name)
 		}
 		if e.end.Events && e.part {
 			d.without(e.name+".Events", ruleEvents, "", "%s are stored within other documents: events wait in their %s", e.end.Name, e.other.Name)

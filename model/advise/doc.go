@@ -26,6 +26,8 @@
 //	a number of them shown with the parent                 [Counter], [Distinct], [Approximate], [Slots]   denorm.Counter, …
 //	children of several kinds                              [Kinds]             embed.Kinds, embed.Union
 //	every version kept, with who changed it                [Versions]          denorm.History
+//	states that are made of events                         [Log]               denorm.EventLog
+//	numbers by hour, day and month                         [Binned]            denorm.Rollup
 //	each change told to other systems                      [Events]            denorm.Outbox
 //	children that are of use for some days                 [Expiry]            schema.Expiry
 //

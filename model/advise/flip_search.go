@@ -93,7 +93,7 @@ func (s *search) applies(field string) bool {
 		return e.Total.ReadsPerChange != 0
 	case "Page":
 		return e.Page > 0
-	case "Value", "Kinds", "Days", "Versions", "Events":
+	case "Value", "Kinds", "Days", "Versions", "Log", "Events":
 		return false
 	}
 	return true

@@ -66,6 +66,7 @@ type End struct {
 	Days    float64 // how many days a document is of use, after which it may be deleted; the default is forever
 
 	Versions bool // every version of a document is kept: who changed it, when and why
+	Log      bool // what happens to a document is stored as events, and its state is made of them
 	Events   bool // each change of a document is told to other systems, and none may be lost
 
 	// Copied and the fields below it say what of this end's documents is shown where the other end is read. The default is
@@ -119,6 +120,7 @@ type Newest struct {
 type Total struct {
 	ReadsPerChange float64 // reads that show it for each change of the number; 0 means that no number is shown
 	Distinct       bool    // it counts different members, however often each comes
+	ByTime         bool    // it is shown by the hour, day or month in which the documents were added
 	Rough          bool    // it may be off by a few parts in a hundred
 }
 

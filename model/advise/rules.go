@@ -43,6 +43,7 @@ var (
 	ruleTree     = Rule{"manual", "tree structures"}             // what each form is good for
 	ruleKinds    = Rule{"manual", "polymorphic data"}            // documents of different shapes in one collection
 	ruleVersions = Rule{"manual", "document versioning"}         // earlier versions are documents of another collection
+	ruleLog      = Rule{"Azure", "event sourcing"}               // events are stored, states derived
 	ruleEvents   = Rule{"manual", "atomicity"}                   // what one document holds changes together
 	ruleExpiry   = Rule{"manual", "TTL indexes"}                 // the server deletes documents by their time
 	ruleWorking  = Rule{"manual", "bloated documents"}           // what isn't accessed together isn't stored together

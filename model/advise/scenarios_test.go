@@ -149,7 +149,7 @@ var scenarios = []scenario{
 		withNewest(postComments, advise.Newest{N: 3}), advise.ParentRef | advise.Subset, "relate.ParentRef denorm.Subset"},
 	{"comments by the hundred", "000: the newest three in the post, the others in documents of 100, as they are loaded",
 		func() rel { r := withNewest(postComments, advise.Newest{N: 3}); r.Child.Page = 100; return r }(),
-		advise.Bucket | advise.Subset, "denorm.Bucket denorm.Subset"},
+		advise.Bucket | advise.Subset, "denorm.Bucket denorm.SubsetPages"},
 	{"portfolio and stocks", "000, 003: a stock is traded hundreds of times a day and held by thousands: refer to it",
 		rel{Parent: end{Name: "portfolios", Has: count{Typical: 10, Max: 200}},
 			Child: end{Name: "stocks", Has: count{Typical: 5000, Max: 100000}, Shows: none, Copied: advise.Copied{Fields: "open, high, low", ReadsPerChange: 0.2}}},
@@ -260,7 +260,7 @@ func randomRatio(rng *rand.Rand) float64 {
 func randomEnd(rng *rand.Rand) (e end) {
 	e = end{
 		Bytes: rng.Int64N(1 << rng.IntN([]int{10, 25}[rng.IntN(2)])), IDBytes: rng.Int64N(40), Alone: randomShare(rng), Shows: randomShare(rng),
-		ReadsPerChange: randomRatio(rng), Ordered: rng.IntN(5) == 0, Versions: rng.IntN(5) == 0, Events: rng.IntN(5) == 0,
+		ReadsPerChange: randomRatio(rng), Ordered: rng.IntN(5) == 0, Versions: rng.IntN(5) == 0, Log: rng.IntN(5) == 0, Events: rng.IntN(5) == 0,
 	}
 	if rng.IntN(3) == 0 {
 		e.Copied = advise.Copied{Fields: "name", Bytes: rng.Int64N(300), ReadsPerChange: randomRatio(rng), Strong: rng.IntN(4) == 0, Whole: rng.IntN(3) == 0}
@@ -272,7 +272,7 @@ func randomEnd(rng *rand.Rand) (e end) {
 		e.Page = 1 + rng.Int64N(1<<rng.IntN(13))
 	}
 	if rng.IntN(4) == 0 {
-		e.Total = advise.Total{ReadsPerChange: randomRatio(rng), Distinct: rng.IntN(4) == 0, Rough: rng.IntN(2) == 0}
+		e.Total = advise.Total{ReadsPerChange: randomRatio(rng), Distinct: rng.IntN(4) == 0, ByTime: rng.IntN(4) == 0, Rough: rng.IntN(2) == 0}
 	}
 	if rng.IntN(8) == 0 {
 		e.Kinds, e.Days = rng.Int64N(4), float64(rng.IntN(100))

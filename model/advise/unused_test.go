@@ -45,13 +45,14 @@ func inputsOf(e end, name string, child bool, a advise.Advice) []input {
 	inside := child && (s == advise.Embed || s == advise.Values || s == advise.Outlier || s == advise.Bucket) || !child && c.Has(advise.Fold)
 	return []input{
 		{e.Versions, name + ".Versions", c.Has(advise.Versions) && !inside, ""},
+		{e.Log, name + ".Log", c.Has(advise.Log) && !inside, ""},
 		{e.Events, name + ".Events", c.Has(advise.Events) && !inside, ""},
 		{e.Copied.Fields != "", name + ".Copied", c.Has(pick(advise.CopyIntoChild, advise.CopyIntoParent)), ""},
 		{e.Copied.Whole, name + ".Copied.Whole", !child && c.Has(advise.Fold), name + ".Copied"},
 		{e.Newest.N > 0, name + ".Newest", child && (c.Has(advise.Subset) || c.Has(advise.Bounded)), ""},
 		{e.Newest.Drop, name + ".Newest.Drop", child && c.Has(advise.Bounded), name + ".Newest"},
 		{e.Page > 0, name + ".Page", child && s == advise.Bucket, ""},
-		{e.Total.ReadsPerChange > 0, name + ".Total", c.Has(counters) || child && c&(advise.Distinct|advise.Approximate|advise.Slots) != 0, ""},
+		{e.Total.ReadsPerChange > 0, name + ".Total", c.Has(counters) || child && c&(advise.Distinct|advise.Approximate|advise.Slots|advise.Binned) != 0, ""},
 		{e.Kinds > 1, name + ".Kinds", child && c.Has(advise.Kinds), ""},
 		{e.Days > 0, name + ".Days", child && c.Has(advise.Expiry), ""},
 		{e.Ordered, name + ".Ordered", child && array || !child && slices.Contains(a.Types(), "relate.ManyToMany"), ""},
@@ -95,7 +96,7 @@ func TestChooseIgnoresNothing(t *testing.T) {
 			t.Fatalf("what is folded away holds something\n%s", a)
 		}
 	}
-	if len(seen) != 22 {
+	if len(seen) != 24 {
 		t.Errorf("%v", seen)
 	}
 	for field, n := range seen {

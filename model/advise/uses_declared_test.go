@@ -58,6 +58,13 @@ func declaredParts() []declaredUse {
 	outlier := denorm.NewOutlier(posts, "embedded", denorm.NewBucket(overflow, denorm.BucketSpec{Max: 100}), denorm.OutlierSpec{Max: 20, Flag: "more"})
 	history := denorm.NewHistory(posts, model.NewCollection[denorm.Revision[post, string], denorm.RevisionID[string]]("postRevisions"), denorm.HistorySpec{})
 	outbox := denorm.NewOutbox[struct{ N int }](posts, "outbox", denorm.OutboxSpec{})
+	kept := denorm.NewSubsetPages(posts, "newest", bucket, denorm.SubsetPagesSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}})
+	log := denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, postRef], string]("postEvents"), denorm.EventLogSpec[string, postRef, int64]{
+		Fold: func(n int64, _ postRef) (int64, error) { return n + 1, nil },
+	})
+	binned := denorm.NewRollup(comments, model.NewCollection[denorm.RollupDoc[string, int64], string]("commentTotals"), denorm.RollupSpec{
+		Time: "at", By: []string{"post"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: "mark",
+	})
 	subset := denorm.NewSubset(comments, "post", posts, "newest", denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}})
 	expiry := schema.NewExpiry(comments, "at", schema.ExpirySpec{After: 30 * 24 * time.Hour})
 	parent := reads(posts.ByID("p"))
@@ -89,6 +96,15 @@ func declaredParts() []declaredUse {
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Days = 30 }))[1], expiry.Indexes, operations{}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Versions = true }))[1], history.Indexes, operations{
 			"change a document": changes[any](history.Set("p", bson.D{{Key: "name", Value: "x"}}, denorm.Revised{At: time.Now(), By: "ann"}, bson.NewObjectID())), "read a version": reads(history.Version("p", 0)),
+		}},
+		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Page, r.Child.Newest.N = 50, 3 }))[1], kept.Indexes, operations{
+			"parent with the newest": parent, "add a child": changes[any](kept.Append("p", comment{ID: "n1"})),
+		}},
+		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Log = true }))[1], log.Indexes, operations{
+			"append events": changes[any](log.Append("p", 0, time.Now(), []postRef{{ID: "e"}}, bson.NewObjectID())), "load a state": changes[denorm.EventState[string, int64]](log.Load("p")),
+		}},
+		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Total = advise.Total{ReadsPerChange: 100, ByTime: true} }))[1], binned.Indexes, operations{
+			"show the number": reads(binned.Bins("p", denorm.Daily, time.Time{}, time.Time{})),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Events = true }))[1], outbox.Indexes, operations{
 			"publish an event": runs(outbox.Publish("p", struct{ N int }{1}, time.Now(), bson.NewObjectID())),

@@ -6,6 +6,11 @@ import (
 )
 
 func (d *decision) subsetUse(w words) Use {
+	if d.choice.Structure() == Bucket {
+		return Use{"denorm.SubsetPages", fmt.Sprintf("denorm.NewSubsetPages(%s, \"newest\", pages, denorm.SubsetPagesSpec{Max: %d, By: bson.D{{\"_id\", -1}}})", w.parents, d.Child.Newest.N),
+			[]string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
+			[]string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)}, commands("parent with the newest", 1, opAdd, 4)}
+	}
 	fields := ""
 	if d.Child.Newest.Bytes < d.Child.Bytes {
 		fields = ", Fields: []string{…}"
@@ -94,6 +99,20 @@ func (d *decision) eventsUse(w words) Use {
 	return Use{"denorm.Outbox", fmt.Sprintf("denorm.NewOutbox[%sEvent](%s, \"outbox\", denorm.OutboxSpec{})", exported(doc), docs),
 		[]string{docs + ".outbox: a denorm.Outgoing, omitempty"}, []string{docs + " {outbox.hash: 1} partial", docs + " {outbox.parked.id: 1} partial"},
 		commands("publish an event", 1)}
+}
+
+func (d *decision) logUse(w words) Use {
+	docs, doc := keeper(w, d.Parent.Log && d.choice&Fold == 0)
+	return Use{"denorm.EventLog", fmt.Sprintf("denorm.NewEventLog(%sEvents, denorm.EventLogSpec[string, %sEvent, %s]{Fold: …})", doc, exported(doc), exported(doc)),
+		[]string{fmt.Sprintf("%sEvents: documents of type denorm.EventCommit, in the place of %s", doc, docs)},
+		[]string{fmt.Sprintf("%sEvents {key: 1, token: 1} unique", doc)}, commands("append events", 2, "load a state", 1)}
+}
+
+func (d *decision) binnedUse(w words) Use {
+	return Use{"denorm.Rollup", fmt.Sprintf("denorm.NewRollup(%s, %sTotals, denorm.RollupSpec{Time: \"at\", By: []string{%q}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: \"mark\"})", w.children, w.child, d.refOf(w)),
+		[]string{w.children + ".at: a time", w.children + ".mark: a *denorm.RollupMark, omitempty", w.child + "Totals: documents of type denorm.RollupDoc"},
+		[]string{w.children + " {mark.batch: 1, _id: 1} partial", w.children + " {at: 1}", w.child + "Totals {unit: 1, start: 1}"},
+		commands("show the number", 1)}
 }
 
 func (d *decision) expiryUse(w words) Use {

@@ -47,6 +47,7 @@ type comment struct {
 	Name    string                 `bson:"name"`
 	At      time.Time              `bson:"at"`
 	Pending *denorm.CounterPending `bson:"pending,omitempty"`
+	Mark    *denorm.RollupMark     `bson:"mark,omitempty"`
 }
 
 type link struct {
