@@ -20,13 +20,10 @@ var noFixture = map[string]string{
 	"denorm.Numbered":    "it stores documents flat, which their Go type can't decode: no technique that reads whole documents can share them",
 	"denorm.Projection":  "all documents of its collections are its own, and it only reads the commits of an EventLog",
 	"denorm.Slots":       "all documents of its collection are its own",
-	"denorm.Rollup":      "its events are facts, which no other operation may change or delete, and all documents of its bins are its own",
-	"denorm.SubsetPages": "its pages are its own, as those of denorm.Outlier are; in the parent it owns an array, as denorm.Subset does",
 	"denorm.UniqueCount": "all documents of its collection are its own",
 	"keys.DocumentKey":   "it only queries",
 	"keys.Sequence":      "it gives documents the _ids of its own kind, which those of the other fixtures don't have",
 	"keys.Shard":         "it only computes",
-	"keys.Spread":        "it owns one field, which an insert and the job of its check write",
 	"schema.Schema":      "it writes nothing",
 }
 

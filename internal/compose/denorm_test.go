@@ -81,6 +81,30 @@ func init() {
 				changed("remove", o.Remove("p1", "m1")),
 			}
 		}},
+		fixture{name: "denorm.SubsetPages", declare: func() (model.Technique, []operation) {
+			pages := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_fresh")
+			s := denorm.NewSubsetPages(posts, "fresh", denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, Key: "id"}), denorm.SubsetPagesSpec{Max: 1, By: bson.D{e("n", -1)}})
+			return s, []operation{
+				changed("append", s.Append("p1", line{ID: "f1", N: 1})),
+				changed("append another", s.Append("p1", line{ID: "f2", N: 2})),
+				planned("delete", s.Delete("p2")),
+			}
+		}},
+		fixture{name: "denorm.Rollup", volatile: []string{"comment_totals.ops"}, declare: func() (model.Technique, []operation) {
+			r := denorm.NewRollup(comments, model.NewCollection[denorm.RollupDoc[struct{}, int64], string]("comment_totals"), denorm.RollupSpec{
+				Time: "at", Sums: []string{"votes"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
+			})
+			return r, []operation{
+				written("insert", r.Insert(comment{ID: "c10", Post: ptr("p1"), Slug: "m", At: noon, Votes: 4})),
+				{name: "insert and roll", run: func(ctx context.Context, db model.DB) error {
+					if _, err := r.Insert(comment{ID: "c11", Post: ptr("p2"), Slug: "n", At: noon, Votes: 5}).Run(ctx, db); err != nil {
+						return err
+					}
+					_, err := r.Roll().Run(ctx, db, model.JobOptions{})
+					return err
+				}},
+			}
+		}},
 		fixture{name: "denorm.Subset", declare: func() (model.Technique, []operation) {
 			s := denorm.NewSubset(comments, "post", posts, "latest", denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1)}, Fields: []string{"at", "slug"}})
 			return s, []operation{

@@ -41,6 +41,8 @@ type (
 		Edition int64           `bson:"edition"` // denorm.History
 		Revised *denorm.Revised `bson:"revised,omitempty"`
 
+		Fresh []line `bson:"fresh,omitempty"` // denorm.SubsetPages
+
 		Box  denorm.Outgoing[line] `bson:"box,omitempty"`  // denorm.Outbox
 		Done []denorm.Receipt      `bson:"done,omitempty"` // denorm.Inbox
 
@@ -134,6 +136,9 @@ type (
 
 		Holder   string `bson:"holder,omitempty"`   // relate.TwoWay
 		TurnedTo string `bson:"turnedTo,omitempty"` // relate.NewInvert
+
+		Day  string             `bson:"day,omitempty"`  // keys.Spread
+		Mark *denorm.RollupMark `bson:"mark,omitempty"` // denorm.Rollup
 	}
 
 	draft struct {

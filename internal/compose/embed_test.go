@@ -66,7 +66,7 @@ var uncounted = []string{
 	"title", "titleV", "lock", "comments", "votes", "ops", "parts", "views", "specs", "last", "extra", "media", "authorName",
 	"mails", "more", "latest", "tags", "author", "listed", "likedBy",
 	"parent", "order", "change", "ancestors", "children", "path", "left", "right", "depth", "outline", "at", "geo", "until",
-	"words", "text", "turned", "drafts", "edition", "revised", "box", "done",
+	"words", "text", "turned", "drafts", "edition", "revised", "box", "done", "fresh",
 }
 
 func versionedOps(v *embed.Versioned[post, string]) []operation {

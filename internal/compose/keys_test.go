@@ -25,6 +25,15 @@ func init() {
 				}),
 			}
 		}},
+		fixture{name: "keys.Spread", declare: func() (model.Technique, []operation) {
+			x := keys.NewSpread(comments, "day", keys.SpreadSpec{Parts: 4, Was: []int{2}, By: "_id"})
+			old := keys.NewSpread(comments, "day", keys.SpreadSpec{Parts: 2, By: "_id"})
+			return x, []operation{
+				written("insert", x.Insert("monday", comment{ID: "c12", Slug: "q", At: noon})),
+				written("insert in an old part", old.Insert("monday", comment{ID: "c13", Slug: "r", At: noon})),
+				job("move", x.Checks()[0].Job()),
+			}
+		}},
 		fixture{name: "schema.Versions", declare: func() (model.Technique, []operation) {
 			return postVersions, []operation{
 				changed("edit", postVersions.Edit("p1", func(p *post) error {

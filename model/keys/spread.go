@@ -54,7 +54,8 @@ type SpreadSpec struct {
 // Point, unless By is _id.
 //
 // Checks returns one check, of documents that aren't in their part, or whose key has no part. Mending moves them.
-// A document without a value of By, or whose key can't be read, is left.
+// A document without a value of By, or whose key can't be read, is left. A document
+// without a key belongs to no value, and isn't found.
 //
 // Cost: the check reads the key of every document; mending writes one document each, by _id.
 type Spread[D, K any] struct {

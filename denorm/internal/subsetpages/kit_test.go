@@ -7,7 +7,6 @@ type docs = testkit.Docs
 var (
 	e                = testkit.E
 	seed             = testkit.Seed
-	store            = testkit.Store
 	exec             = testkit.Exec
 	mustExec         = testkit.MustExec
 	inTurn           = testkit.InTurn

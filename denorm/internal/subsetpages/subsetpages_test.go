@@ -30,7 +30,6 @@ type (
 		Likes int    `bson:"likes"`
 	}
 	page   = denorm.BucketDoc[string, remark]
-	paged  = denorm.SubsetPages[thread, string, remark]
 	dbFunc = testkit.DBFunc
 )
 

@@ -67,8 +67,8 @@ func (k *Keys) look(check string, row bson.Raw) (f model.Finding, wrong bool) {
 	problem := ""
 	number, err := k.number(d)
 	switch {
-	case d.Key.Type == 0:
-		problem = "it has no key"
+	case d.Key.Type == 0 || d.Key.Type == bson.TypeNull: // it belongs to no value
+		return f, false
 	case !isText || value == "":
 		problem = fmt.Sprintf("%s is no value with a part", model.Shell(d.Key))
 	case err != nil:
