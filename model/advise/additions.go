@@ -253,6 +253,25 @@ func (d *decision) remembered() {
 	}
 }
 
+// spreads decides whether the children of one parent go to several shards.
+func (d *decision) spreads() {
+	if d.Parent.Sharded {
+		d.without("Parent.Sharded", ruleHot, "", "%s don't follow one of their %s: divide them by their own _id", d.Parent.Name, d.Child.Name)
+	}
+	perSecond := d.Parent.Has.PerSecond
+	switch {
+	case !d.Child.Sharded:
+	case d.choice.Structure() != ParentRef:
+		d.without("Child.Sharded", ruleHot, "", "%s don't refer to one of the %s: divide what holds them by its own _id", d.Child.Name, d.Parent.Name)
+	case perSecond <= HotLimit:
+		d.without("Child.Sharded", ruleHot, d.text("%s writes a second ≤ %d", ratioText(max(perSecond, 0)), HotLimit),
+			"the %s of one of the %s stay on one shard, which reads find them on", d.Child.Name, d.Parent.Name)
+	default:
+		d.choice |= SpreadKey
+		d.say(ruleHot, d.text("%s writes a second > %d", ratioText(perSecond), HotLimit), "the %s of one of the %s are spread over several shards", d.Child.Name, d.Parent.Name)
+	}
+}
+
 // expires decides whether the server deletes children whose time is over.
 func (d *decision) expires() {
 	if d.Parent.Days > 0 {

@@ -47,6 +47,7 @@ const (
 	Versions                                // every version of a document is kept: denorm.History
 	Log                                     // states are made of events: denorm.EventLog
 	Binned                                  // numbers by hour, day and month: denorm.Rollup
+	SpreadKey                               // children of one parent on several shards: keys.Spread
 	Events                                  // each change is told to others: denorm.Outbox
 	Expiry                                  // children are deleted when their time is over: schema.Expiry
 )
@@ -66,7 +67,7 @@ var additions = []struct {
 	{CopyIntoChild, "copies in the children"}, {Fold, "the parent folded away"}, {Counter, "a counter in the parent"},
 	{CountInChild, "a counter in each child"}, {Distinct, "a count of different children"},
 	{Approximate, "an approximate counter"}, {Slots, "a counter in several documents"}, {Kinds, "several kinds"}, {Versions, "every version"},
-	{Events, "an outbox"}, {Log, "an event log"}, {Binned, "roll-ups"}, {Expiry, "expiry"},
+	{Events, "an outbox"}, {SpreadKey, "a spread key"}, {Log, "an event log"}, {Binned, "roll-ups"}, {Expiry, "expiry"},
 }
 
 // Structure is the choice without additions.

@@ -64,6 +64,7 @@ func (f *facts) decide(want bool) *decision {
 	}
 	d.kinds()
 	d.remembered()
+	d.spreads()
 	d.expires()
 	d.parentsShown()
 	return d

@@ -28,6 +28,7 @@
 //	every version kept, with who changed it                [Versions]          denorm.History
 //	states that are made of events                         [Log]               denorm.EventLog
 //	numbers by hour, day and month                         [Binned]            denorm.Rollup
+//	children of one parent on several shards               [SpreadKey]         keys.Spread
 //	each change told to other systems                      [Events]            denorm.Outbox
 //	children that are of use for some days                 [Expiry]            schema.Expiry
 //

@@ -93,7 +93,7 @@ func (s *search) applies(field string) bool {
 		return e.Total.ReadsPerChange != 0
 	case "Page":
 		return e.Page > 0
-	case "Value", "Kinds", "Days", "Versions", "Log", "Events":
+	case "Value", "Kinds", "Days", "Versions", "Log", "Sharded", "Events":
 		return false
 	}
 	return true

@@ -67,6 +67,7 @@ type End struct {
 
 	Versions bool // every version of a document is kept: who changed it, when and why
 	Log      bool // what happens to a document is stored as events, and its state is made of them
+	Sharded  bool // these are divided among shards by the document of the other end
 	Events   bool // each change of a document is told to other systems, and none may be lost
 
 	// Copied and the fields below it say what of this end's documents is shown where the other end is read. The default is

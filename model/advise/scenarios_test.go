@@ -260,7 +260,7 @@ func randomRatio(rng *rand.Rand) float64 {
 func randomEnd(rng *rand.Rand) (e end) {
 	e = end{
 		Bytes: rng.Int64N(1 << rng.IntN([]int{10, 25}[rng.IntN(2)])), IDBytes: rng.Int64N(40), Alone: randomShare(rng), Shows: randomShare(rng),
-		ReadsPerChange: randomRatio(rng), Ordered: rng.IntN(5) == 0, Versions: rng.IntN(5) == 0, Log: rng.IntN(5) == 0, Events: rng.IntN(5) == 0,
+		ReadsPerChange: randomRatio(rng), Ordered: rng.IntN(5) == 0, Versions: rng.IntN(5) == 0, Sharded: rng.IntN(5) == 0, Log: rng.IntN(5) == 0, Events: rng.IntN(5) == 0,
 	}
 	if rng.IntN(3) == 0 {
 		e.Copied = advise.Copied{Fields: "name", Bytes: rng.Int64N(300), ReadsPerChange: randomRatio(rng), Strong: rng.IntN(4) == 0, Whole: rng.IntN(3) == 0}

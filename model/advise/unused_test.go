@@ -46,6 +46,7 @@ func inputsOf(e end, name string, child bool, a advise.Advice) []input {
 	return []input{
 		{e.Versions, name + ".Versions", c.Has(advise.Versions) && !inside, ""},
 		{e.Log, name + ".Log", c.Has(advise.Log) && !inside, ""},
+		{e.Sharded, name + ".Sharded", child && c.Has(advise.SpreadKey), ""},
 		{e.Events, name + ".Events", c.Has(advise.Events) && !inside, ""},
 		{e.Copied.Fields != "", name + ".Copied", c.Has(pick(advise.CopyIntoChild, advise.CopyIntoParent)), ""},
 		{e.Copied.Whole, name + ".Copied.Whole", !child && c.Has(advise.Fold), name + ".Copied"},
@@ -96,7 +97,7 @@ func TestChooseIgnoresNothing(t *testing.T) {
 			t.Fatalf("what is folded away holds something\n%s", a)
 		}
 	}
-	if len(seen) != 24 {
+	if len(seen) != 26 {
 		t.Errorf("%v", seen)
 	}
 	for field, n := range seen {

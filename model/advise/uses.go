@@ -101,7 +101,7 @@ func (d *decision) uses() (out []Use) {
 		{Subset, d.subsetUse}, {CopyIntoParent, d.copyIntoParentUse}, {CopyIntoChild, d.copyIntoChildUse}, {Fold, d.foldUse}, {Counter, counterUse},
 		{CountInChild, func(w words) Use { return counterUse(words{w.children, w.parents, w.child, w.parent}) }},
 		{Distinct, distinctUse}, {Approximate, approximateUse}, {Slots, slotsUse}, {Kinds, d.kindsUse},
-		{Versions, d.versionsUse}, {Events, d.eventsUse}, {Log, d.logUse}, {Binned, d.binnedUse}, {Expiry, d.expiryUse},
+		{Versions, d.versionsUse}, {Events, d.eventsUse}, {Log, d.logUse}, {Binned, d.binnedUse}, {SpreadKey, spreadUse}, {Expiry, d.expiryUse},
 	} {
 		wide := d.choice.Structure() == Links && add.part&(CopyIntoParent|CopyIntoChild) != 0 // the structure's type has them
 		if d.choice&add.part != 0 && !wide {

@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
@@ -65,6 +66,7 @@ func declaredParts() []declaredUse {
 	binned := denorm.NewRollup(comments, model.NewCollection[denorm.RollupDoc[string, int64], string]("commentTotals"), denorm.RollupSpec{
 		Time: "at", By: []string{"post"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: "mark",
 	})
+	spread := keys.NewSpread(comments, "spread", keys.SpreadSpec{Parts: 16, By: "_id"})
 	subset := denorm.NewSubset(comments, "post", posts, "newest", denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}})
 	expiry := schema.NewExpiry(comments, "at", schema.ExpirySpec{After: 30 * 24 * time.Hour})
 	parent := reads(posts.ByID("p"))
@@ -105,6 +107,9 @@ func declaredParts() []declaredUse {
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Total = advise.Total{ReadsPerChange: 100, ByTime: true} }))[1], binned.Indexes, operations{
 			"show the number": reads(binned.Bins("p", denorm.Daily, time.Time{}, time.Time{})),
+		}},
+		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Sharded, r.Parent.Has.PerSecond = true, 500 }))[1], spread.Indexes, operations{
+			"add a child": runs(spread.Insert("p", comment{ID: "s1", Post: "p"})), "children in order": reads(spread.Find("p", nil)),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Events = true }))[1], outbox.Indexes, operations{
 			"publish an event": runs(outbox.Publish("p", struct{ N int }{1}, time.Now(), bson.NewObjectID())),

@@ -115,6 +115,11 @@ func (d *decision) binnedUse(w words) Use {
 		commands("show the number", 1)}
 }
 
+func spreadUse(w words) Use {
+	return Use{"keys.Spread", fmt.Sprintf("keys.NewSpread(%s, \"spread\", keys.SpreadSpec{Parts: 16, By: \"_id\"})", w.children),
+		[]string{w.children + ".spread: a string, the shard key"}, []string{w.children + " {spread: 1, _id: 1}"}, commands(opAdd, 1, "children in order", 1)}
+}
+
 func (d *decision) expiryUse(w words) Use {
 	of := w.children
 	return Use{"schema.Expiry", fmt.Sprintf("schema.NewExpiry(%s, \"at\", schema.ExpirySpec{After: %s * 24 * time.Hour})", of, ratioText(d.Child.Days)),

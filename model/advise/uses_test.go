@@ -48,6 +48,7 @@ type comment struct {
 	At      time.Time              `bson:"at"`
 	Pending *denorm.CounterPending `bson:"pending,omitempty"`
 	Mark    *denorm.RollupMark     `bson:"mark,omitempty"`
+	Spread  string                 `bson:"spread,omitempty"`
 }
 
 type link struct {
