@@ -143,7 +143,7 @@ func TestEventLogInterleaved(t *testing.T) {
 		for _, b := range ops[i:] {
 			t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
 				testkit.Meet(t, a, b, modeltest.InterleaveCase{
-					Match: testkit.Interleaved, OnServer: 2,
+					Match: modeltest.Writes, OnServer: 2,
 					Seed: func(ctx context.Context, db *mongo.Database) error {
 						return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), token(20)))
 					},
@@ -321,7 +321,7 @@ func TestEventLogTransactionsMeet(t *testing.T) {
 	} {
 		t.Run(ops[0].Name+" | "+ops[1].Name, func(t *testing.T) {
 			testkit.Meet(t, ops[0], ops[1], modeltest.InterleaveCase{
-				Transactions: true, Match: testkit.Interleaved,
+				Transactions: true, Match: modeltest.Writes,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), token(20)))
 				},

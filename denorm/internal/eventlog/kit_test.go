@@ -23,7 +23,6 @@ var (
 	updates       = testkit.Updates
 	createIndexes = testkit.CreateIndexes
 	parallel      = testkit.Parallel
-	everyPair     = testkit.EveryPair
 	errRefused    = testkit.ErrRefused
 	findingsOf    = testkit.FindingsOf
 	checkJob      = testkit.CheckJob
