@@ -161,7 +161,7 @@ func TestRelayFence(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1, 2)
-		spec := denorm.RelaySpec{Once: true, Parts: 1, For: 40 * time.Millisecond, Attempts: 9, Pause: time.Nanosecond, MaxPause: time.Nanosecond}
+		spec := denorm.RelaySpec{Once: true, Parts: 1, For: 800 * time.Millisecond, Attempts: 9, Pause: time.Nanosecond, MaxPause: time.Nanosecond}
 		var fences []int64
 		var order []string
 		second := wide.Relay("fence", spec, func(_ context.Context, d delivery) error {
