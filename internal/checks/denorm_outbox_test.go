@@ -22,8 +22,8 @@ type (
 
 var (
 	shipments   = model.NewCollection[shipment, string]("shipments")
-	shipmentBox = denorm.NewOutbox[stateEvent](shipments, "box", denorm.OutboxSpec{Max: 3, MaxBytes: 1 << 20})
-	keyedBox    = denorm.NewOutbox[stateEvent](shipments, "box", denorm.OutboxSpec{Create: true, MaxBytes: 1 << 20})
+	shipmentBox = denorm.NewOutbox[stateEvent](shipments, "box", denorm.OutboxSpec{Max: 3, MaxBytes: 4 << 20})
+	keyedBox    = denorm.NewOutbox[stateEvent](shipments, "box", denorm.OutboxSpec{Create: true, MaxBytes: 4 << 20})
 	shipmentIn  = denorm.NewInbox(shipments, "handled", denorm.InboxSpec{Keep: 3})
 	shipRelay   = shipmentBox.Relay("mail", denorm.RelaySpec{Once: true}, func(context.Context, denorm.Delivery[string, stateEvent]) error { return nil })
 )
