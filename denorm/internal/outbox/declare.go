@@ -19,10 +19,9 @@ import (
 
 // An Outbox is a denorm.Outbox without its types.
 type Outbox struct {
-	docs   *core.Docs
-	path   string
-	spec   Spec
-	create bool
+	docs *core.Docs
+	path string
+	spec Spec
 
 	events, parked, hash, fence string // paths in a document
 }
@@ -39,7 +38,7 @@ type Spec struct {
 // Declare declares that documents have an outbox. It panics with a *model.DeclarationError when they can't.
 func Declare(docs *core.Docs, path string, spec Spec) *Outbox {
 	o := &Outbox{
-		docs: docs, path: path, spec: spec, create: spec.Create,
+		docs: docs, path: path, spec: spec,
 		events: path + ".events", parked: path + ".parked", hash: path + ".hash", fence: path + ".fence",
 	}
 	o.spec.Max, o.spec.MaxBytes = cmp.Or(spec.Max, 100), cmp.Or(spec.MaxBytes, 64<<10)
@@ -66,7 +65,7 @@ func (o *Outbox) Footprints() []model.Footprint {
 }
 
 func (o *Outbox) created() []model.Footprint {
-	if o.create {
+	if o.spec.Create {
 		return model.Writes.In(o.docs.Name(), model.Whole)
 	}
 	return nil

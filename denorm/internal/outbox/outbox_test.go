@@ -339,6 +339,7 @@ func TestOutboxCosts(t *testing.T) {
 // What waits is found by the partial indexes, among thousands of lots.
 func TestOutboxIndexed(t *testing.T) {
 	parallel(t)
+	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
@@ -354,5 +355,19 @@ func TestOutboxIndexed(t *testing.T) {
 			}
 		}
 		modeltest.WantIndexed(t, db, wide.Parked(), wide.Indexes()[1].Name)
-	})
+		before := len(m.Commands())
+		if err := once(&sink{})(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		reads := 0
+		for _, x := range m.Commands()[before:] {
+			if x.Name == "find" && x.Collection == "lots" {
+				reads++
+				modeltest.WantIndexed(t, db, testkit.AsSent(t, x), wide.Indexes()[0].Name)
+			}
+		}
+		if reads == 0 {
+			t.Error("the relay reads nothing")
+		}
+	}, modeltest.WithMonitor(m))
 }

@@ -186,7 +186,9 @@ func (r *running) begin(ctx context.Context, l lease) {
 	go func() {
 		r.work(ctx, p)
 		close(p.done)
-		r.ended <- p
+		if ctx.Err() == nil { // nobody stopped it
+			r.ended <- p
+		}
 	}()
 }
 

@@ -44,7 +44,7 @@ func (o *Outbox) Publish(id, body any, at time.Time, op bson.ObjectID) model.Wri
 		},
 	}
 	one := &mongo.UpdateOneModel{Filter: model.And(byID, none, bson.D{mql.E(room, mql.Exists(false))}), Update: update}
-	if o.create {
+	if o.spec.Create {
 		upsert := true
 		one.Upsert = &upsert
 	}
