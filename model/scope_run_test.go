@@ -281,7 +281,7 @@ func TestScopeOfAnIntent(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		faults.Reset()
 		faults.On(func(c modeltest.Command) bool { return c.Name == "update" && c.Collection == "parts" }, 1, modeltest.Fail(8000))
-		lease := &model.Lease{Collection: "locks", ID: "parts", For: 50 * time.Millisecond}
+		lease := &model.Lease{Collection: "locks", ID: "parts", For: 300 * time.Millisecond}
 		change := func(ids ...int32) model.Change[int] {
 			return model.Change[int]{Lease: lease, Read: func(context.Context, model.DB) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) {
 				p := model.Plan{}

@@ -203,7 +203,7 @@ func TestAdoptCut(t *testing.T) {
 		},
 		Match: func(c modeltest.Command) bool { return modeltest.Writes(c) && c.Collection == childKind.name },
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := childKind.declare(childKind.docs, paths.TreeSpec{For: 100 * time.Millisecond, Wait: 10 * time.Second}).Adopt().Run(ctx, db)
+			_, _, err := childKind.declare(childKind.docs, paths.TreeSpec{For: 300 * time.Millisecond, Wait: 10 * time.Second}).Adopt().Run(ctx, db)
 			if err == nil { // the lease's number is no part of the matrix
 				_, err = db.Collection("docmodel.locks").UpdateMany(ctx, bson.D{}, bson.D{{Key: "$set", Value: bson.D{{Key: "fence", Value: int64(1000)}}}})
 			}
