@@ -117,6 +117,7 @@ type changing struct {
 	unchanged func() bool // whether the last read found what the one before it had found
 	stale     error       // of the last attempt
 	same      int         // how many reads in a row found nothing new
+	moves     int         // how many documents had changed their shard key by then
 }
 
 func (c *changing) run(ctx context.Context, db DB) (Result, error) {
@@ -141,7 +142,7 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 	if attempts <= 0 {
 		attempts = 8
 	}
-	ctx = runctx.Deciding(ctx)
+	ctx = withRoutes(runctx.Deciding(ctx), db)
 	for n := 1; ; n++ {
 		op.tried()
 		result, err := c.attempt(ctx, db, n)
@@ -221,7 +222,7 @@ func (c *changing) decided(ctx context.Context) (Plan, error) {
 	if err := c.read(ctx); err != nil {
 		return Plan{}, err
 	}
-	if err := c.looked(); err != nil {
+	if err := c.looked(ctx); err != nil {
 		return Plan{}, err
 	}
 	plan, err := c.decide()
@@ -235,9 +236,10 @@ func (c *changing) decided(ctx context.Context) (Plan, error) {
 }
 
 // looked counts the reads in a row that found nothing new. It returns an error after too many.
-func (c *changing) looked() error {
-	if c.stale == nil || !c.unchanged() {
-		c.same = 0
+func (c *changing) looked(ctx context.Context) error {
+	moves := routesOf(ctx).moves()
+	if c.stale == nil || !c.unchanged() || moves > c.moves {
+		c.same, c.moves = 0, moves
 		return nil
 	}
 	most := maxUnchanged

@@ -152,7 +152,7 @@ func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 
 func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	p := Progress{Stage: o.From.Stage, After: o.From.After}
-	ctx = runctx.Deciding(ctx)
+	ctx = withRoutes(runctx.Deciding(ctx), db)
 	if err := j.usable(o); err != nil {
 		return p, err
 	}

@@ -23,7 +23,7 @@ type Model struct {
 //   - two techniques keep documents of their own in one collection,
 //   - a technique writes documents that another one guards by a version, and doesn't count the version up,
 //   - two indexes have one name and differ, or the same keys are unique for one technique and not for another,
-//   - a unique index can't hold across the shards of a keys.Shard.
+//   - a unique index can't hold across the shards of a keys.Shard, or a collection has two of them.
 //
 // Techniques that share a path legally pass: a denorm.Counter reads the reference that a relate.ParentRef writes.
 func New(name string, techniques ...Technique) *Model {
@@ -39,6 +39,7 @@ func New(name string, techniques ...Technique) *Model {
 	m.compareChecks()
 	m.compareIndexes()
 	m.compareShards()
+	m.compareShardKeys()
 	return m
 }
 

@@ -7,6 +7,9 @@ import "github.com/docmodel/docmodel/internal/core"
 // indexes and its [Model.Audit]. Together with a [Scope] and [WithTransactions], in any order, it is the database of a repository:
 //
 //	db := scope.On(shop.On(database))
+//
+// Filters of collections that a keys.Shard of the model divides are sent with the shard
+// key: see [ShardKey].
 func (m *Model) On(db DB) DB {
 	known := map[string]bool{}
 	for _, name := range m.Collections() {
@@ -15,5 +18,9 @@ func (m *Model) On(db DB) DB {
 	if len(known) == 0 {
 		core.Fail("the model has no collections", "Model.On", "make the model with New, of the techniques that the program uses")
 	}
-	return (&scope{model: m.name, known: known}).on(db, nil)
+	sharded := map[string]ShardKey{}
+	for _, key := range m.ShardKeys() {
+		sharded[key.Collection] = key
+	}
+	return (&scope{model: m.name, known: known, sharded: sharded}).on(db, nil)
 }

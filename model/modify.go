@@ -116,6 +116,7 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	for _, s := range scopesOf(db) {
 		holdModify(m, s)
 	}
+	m.routed(ctx, db)
 	if err := checkModify(m); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -26,7 +27,7 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 	return &read{ctx, db, "find", q.Index, q.Options, q.codec, cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(q.Projection) > 0 {
-			o.SetProjection(q.Projection)
+			o.SetProjection(pick(runctx.Decides(ctx), routesOf(ctx).projection(q.Collection, q.Projection), q.Projection))
 		}
 		if len(q.Sort) > 0 {
 			o.SetSort(q.Sort)
@@ -55,7 +56,7 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 		if q.Options.AllowDiskUse {
 			o.SetAllowDiskUse(true)
 		}
-		return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(q.Filter), o)
+		return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
 	}, len(q.Projection) > 0}
 }
 
@@ -116,5 +117,5 @@ func (q *Query) count(ctx context.Context, db DB) (int64, error) {
 	if len(q.Options.Let) > 0 {
 		return 0, &ValueError{Collection: q.Collection, Field: "Let", Reason: "Count takes no variables"}
 	}
-	return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).CountDocuments(ctx, orEmpty(q.Filter), o)
+	return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).CountDocuments(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
 }

@@ -46,7 +46,11 @@ func (r *read) run(ctx context.Context, visit func(*mongo.Cursor) (bool, error))
 		_ = cur.Close(ctx)
 	}()
 	op.answered(cur)
+	routes := routesOf(ctx)
 	for op.next(ctx, cur) {
+		if r.kind == "find" {
+			routes.saw(r.collection, cur.Current)
+		}
 		if more, err := visit(cur); err != nil || !more {
 			return err
 		}

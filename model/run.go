@@ -34,10 +34,11 @@ func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 
 // run is Run, within an operation that is observed or nil.
 func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
+	ctx = withRoutes(ctx, db)
 	if runctx.InTransaction(ctx) {
 		p = p.inTx()
 	}
-	p = p.under(db)
+	p = routesOf(ctx).plan(p.under(db))
 	batches, err := p.split()
 	op.priced(p, grouped(batches, together(ctx)))
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {

@@ -130,6 +130,8 @@ type scope struct {
 
 	model string          // the name of the model whose collections alone are reached; "" for none
 	known map[string]bool // its collections
+
+	sharded map[string]ShardKey // those of them that are sharded
 }
 
 // compiled checks a scope's fields and copies them.

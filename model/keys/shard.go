@@ -13,6 +13,10 @@ type ShardSpec struct {
 	// Unique lets no two documents have the same key: all its fields together. Not for hashed keys.
 	Unique bool
 
+	// Fixed says that no write changes a document's key. Then commands that find a document
+	// by its _id are sent with the key wherever it is known: see [model.ShardKey].
+	Fixed bool
+
 	// Collated says that the collection has a default collation. Its key compares bytewise all the same, so that queries for
 	// texts must ask for the collation {locale: "simple"} to be targeted. The index of the key must be made with that collation,
 	// too, which model.Index doesn't tell: let the server make it, on the empty collection, or make it by hand.
@@ -63,6 +67,38 @@ func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollecti
 // that too. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
+// ShardKey returns the key for a [model.Model], whose On has it sent with filters by _id.
+func (x *Shard[D]) ShardKey() model.ShardKey {
+	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Fixed: x.s.spec.Fixed}
+}
+
+// ChangeKey returns the write that gives a document another shard key: from holds the value
+// of each field of the key as it was read, to the new values of those that change. mongos
+// moves the document to the shard of the new key.
+//
+// Run it outside of other plans: MongoDB takes such a write alone, as a retryable write,
+// which is the driver's default, or in a transaction. It fails with [model.ErrStale] if the
+// document has another key by now, and is applied once however often it is run. It is
+// refused with a [*model.ValueError] if from lacks a field of the key, if to has a field
+// that isn't of the key, an array or the _id, or if the key is Fixed.
+//
+// Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
+func (x *Shard[D]) ChangeKey(id any, from, to bson.D) model.Write { return x.s.changeKey(id, from, to) }
+
+// Targets tells of each step of a plan which shards it is sent to, by the shard keys of a
+// model. A step of a collection that isn't sharded goes to one shard.
+//
+// It looks at the plan as it is. What runs on [model.Model.On] may be sent to fewer shards,
+// because fields of the key are added to its filters then.
+func Targets(m *model.Model, p model.Plan) []Target {
+	if m == nil {
+		core.Fail("the model is nil", "Targets", "give what model.New returned")
+	}
+	return targets(m, p)
+}
+
+func (x *Shard[D]) sharding() *shard { return x.s }
+
 func (x *Shard[D]) indexes() []model.Index {
 	if len(x.s.key) == 1 && x.s.key[0].path == "_id" && !x.s.key[0].hashed {
 		return nil
@@ -108,12 +144,7 @@ func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 func (x *Shard[D]) Plan(p model.Plan) []Target {
 	out := make([]Target, 0, len(p.Steps))
 	for _, step := range p.Steps {
-		switch step := step.(type) {
-		case model.Write:
-			out = append(out, x.s.write(step))
-		case model.MergeInto:
-			out = append(out, x.s.aggregate(model.Aggregation{Collection: step.Collection, Pipeline: step.Pipeline, Err: step.Err}))
-		}
+		out = append(out, x.s.step(step))
 	}
 	return out
 }

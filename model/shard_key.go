@@ -1,0 +1,174 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A ShardKey names the fields by which a collection's documents are divided among the
+// shards of a cluster. Package keys makes one: keys.Shard.
+//
+// Everything that runs on what [Model.On] returns gives the key where it can. A filter
+// that asks for an _id is sent with the fields of the key too, so that mongos sends the
+// command to one shard and not to all. The values come from the _id, if a field of the key
+// lies in it, and from the documents that the same [Change] or [Job] has read. [Scope]
+// adds a tenant's fields by itself.
+//
+// An upsert whose filter lacks a field of the key is refused with a [*ConflictError],
+// because mongos refuses it.
+type ShardKey struct {
+	Collection string
+	Fields     []string // the paths of the key, in order
+
+	// Fixed says that no write changes a document's key. Then every filter by _id is sent
+	// with the key. Otherwise only writes that must match a document are: a document that
+	// has moved makes such a write stale, and the Change reads again.
+	Fixed bool
+}
+
+// ShardKeys returns the shard keys of the model's collections, in the order of the
+// techniques.
+func (m *Model) ShardKeys() (out []ShardKey) {
+	for _, t := range m.techniques {
+		if s, ok := t.(interface{ ShardKey() ShardKey }); ok {
+			out = append(out, s.ShardKey())
+		}
+	}
+	return out
+}
+
+// compareShardKeys refuses a collection with two keys.
+func (m *Model) compareShardKeys() {
+	seen := map[string]bool{}
+	for _, k := range m.ShardKeys() {
+		if seen[k.Collection] {
+			m.fail(fmt.Sprintf("collection %q has two shard keys", k.Collection), "declare one keys.Shard for each collection")
+		}
+		seen[k.Collection] = true
+	}
+}
+
+// complete returns the filter with the fields of the key that it lacks. Values that are
+// read are taken from known, which returns nil where they are not known.
+//
+// The filter of an upsert is not given what lies in the _id that it asks for: the server
+// finds the field twice then, and mongos takes it from the _id.
+func (k ShardKey) complete(filter bson.D, upsert bool, known func(id bson.RawValue) bson.D) bson.D {
+	ids, said := askedIDs(filter)
+	if !said {
+		return filter
+	}
+	var more bson.D
+	for _, path := range k.Fields {
+		if mentions(filter, path) || upsert && strings.HasPrefix(path, "_id.") {
+			continue
+		}
+		if value, ok := k.valueOf(path, ids, known); ok {
+			more = append(more, bson.E{Key: path, Value: value})
+		}
+	}
+	if len(more) == 0 {
+		return filter
+	}
+	return And(filter, more)
+}
+
+// valueOf is the condition on one field of the key: the value of each document that is
+// asked for.
+func (k ShardKey) valueOf(path string, ids []bson.RawValue, known func(bson.RawValue) bson.D) (any, bool) {
+	var values bson.A
+	for _, id := range ids {
+		value, ok := withinID(id, path)
+		if !ok && known != nil {
+			value, ok = fieldOf(known(id), path)
+		}
+		if !ok {
+			return nil, false
+		}
+		if !slices.ContainsFunc(values, func(v any) bool { return sameValue(v, value) }) {
+			values = append(values, value)
+		}
+	}
+	switch len(values) {
+	case 0:
+		return nil, false
+	case 1:
+		return Eq(values[0]), true
+	}
+	return bson.D{{Key: "$in", Value: values}}, true
+}
+
+// whole reports whether a filter gives each field of the key one value.
+func (k ShardKey) whole(filter bson.D) bool {
+	for _, path := range k.Fields {
+		value, ok := conditionOn(filter, path)
+		if !ok {
+			if id, said := askedIDs(filter); said && len(id) == 1 {
+				_, ok = withinID(id[0], path)
+			}
+		}
+		if !ok || value != nil && !isEquality(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// write is the write with the key in its filter.
+func (k ShardKey) write(w Write, known func(bson.RawValue) bson.D) Write {
+	if w.Err != nil || w.Model == nil {
+		return w
+	}
+	if w.Expect != One && !k.Fixed || inserts(w.Model) && !k.Fixed {
+		known = nil
+	}
+	if w.filter() == nil {
+		return w
+	}
+	filter, ok := asDocument(w.filter())
+	if !ok {
+		return w
+	}
+	full := k.complete(filter, inserts(w.Model), known)
+	if inserts(w.Model) && !k.whole(full) {
+		return Refused(w.Collection, k.refusedUpsert())
+	}
+	if len(full) == len(filter) {
+		return w
+	}
+	return w.withFilter(full)
+}
+
+func (k ShardKey) refusedUpsert() error {
+	return &ConflictError{Collection: k.Collection, Reason: "an upsert under the shard key {" + strings.Join(k.Fields, ", ") +
+		"} must give every field of the key in its filter: add the fields, or shard the collection by _id"}
+}
+
+// withFilter is the write with another filter, which reaches no other document. What the
+// write promises is judged by the filter that it had.
+func (w Write) withFilter(filter bson.D) Write {
+	w.plain = w.unscoped()
+	switch m := w.Model.(type) {
+	case *mongo.UpdateOneModel:
+		c := *m
+		c.Filter, w.Model = filter, &c
+	case *mongo.UpdateManyModel:
+		c := *m
+		c.Filter, w.Model = filter, &c
+	case *mongo.ReplaceOneModel:
+		c := *m
+		c.Filter, w.Model = filter, &c
+	case *mongo.DeleteOneModel:
+		c := *m
+		c.Filter, w.Model = filter, &c
+	case *mongo.DeleteManyModel:
+		c := *m
+		c.Filter, w.Model = filter, &c
+	}
+	w.covered = w.Model
+	return w
+}

@@ -1,0 +1,208 @@
+package model
+
+import (
+	"context"
+	"sync"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// routes are the shard keys of a model, and what one operation knows of the keys of the
+// documents that it has read.
+type routes struct {
+	keys map[string]ShardKey // by collection
+
+	mu    sync.Mutex
+	known map[string]map[string]bson.D // by collection and _id: the document's key
+	moved int                          // how many documents were read with another key than before
+}
+
+// maxRoutes is how many documents of a collection are remembered. A job that reads more
+// forgets those of its first batches.
+const maxRoutes = 10_000
+
+type routesKey struct{}
+
+func routesOf(ctx context.Context) *routes {
+	if ctx == nil {
+		return nil
+	}
+	r, _ := ctx.Value(routesKey{}).(*routes)
+	return r
+}
+
+// withRoutes returns a context that remembers shard keys, where the database is one of a
+// model with sharded collections.
+func withRoutes(ctx context.Context, db DB) context.Context {
+	if ctx == nil || routesOf(ctx) != nil {
+		return ctx
+	}
+	var keys map[string]ShardKey
+	for _, s := range scopesOf(db) {
+		for name, key := range s.sharded {
+			if keys == nil {
+				keys = map[string]ShardKey{}
+			}
+			keys[name] = key
+		}
+	}
+	if keys == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, routesKey{}, &routes{keys: keys, known: map[string]map[string]bson.D{}})
+}
+
+// saw remembers the key of a document that was read.
+func (r *routes) saw(collection string, doc bson.Raw) {
+	if r == nil {
+		return
+	}
+	key, sharded := r.keys[collection]
+	id, err := doc.LookupErr("_id")
+	if !sharded || err != nil {
+		return
+	}
+	values := make(bson.D, 0, len(key.Fields))
+	for _, path := range key.Fields {
+		v, inArray := core.ValueAt(doc, path)
+		if v.Type == 0 || inArray {
+			return // a projection may have left it out
+		}
+		values = append(values, bson.E{Key: path, Value: bsonval.Clone(v)})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.known[collection]
+	if all == nil || len(all) >= maxRoutes {
+		all = map[string]bson.D{}
+		r.known[collection] = all
+	}
+	name := bsonval.Key(id)
+	if old, ok := all[name]; ok && !sameValue(old, values) {
+		r.moved++
+	}
+	all[name] = values
+}
+
+// of returns what is known of the keys of a collection's documents.
+func (r *routes) of(collection string) func(bson.RawValue) bson.D {
+	return func(id bson.RawValue) bson.D {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.known[collection][bsonval.Key(id)]
+	}
+}
+
+// moves is how many documents have changed their key while the operation ran.
+func (r *routes) moves() int {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.moved
+}
+
+// plan is the plan with shard keys in the filters of its steps.
+func (r *routes) plan(p Plan) Plan {
+	if r == nil {
+		return p
+	}
+	p.Steps, p.IfStale, p.InTx = r.steps(p.Steps), r.steps(p.IfStale), r.steps(p.InTx)
+	return p
+}
+
+func (r *routes) steps(steps []Step) []Step {
+	if steps == nil {
+		return nil
+	}
+	out := make([]Step, len(steps))
+	for i, step := range steps {
+		out[i] = step
+		w, ok := step.(Write)
+		if !ok {
+			continue
+		}
+		if key, sharded := r.keys[w.Collection]; sharded {
+			w = key.write(w, r.of(w.Collection))
+		}
+		out[i] = w
+	}
+	return out
+}
+
+// filter is the filter of a read with what is known of the shard key. A read relies on what
+// was read before only if keys don't change.
+func (r *routes) filter(collection string, filter bson.D, upsert bool) bson.D {
+	if r == nil {
+		return filter
+	}
+	key, sharded := r.keys[collection]
+	if !sharded {
+		return filter
+	}
+	if key.Fixed {
+		return key.complete(filter, upsert, r.of(collection))
+	}
+	return key.complete(filter, upsert, nil)
+}
+
+// projection is a projection of a read that decides a write, with the fields of the shard
+// key, so that the write can give them.
+func (r *routes) projection(collection string, projection bson.D) bson.D {
+	if r == nil || !includes(projection) {
+		return projection
+	}
+	out := projection
+	for _, path := range r.keys[collection].Fields {
+		if !mentionsBelow(out, path) {
+			out = append(out[:len(out):len(out)], bson.E{Key: path, Value: 1})
+		}
+	}
+	return out
+}
+
+// includes reports whether a projection names the fields that it returns, the _id among
+// them.
+func includes(projection bson.D) bool {
+	for _, e := range projection {
+		if !bsonval.Truthy(e.Value) {
+			return false
+		}
+	}
+	return len(projection) > 0
+}
+
+// mentionsBelow reports whether a projection has a path, one above it or one below it.
+func mentionsBelow(projection bson.D, path string) bool {
+	for _, e := range projection {
+		if core.Overlap(e.Key, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// routed is the filter of a read with what is known of the shard key.
+func routed(ctx context.Context, db DB, collection string, filter bson.D) bson.D {
+	return routesOf(withRoutes(ctx, db)).filter(collection, filter, false)
+}
+
+// routed gives the filter what is known of the shard key. A findAndModify that inserts needs
+// all of it.
+func (m *FindAndModify) routed(ctx context.Context, db DB) {
+	r := routesOf(withRoutes(ctx, db))
+	if r == nil || m.Err != nil {
+		return
+	}
+	key, sharded := r.keys[m.Collection]
+	if !sharded {
+		return
+	}
+	m.Filter = r.filter(m.Collection, m.Filter, m.Upsert)
+	if m.Upsert && !key.whole(m.Filter) {
+		m.Err = key.refusedUpsert()
+	}
+}
