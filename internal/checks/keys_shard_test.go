@@ -23,6 +23,11 @@ func shardCases() []Case {
 		of("Command", "hashed, of a collection with a collation", func() any { return hashed.Command("iot") }),
 		of("Command", "hashed behind another field", func() any { return mixed.Command("iot") }),
 		of("Command", "by a composite _id", func() any { return shardID.Command("site") }),
+		{Method: "keys.Shard.ChangeKey", Reason: "of a key of three fields, one of which changes", From: func(s string) ([]any, func() any) {
+			from := bson.D{{Key: "site", Value: s}, {Key: "device", Value: bson.D{{Key: "$gt", Value: s}}}, {Key: "at", Value: 5}}
+			to := bson.D{{Key: "device", Value: s}}
+			return []any{from, to}, func() any { return mixed.ChangeKey(s, from, to) }
+		}},
 		of("Reshard", "by another key", func() any { return mixed.Reshard("iot") }),
 		of("Reshard", "by a unique one, which the command can't make", func() any { return ranged.Reshard("iot") }),
 		of("Indexes", "unique", func() any { return ranged.Indexes() }),

@@ -46,7 +46,7 @@ var walkedFunctions = map[string]any{
 	"advise.NewSurvey": advise.NewSurvey[product, string, sparePart, string],
 
 	"keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int, "keys.NewSpread": keys.NewSpread[bson.D, any], "keys.NewComposite": keys.NewComposite[bson.D], "keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D],
-	"keys.NewSequence": keys.NewSequence[product, string], "keys.NewShard": keys.NewShard[bson.D, string], "keys.ShardCandidates": keys.ShardCandidates, "keys.Text": keys.Text, "keys.Time": keys.Time,
+	"keys.NewSequence": keys.NewSequence[product, string], "keys.NewShard": keys.NewShard[bson.D, string], "keys.ShardCandidates": keys.ShardCandidates, "keys.Targets": keys.Targets, "keys.Text": keys.Text, "keys.Time": keys.Time,
 
 	"schema.As": schema.As[mediumBook], "schema.DocumentFromJSON": schema.DocumentFromJSON, "schema.DocumentJSON": schema.DocumentJSON,
 	"schema.NewExpiry": schema.NewExpiry[bson.D, any], "schema.NewVersions": schema.NewVersions[reader, string], "schema.NumberOf": schema.NumberOf,
