@@ -116,6 +116,9 @@ func (m *Model) failTrespass(of [2]Technique, f, g Footprint) {
 		m.fail(fmt.Sprintf("%s keep documents of their own in collection %q", names, f.Collection), "give each of them a collection of its own")
 	case f.Path == Whole:
 		m.fail(fmt.Sprintf("%s %s, and all documents there are those of %s", techniqueName(of[1]), g, techniqueName(of[0])), "give one of them another collection")
+	case isSharded(of[1]):
+		m.fail(fmt.Sprintf("keys.Shard may change %s.%s by ChangeKey, and only %s may write it", g.Collection, g.Path, techniqueName(of[0])),
+			"leave ShardSpec.Moves out, if documents keep their shard key, or shard by another field")
 	case g.Use == Owns:
 		m.fail(fmt.Sprintf("%s both own %s.%s", names, f.Collection, deeper(f.Path, g.Path)), "give each of them a path of its own, or leave one of them out")
 	default:
@@ -188,6 +191,11 @@ func (m *Model) compareUnique(a, b Technique) {
 			}
 		}
 	}
+}
+
+func isSharded(t Technique) bool {
+	_, is := t.(interface{ ShardKey() ShardKey })
+	return is
 }
 
 // compareShards refuses unique indexes that the shard key of a collection leaves impossible.

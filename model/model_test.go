@@ -101,6 +101,8 @@ func TestNewRefuses(t *testing.T) {
 		{"keys that are unique and not", "is unique for one of", "declare both unique", unique(true), unique(false)},
 		{"a unique index across shards", "must begin with its fields", "put city before its keys",
 			keys.NewShard(anyShops, bson.D{{Key: "city", Value: 1}}, keys.ShardSpec{}), unique(true)},
+		{"a shard key that moves, of a field that is owned", "may change wares.shop.name by ChangeKey", "leave ShardSpec.Moves out",
+			keys.NewShard(anyWares, bson.D{{Key: "shop.name", Value: 1}}, keys.ShardSpec{Moves: true}), shopNames},
 		{"one name for two indexes", "two indexes have the name x, and differ", "another Name", indexed("x", "a"), indexed("x", "b")},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -142,9 +144,10 @@ func TestNewPasses(t *testing.T) {
 			shopTree, geofield.NewField(anyShops, "at", "geo", geofield.FieldSpec{}), shopTable,
 			schema.NewExpiry(anyWares, "at", schema.ExpirySpec{After: time.Hour}),
 		},
-		"feeds of two names":     {feedOf("one"), feedOf("two")},
-		"one collection, twice":  {model.Entity(anyShops), model.Entity(anyShops)},
-		"a unique index of ours": {wareInto, model.Entity(anyWares, uniqueOn("shop"))},
+		"a shard key of a field that is owned": {keys.NewShard(anyWares, bson.D{{Key: "shop.name", Value: 1}}, keys.ShardSpec{}), shopNames},
+		"feeds of two names":                   {feedOf("one"), feedOf("two")},
+		"one collection, twice":                {model.Entity(anyShops), model.Entity(anyShops)},
+		"a unique index of ours":               {wareInto, model.Entity(anyWares, uniqueOn("shop"))},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if err := testkit.PanicOf(func() { model.New("m", list...) }); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -24,18 +25,20 @@ type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order
 
-	// Fixed says that no write changes a document's key. Then every filter by _id is sent
-	// with the key. Otherwise only writes that must match a document are: a document that
-	// has moved makes such a write stale, and the Change reads again.
-	Fixed bool
+	// Moves says that documents may change their key. Then only writes that must match a
+	// document are sent with a key that was read: a document that has moved makes such a
+	// write stale, and the Change reads again. Without Moves every filter by _id is sent with
+	// the key, and a write that changes a field of the key is refused with a
+	// [*ConflictError].
+	Moves bool
 }
 
 // ShardKeys returns the shard keys of the model's collections, in the order of the
 // techniques.
 func (m *Model) ShardKeys() (out []ShardKey) {
 	for _, t := range m.techniques {
-		if s, ok := t.(interface{ ShardKey() ShardKey }); ok {
-			out = append(out, s.ShardKey())
+		if isSharded(t) {
+			out = append(out, t.(interface{ ShardKey() ShardKey }).ShardKey())
 		}
 	}
 	return out
@@ -123,7 +126,7 @@ func (k ShardKey) write(w Write, known func(bson.RawValue) bson.D) Write {
 	if w.Err != nil || w.Model == nil {
 		return w
 	}
-	if w.Expect != One && !k.Fixed || inserts(w.Model) && !k.Fixed {
+	if k.Moves && (w.Expect != One || inserts(w.Model)) {
 		known = nil
 	}
 	if w.filter() == nil {
@@ -136,6 +139,9 @@ func (k ShardKey) write(w Write, known func(bson.RawValue) bson.D) Write {
 	full := k.complete(filter, inserts(w.Model), known)
 	if inserts(w.Model) && !k.whole(full) {
 		return Refused(w.Collection, k.refusedUpsert())
+	}
+	if err := k.keeps(w, full); err != nil {
+		return Refused(w.Collection, err)
 	}
 	if len(full) == len(filter) {
 		return w
@@ -171,4 +177,60 @@ func (w Write) withFilter(filter bson.D) Write {
 	}
 	w.covered = w.Model
 	return w
+}
+
+// keeps refuses a write that changes the key of a document, or may.
+func (k ShardKey) keeps(w Write, filter bson.D) error {
+	if k.Moves {
+		return nil
+	}
+	switch m := w.Model.(type) {
+	case *mongo.UpdateOneModel:
+		return k.keepsUpdate(m.Update, filter)
+	case *mongo.UpdateManyModel:
+		return k.keepsUpdate(m.Update, filter)
+	case *mongo.ReplaceOneModel:
+		doc, err := (*core.Codec)(nil).Document(m.Replacement)
+		if err != nil {
+			return nil // which is refused where it is encoded
+		}
+		for _, path := range k.Fields {
+			asked, said := conditionOn(filter, path)
+			v, _ := core.ValueAt(doc, path)
+			if said && !strings.HasPrefix(path, "_id") && isEquality(asked) && !sameValue(equalTo(asked), v) {
+				return k.refusedMove(path)
+			}
+		}
+	}
+	return nil
+}
+
+// keepsUpdate refuses operators that write a field of the key, unless they set it to the
+// value that the filter asks for. A pipeline is not looked into.
+func (k ShardKey) keepsUpdate(update any, filter bson.D) error {
+	operators, ok := asDocument(update)
+	if _, stages := update.(mongo.Pipeline); stages || !ok {
+		return nil
+	}
+	for _, op := range operators {
+		if op.Key == "$setOnInsert" {
+			continue
+		}
+		fields, _ := asDocument(op.Value)
+		for _, e := range fields {
+			for _, path := range k.Fields {
+				asked, said := conditionOn(filter, path)
+				same := op.Key == "$set" && e.Key == path && said && isEquality(asked) && sameValue(equalTo(asked), e.Value)
+				if core.Overlap(e.Key, path) && !same {
+					return k.refusedMove(path)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (k ShardKey) refusedMove(path string) error {
+	return &ConflictError{Collection: k.Collection, Paths: [2]string{"update " + path, "shard key " + path},
+		Reason: "the write may change a document's shard key: ask for the same value in the filter, or declare ShardSpec.Moves and use Shard.ChangeKey"}
 }

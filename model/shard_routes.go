@@ -143,10 +143,10 @@ func (r *routes) filter(collection string, filter bson.D, upsert bool) bson.D {
 	if !sharded {
 		return filter
 	}
-	if key.Fixed {
-		return key.complete(filter, upsert, r.of(collection))
+	if key.Moves {
+		return key.complete(filter, upsert, nil)
 	}
-	return key.complete(filter, upsert, nil)
+	return key.complete(filter, upsert, r.of(collection))
 }
 
 // projection is a projection of a read that decides a write, with the fields of the shard
@@ -202,6 +202,9 @@ func (m *FindAndModify) routed(ctx context.Context, db DB) {
 		return
 	}
 	m.Filter = r.filter(m.Collection, m.Filter, m.Upsert)
+	if !m.Remove && !key.Moves {
+		m.Err = key.keepsUpdate(m.Update, m.Filter)
+	}
 	if m.Upsert && !key.whole(m.Filter) {
 		m.Err = key.refusedUpsert()
 	}

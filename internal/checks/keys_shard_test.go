@@ -8,7 +8,7 @@ import (
 var (
 	ranged  = keys.NewShard(anyKeyed, bson.D{{Key: "device", Value: 1}, {Key: "at", Value: 1}}, keys.ShardSpec{Unique: true})
 	hashed  = keys.NewShard(anyKeyed, bson.D{{Key: "device", Value: "hashed"}}, keys.ShardSpec{Collated: true})
-	mixed   = keys.NewShard(anyKeyed, bson.D{{Key: "site", Value: 1}, {Key: "device", Value: "hashed"}, {Key: "at", Value: 1}}, keys.ShardSpec{})
+	mixed   = keys.NewShard(anyKeyed, bson.D{{Key: "site", Value: 1}, {Key: "device", Value: "hashed"}, {Key: "at", Value: 1}}, keys.ShardSpec{Moves: true})
 	shardID = keys.NewShard(residents, bson.D{{Key: "_id", Value: 1}}, keys.ShardSpec{})
 )
 

@@ -13,9 +13,9 @@ type ShardSpec struct {
 	// Unique lets no two documents have the same key: all its fields together. Not for hashed keys.
 	Unique bool
 
-	// Fixed says that no write changes a document's key. Then commands that find a document
-	// by its _id are sent with the key wherever it is known: see [model.ShardKey].
-	Fixed bool
+	// Moves says that documents may change their key, by [Shard.ChangeKey]. Then fewer
+	// commands are sent with the key: see [model.ShardKey].
+	Moves bool
 
 	// Collated says that the collection has a default collation. Its key compares bytewise all the same, so that queries for
 	// texts must ask for the collation {locale: "simple"} to be targeted. The index of the key must be made with that collation,
@@ -69,7 +69,7 @@ func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollec
 
 // ShardKey returns the key for a [model.Model], whose On has it sent with filters by _id.
 func (x *Shard[D]) ShardKey() model.ShardKey {
-	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Fixed: x.s.spec.Fixed}
+	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
 
 // ChangeKey returns the write that gives a document another shard key: from holds the value
@@ -80,7 +80,7 @@ func (x *Shard[D]) ShardKey() model.ShardKey {
 // which is the driver's default, or in a transaction. It fails with [model.ErrStale] if the
 // document has another key by now, and is applied once however often it is run. It is
 // refused with a [*model.ValueError] if from lacks a field of the key, if to has a field
-// that isn't of the key, an array or the _id, or if the key is Fixed.
+// that isn't of the key, an array or the _id, or without [ShardSpec].Moves.
 //
 // Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) ChangeKey(id any, from, to bson.D) model.Write { return x.s.changeKey(id, from, to) }

@@ -133,6 +133,9 @@ func (s *shard) footprints() []model.Footprint {
 	var out []model.Footprint
 	for _, k := range s.key {
 		out = append(out, model.Reads.In(s.Name(), k.path)...)
+		if s.spec.Moves { // by ChangeKey
+			out = append(out, model.Writes.In(s.Name(), k.path)...)
+		}
 	}
 	return out
 }

@@ -11,8 +11,8 @@ import (
 
 // changeKey is [Shard.ChangeKey].
 func (s *shard) changeKey(id any, from, to bson.D) model.Write {
-	if s.spec.Fixed {
-		return model.Refused(s.Name(), s.Refuse("to", model.Shell(to), "the shard key is Fixed: leave ShardSpec.Fixed out if documents move"))
+	if !s.spec.Moves {
+		return model.Refused(s.Name(), s.Refuse("to", model.Shell(to), "needs ShardSpec.Moves: other commands rely on keys that don't change"))
 	}
 	filter, err := s.ByID(id)
 	if err == nil {

@@ -33,8 +33,8 @@ type visit struct {
 
 var (
 	customers   = model.NewCollection[customer, int32]("customers")
-	byRegion    = keys.NewShard(customers, shardD("region", 1), keys.ShardSpec{})
-	fixedRegion = keys.NewShard(customers, shardD("region", 1), keys.ShardSpec{Fixed: true})
+	byRegion    = keys.NewShard(customers, shardD("region", 1), keys.ShardSpec{Moves: true})
+	fixedRegion = keys.NewShard(customers, shardD("region", 1), keys.ShardSpec{})
 	visits      = model.NewCollection[visit, visitID]("visits")
 	bySite      = keys.NewShard(visits, shardD("_id.site", 1), keys.ShardSpec{})
 	sharded     = model.New("sharded", model.Entity(customers), byRegion, model.Entity(visits), bySite)
@@ -269,4 +269,34 @@ func TestTwoShardKeys(t *testing.T) {
 		}
 	}()
 	model.New("twice", byRegion, fixedRegion)
+}
+
+// Where keys don't change, a write that would change one is refused before it is sent.
+func TestShardKeyStays(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		on := fixed.On(db)
+		if _, err := customers.Insert(customer{7, "eu", "Ada", 0}).Run(t.Context(), on); err != nil {
+			t.Fatal(err)
+		}
+		same := customers.Update(7, shardD("$set", shardD("region", "eu", "name", "A.")))
+		same.Model.(*mongo.UpdateOneModel).SetFilter(shardD("_id", 7, "region", "eu"))
+		if _, err := same.Run(t.Context(), on); err != nil {
+			t.Error(err)
+		}
+		other := customers.Update(7, shardD("$set", shardD("region", "us")))
+		replaced := model.Write{Collection: "customers", Model: mongo.NewReplaceOneModel().SetFilter(shardD("_id", 7, "region", "eu")).
+			SetReplacement(customer{7, "us", "Ada", 0})}
+		var conflict *model.ConflictError
+		for _, w := range []model.Write{other, customers.Update(7, shardD("$unset", shardD("region", ""))), replaced} {
+			if _, err := w.Run(t.Context(), on); !errors.As(err, &conflict) || !strings.Contains(err.Error(), "ChangeKey") {
+				t.Error(w, err)
+			}
+		}
+		if _, err := customers.Modify(shardD("_id", 7), shardD("$set", shardD("region", "us"))).Run(t.Context(), on); !errors.As(err, &conflict) {
+			t.Error(err)
+		}
+		if c, err := customers.ByID(7).One(t.Context(), on); err != nil || c.Region != "eu" || c.Name != "A." {
+			t.Error(c, err)
+		}
+	})
 }
