@@ -28,6 +28,11 @@ func shardCases() []Case {
 			to := bson.D{{Key: "device", Value: s}}
 			return []any{from, to}, func() any { return mixed.ChangeKey(s, from, to) }
 		}},
+		{Method: "keys.Shard.ChangeKey", Reason: "of all three fields", From: func(s string) ([]any, func() any) {
+			from := bson.D{{Key: "site", Value: s}, {Key: "device", Value: s}, {Key: "at", Value: 5}}
+			to := bson.D{{Key: "site", Value: "x" + s}, {Key: "device", Value: bson.D{{Key: "$gt", Value: s}}}, {Key: "at", Value: 6}}
+			return []any{from, to}, func() any { return mixed.ChangeKey(s, from, to) }
+		}},
 		of("Reshard", "by another key", func() any { return mixed.Reshard("iot") }),
 		of("Reshard", "by a unique one, which the command can't make", func() any { return ranged.Reshard("iot") }),
 		of("Indexes", "unique", func() any { return ranged.Indexes() }),
