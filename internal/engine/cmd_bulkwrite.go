@@ -29,6 +29,9 @@ type bulk struct {
 }
 
 func bulkWrite(r *request) (reply, error) {
+	if r.engine.before71() {
+		return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", r.name)
+	}
 	a := r.args()
 	b, err := readBulk(r, a)
 	if err != nil {
@@ -179,6 +182,7 @@ func (b *bulk) do(kind string, ns store.Namespace, op bson.D) (outcome, error) {
 				"BSON field 'bulkWrite.ops.document' is the wrong type '%s', expected type 'object'", bsonval.TypeName(v))
 		}
 		err := b.request.write(func(w *store.Writer) error { return insertOne(w, ns, doc) })
+		b.request.noteInsert(b.request.state().Collection(ns), err)
 		return outcome{n: 1}, err
 	case "update":
 		return runUpdate(b.request, ns, statementOf(op))

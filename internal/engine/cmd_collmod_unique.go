@@ -51,6 +51,9 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 	if s.Unique {
 		return nil, nil
 	}
+	if (m.index.has("unique") || m.index.has("prepareUnique")) && !m.request.allowsUnique(w.Collection(m.ns), s.Key) {
+		return nil, m.request.brokenUnique(w.Collection(m.ns), s.Key)
+	}
 	if m.index.has("unique") {
 		if !s.Prepare {
 			return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")

@@ -54,7 +54,12 @@ func runDelete(r *request, ns store.Namespace, statement bson.D) (int32, error) 
 	if err != nil {
 		return 0, err
 	}
-	return t.delete(r)
+	var n int32
+	err = r.routed(t, change{command: "delete", fields: statement}, func() (err error) {
+		n, err = t.delete(r)
+		return err
+	})
+	return n, err
 }
 
 // readDelete reads one statement of a delete command.

@@ -34,7 +34,11 @@ func findAndModify(r *request) (reply, error) {
 	if o, again := r.recall(stmt); again {
 		return append(o.reply, bson.E{Key: "retriedStmtId", Value: stmt}), nil
 	}
-	rep, err := m.run(r)
+	var rep reply
+	err = r.routed(&m.target, m.change("findAndModify", r.body), func() (err error) {
+		rep, err = m.run(r)
+		return err
+	})
 	if err == nil {
 		r.remember(stmt, outcome{reply: rep[:len(rep):len(rep)]})
 	}

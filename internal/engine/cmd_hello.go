@@ -40,13 +40,12 @@ func hello(r *request) (reply, error) {
 	if r.name != "hello" {
 		rep = append(rep, bson.E{Key: "ismaster", Value: true})
 	}
+	if r.engine.router != nil {
+		rep = append(rep, bson.E{Key: "msg", Value: "isdbgrid"})
+	} else {
+		rep = append(rep, member(r.conn.address)...)
+	}
 	return append(rep, reply{
-		{Key: "secondary", Value: false},
-		{Key: "setName", Value: replicaSet},
-		{Key: "setVersion", Value: int32(1)},
-		{Key: "hosts", Value: bson.A{r.conn.address}},
-		{Key: "primary", Value: r.conn.address},
-		{Key: "me", Value: r.conn.address},
 		{Key: "maxBsonObjectSize", Value: int32(store.MaxDocument)},
 		{Key: "maxMessageSizeBytes", Value: int32(wire.MaxMessage)},
 		{Key: "maxWriteBatchSize", Value: int32(maxBatch)},
@@ -54,9 +53,21 @@ func hello(r *request) (reply, error) {
 		{Key: "logicalSessionTimeoutMinutes", Value: int32(sessionLifetime)},
 		{Key: "connectionId", Value: r.conn.id},
 		{Key: "minWireVersion", Value: int32(0)},
-		{Key: "maxWireVersion", Value: int32(maxWireVersion)},
+		{Key: "maxWireVersion", Value: int32(r.engine.wireVersion())},
 		{Key: "readOnly", Value: false},
 	}...), nil
+}
+
+// member is what the only node of a replica set says of it.
+func member(address string) reply {
+	return reply{
+		{Key: "secondary", Value: false},
+		{Key: "setName", Value: replicaSet},
+		{Key: "setVersion", Value: int32(1)},
+		{Key: "hosts", Value: bson.A{address}},
+		{Key: "primary", Value: address},
+		{Key: "me", Value: address},
+	}
 }
 
 // application is the application's name in what a driver says of itself.
@@ -70,10 +81,14 @@ func application(client bson.D) string {
 
 func ping(*request) (reply, error) { return nil, nil }
 
-func buildInfo(*request) (reply, error) {
+func buildInfo(r *request) (reply, error) {
+	number, major := version, int32(8)
+	if r.engine.before71() {
+		number, major = "7.0.0", 7
+	}
 	return reply{
-		{Key: "version", Value: version},
-		{Key: "versionArray", Value: bson.A{int32(8), int32(0), int32(0), int32(0)}},
+		{Key: "version", Value: number},
+		{Key: "versionArray", Value: bson.A{major, int32(0), int32(0), int32(0)}},
 		{Key: "gitVersion", Value: "embedded"},
 		{Key: "modules", Value: bson.A{}},
 		{Key: "maxBsonObjectSize", Value: int32(store.MaxDocument)},

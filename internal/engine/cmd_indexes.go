@@ -41,6 +41,9 @@ func createIndexes(r *request) (reply, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := r.checkSharded(coll, s); err != nil {
+			return nil, err
+		}
 		specs = append(specs, s)
 	}
 	var before, after int
@@ -189,6 +192,9 @@ func dropIndexes(r *request) (reply, error) {
 		}
 		was = len(c.Listed())
 		names, err := indexNames(c, which)
+		if err == nil {
+			err = r.checkKeyIndex(c, names)
+		}
 		if err != nil {
 			return err
 		}

@@ -48,6 +48,9 @@ func insert(r *request) (reply, error) {
 					continue
 				}
 				err := insertOne(w, ns, docs[at])
+				if !store.IsHeld(err) {
+					r.noteInsert(w.Collection(ns), err)
+				}
 				if store.IsHeld(err) {
 					if at > from {
 						return nil

@@ -66,7 +66,12 @@ func runUpdate(r *request, ns store.Namespace, statement bson.D) (outcome, error
 	if err != nil {
 		return outcome{}, err
 	}
-	return u.run(r)
+	var o outcome
+	err = r.routed(&u.target, u.change("update", statement), func() (err error) {
+		o, err = u.run(r)
+		return err
+	})
+	return o, err
 }
 
 // readUpdate reads one statement of an update command.

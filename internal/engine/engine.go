@@ -68,6 +68,15 @@
 // changeStreamPreAndPostImages, by create or collMod. A
 // change costs an engine that nobody watches a reference to the documents.
 //
+// # Shards
+//
+// With SetRouter the engine answers as a mongos with shards. All documents stay in one store;
+// package router says to which shards each statement would be sent, counts them, and refuses what
+// MongoDB refuses on a sharded collection. Each shard of a cluster has an index on _id of its own,
+// and the store has one: a document whose _id another shard has already is refused as
+// NotImplemented, where MongoDB would store it. The stages $lookup, $graphLookup and $unionWith
+// aren't counted, nor is what $merge writes.
+//
 // # Fail points
 //
 // configureFailPoint is always enabled, with MongoDB's semantics: failCommand,
@@ -108,6 +117,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/pipe"
+	"github.com/docmodel/docmodel/internal/engine/router"
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
 
@@ -123,6 +133,7 @@ type Engine struct {
 	fails    failPoints
 	began    time.Time
 	counters counters
+	router   *router.Router // nil unless the engine is a mongos
 
 	mu       sync.Mutex
 	closed   bool

@@ -118,6 +118,9 @@ func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 	if err != nil {
 		return err
 	}
+	if e.request.sharded(e.state.Collection(ns)) != nil {
+		return mongoerr.New(28769, "%s cannot be sharded", ns)
+	}
 	var list []bson.D
 	for doc, err := range docs {
 		if err != nil {
@@ -176,6 +179,9 @@ func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
 	if c == nil {
 		return len(on) == 1 && on[0] == "_id", nil
 	}
+	if !e.request.mayJoin(c, on) {
+		return false, nil
+	}
 	for _, x := range c.Indexes {
 		if x.Spec.Unique && x.Spec.Partial == nil && collation.Same(x.Spec.Collation, e.collation) && sameFields(x.Spec, on) {
 			return true, nil
@@ -210,6 +216,9 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 		var before bson.D
 		if old != nil {
 			before = old.Doc
+			if err := e.request.mayMerge(w.Collection(ns), before, doc); err != nil {
+				return err
+			}
 		}
 		next, action, err := apply(before)
 		if err != nil {

@@ -49,6 +49,8 @@ type request struct {
 
 	session *session   // checked out: the command has a number
 	txn     *store.Txn // the transaction it runs in
+
+	route routing // of the statement that runs, on a sharded collection
 }
 
 // genericFields are those that every command takes.
@@ -143,7 +145,7 @@ func (r *request) execute() (reply, error) {
 	if err := r.openSnapshot(); err != nil {
 		return nil, r.label(mongoerr.From(err))
 	}
-	rep, err := r.command.run(r)
+	rep, err := r.runRouted()
 	if r.txn != nil && (err != nil || r.partial) {
 		r.session.abort()
 	}
@@ -217,6 +219,9 @@ func (r *request) write(fn func(w *store.Writer) error) error {
 			w.Unchecked = true
 			return checked(w)
 		}
+	}
+	if r.engine.router != nil {
+		fn = r.placing(fn)
 	}
 	if r.txn != nil {
 		return r.txn.Write(r.ctx, fn)

@@ -21,6 +21,7 @@ type statements struct {
 // newStatements reads the common fields of a write command of n statements.
 func newStatements(r *request, a *args, n int) (*statements, error) {
 	st := &statements{request: r, ordered: a.boolean("ordered", true)}
+	r.route.batch = n
 	r.bypass = a.boolean("bypassDocumentValidation", false)
 	st.first = int32(a.natural("stmtId", 0))
 	for _, v := range a.array("stmtIds") {

@@ -17,6 +17,7 @@ type target struct {
 	query plan.Query
 	multi bool
 	now   time.Time
+	found func(doc bson.D) bool // nil finds all that match
 }
 
 // letOf returns the command's let field, as statements share it.
@@ -124,7 +125,11 @@ func (t *target) one(r *request, do func(w *store.Writer, old *store.Record) err
 		if err != nil {
 			return err
 		}
-		old, err := p.Open().Next()
+		found := p.Open()
+		old, err := found.Next()
+		for old != nil && err == nil && t.found != nil && !t.found(old.Doc) {
+			old, err = found.Next()
+		}
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ const (
 	IllegalOperation                         int32 = 20
 	EmptyArrayOperation                      int32 = 21
 	InvalidBSON                              int32 = 22
+	AlreadyInitialized                       int32 = 23
 	LockTimeout                              int32 = 24
 	NamespaceNotFound                        int32 = 26
 	IndexNotFound                            int32 = 27
@@ -49,6 +50,7 @@ const (
 	ImmutableField                           int32 = 66
 	CannotCreateIndex                        int32 = 67
 	IndexAlreadyExists                       int32 = 68
+	ShardNotFound                            int32 = 70
 	InvalidOptions                           int32 = 72
 	InvalidNamespace                         int32 = 73
 	NoReplicationEnabled                     int32 = 76
@@ -62,6 +64,7 @@ const (
 	WriteConflict                            int32 = 112
 	CommandNotSupported                      int32 = 115
 	ConflictingOperationInProgress           int32 = 117
+	NamespaceNotSharded                      int32 = 118
 	WrongCollation                           int32 = 120
 	DocumentValidationFailure                int32 = 121
 	NotAReplicaSet                           int32 = 123
@@ -115,6 +118,7 @@ const (
 	APIStrictError                           int32 = 323
 	APIDeprecationError                      int32 = 324
 	CannotConvertIndexToUnique               int32 = 359
+	CannotDropShardKeyIndex                  int32 = 370
 	SocketException                          int32 = 9001
 	CannotGrowDocumentInCappedNamespace      int32 = 10003
 	NotWritablePrimary                       int32 = 10107
@@ -151,6 +155,7 @@ var names = map[int32]string{
 	IllegalOperation:                         "IllegalOperation",
 	EmptyArrayOperation:                      "EmptyArrayOperation",
 	InvalidBSON:                              "InvalidBSON",
+	AlreadyInitialized:                       "AlreadyInitialized",
 	LockTimeout:                              "LockTimeout",
 	NamespaceNotFound:                        "NamespaceNotFound",
 	IndexNotFound:                            "IndexNotFound",
@@ -179,6 +184,7 @@ var names = map[int32]string{
 	ImmutableField:                           "ImmutableField",
 	CannotCreateIndex:                        "CannotCreateIndex",
 	IndexAlreadyExists:                       "IndexAlreadyExists",
+	ShardNotFound:                            "ShardNotFound",
 	InvalidOptions:                           "InvalidOptions",
 	InvalidNamespace:                         "InvalidNamespace",
 	NoReplicationEnabled:                     "NoReplicationEnabled",
@@ -192,6 +198,7 @@ var names = map[int32]string{
 	WriteConflict:                            "WriteConflict",
 	CommandNotSupported:                      "CommandNotSupported",
 	ConflictingOperationInProgress:           "ConflictingOperationInProgress",
+	NamespaceNotSharded:                      "NamespaceNotSharded",
 	WrongCollation:                           "WrongCollation",
 	DocumentValidationFailure:                "DocumentValidationFailure",
 	NotAReplicaSet:                           "NotAReplicaSet",
@@ -245,6 +252,7 @@ var names = map[int32]string{
 	APIStrictError:                           "APIStrictError",
 	APIDeprecationError:                      "APIDeprecationError",
 	CannotConvertIndexToUnique:               "CannotConvertIndexToUnique",
+	CannotDropShardKeyIndex:                  "CannotDropShardKeyIndex",
 	SocketException:                          "SocketException",
 	CannotGrowDocumentInCappedNamespace:      "CannotGrowDocumentInCappedNamespace",
 	NotWritablePrimary:                       "NotWritablePrimary",

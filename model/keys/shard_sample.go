@@ -147,7 +147,7 @@ func (s *shard) gather(n int, doc func(int) any) (all sample, err error) {
 		one := sampled{raw: make([]bson.RawValue, len(key)), size: int64(len(raw))}
 		for i, v := range key {
 			one.raw[i] = bsonval.Clone(v) // not the whole document
-			if s.key[i].hashed && v.Type == bson.TypeDouble && v.Double() != float64(wholeNumber(v)) {
+			if s.key[i].hashed && v.Type == bson.TypeDouble && v.Double() != float64(bsonval.HashedNumber(v)) {
 				all.doubles++
 			}
 		}

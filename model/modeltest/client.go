@@ -97,6 +97,12 @@ func (b *backend) configure(c *config) error {
 		}
 		c.clock.drive(b.engine)
 	}
+	if c.shards != nil {
+		if b.engine == nil {
+			return errServerShards
+		}
+		b.engine.SetRouter(c.shards.router)
+	}
 	if c.ttl != nil {
 		if b.engine == nil {
 			return errServerTTL

@@ -19,6 +19,7 @@ type config struct {
 	lag      time.Duration // of the engine's change streams
 	ttl      *TTL
 	clock    *Clock
+	shards   *Shards
 	anyOrder bool // of a recording's commands
 }
 

@@ -26,6 +26,9 @@ type Writer struct {
 	watch interrupt.Watch
 
 	Unchecked bool // stores what the collection's check refuses
+
+	// Placed, when not nil, may refuse a document in the place of another, which is nil for an insert.
+	Placed func(ns Namespace, old, next bson.D) error
 }
 
 // Time returns a cluster time that nothing else has.
@@ -127,6 +130,9 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 	if err := w.check(e, nil, doc); err != nil {
 		return nil, err
 	}
+	if err := w.place(ns, nil, doc); err != nil {
+		return nil, err
+	}
 	next := &Record{ID: w.store.nextRecord(), Doc: doc}
 	if err := w.put(e, nil, next); err != nil {
 		return next, err
@@ -167,6 +173,9 @@ func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D, how
 	if err := w.check(e, old.Doc, doc); err != nil {
 		return nil, err
 	}
+	if err := w.place(ns, old.Doc, doc); err != nil {
+		return nil, err
+	}
 	if err := w.put(e, old, next); err != nil {
 		return next, err
 	}
@@ -179,6 +188,13 @@ func (w *Writer) check(e *collEdit, old, next bson.D) error {
 		return nil
 	}
 	return e.base.Check(&w.watch, old, next)
+}
+
+func (w *Writer) place(ns Namespace, old, next bson.D) error {
+	if w.Placed == nil {
+		return nil
+	}
+	return w.Placed(ns, old, next)
 }
 
 // Delete removes old, which must be a record that the writer has now.
