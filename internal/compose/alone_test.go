@@ -1,0 +1,82 @@
+package compose
+
+import (
+	"context"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
+)
+
+// alone are techniques that have their collections for themselves, so that no other technique
+// meets them there. They are fixtures of the table of commands only. Their operations run one
+// after another.
+var alone = []fixture{
+	{name: "denorm.Bucket", declare: func() (model.Technique, []operation) {
+		pages := model.NewCollection[denorm.BucketDoc[string, line], string]("pages")
+		x := denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, Key: "id"})
+		return x, []operation{
+			changed("append a first element", x.Append("a", line{ID: "b1", N: 1})),
+			changed("append", x.Append("a", line{ID: "b2", N: 2})),
+			changed("append to a full page", x.Append("a", line{ID: "b3", N: 3})),
+			changed("append again", x.Append("a", line{ID: "b3", N: 3})),
+		}
+	}},
+	{name: "denorm.EventLog", declare: func() (model.Technique, []operation) {
+		commits := model.NewCollection[denorm.EventCommit[string, line], string]("commits")
+		states := model.NewCollection[denorm.EventState[string, line], string]("states")
+		x := denorm.NewEventLog(commits, denorm.EventLogSpec[string, line, line]{
+			Fold: func(s, e line) (line, error) { return line{N: s.N + e.N}, nil }, Snapshots: states, Every: 2,
+		})
+		return x, []operation{
+			changed("append", x.Append("a", 0, noon, []line{{N: 1}}, token(81))),
+			changed("decide", x.Decide("a", noon, token(82), func(denorm.EventState[string, line]) ([]line, error) { return []line{{N: 2}}, nil })),
+			changed("decide after a snapshot", x.Decide("a", noon, token(83), func(denorm.EventState[string, line]) ([]line, error) { return []line{{N: 3}}, nil })),
+			changed("load", x.Load("a")),
+		}
+	}},
+	{name: "denorm.Numbered", declare: func() (model.Technique, []operation) {
+		type doc struct {
+			ID    string `bson:"_id"`
+			Lines []line `bson:"lines,omitempty"`
+		}
+		x := denorm.NewNumbered(model.NewCollection[doc, string]("numbered"), "lines", denorm.NumberedSpec{Max: 4, Fields: []string{"id", "n"}, Key: "id"})
+		return x, []operation{
+			written("insert", x.Insert(doc{ID: "a", Lines: []line{{ID: "n1", N: 1}}})),
+			changed("append", x.Append("a", line{ID: "n2", N: 2})),
+			written("set", x.Set("a", line{ID: "n3", N: 3})),
+		}
+	}},
+	{name: "denorm.Slots", declare: func() (model.Technique, []operation) {
+		x := denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("seats"), denorm.SlotsSpec{Slots: 2, Stock: true})
+		return x, []operation{
+			changed("add", x.Add("a", 10, token(91))),
+			changed("take", x.Take("a", 1, token(92))),
+			changed("take from another slot", x.Take("a", 4, token(94))),
+			changed("resize", x.Resize("a", 4)),
+		}
+	}},
+	{name: "denorm.UniqueCount", declare: func() (model.Technique, []operation) {
+		x := denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("visits"), denorm.UniqueSpec{Period: denorm.Daily, For: 24 * time.Hour})
+		return x, []operation{written("visit", x.Visit("a", "ann", noon))}
+	}},
+	{name: "keys.Sequence", declare: func() (model.Technique, []operation) {
+		type letter struct {
+			ID string `bson:"_id"`
+		}
+		letters := model.NewCollection[letter, string]("letters")
+		counters := model.NewCollection[keys.SequenceCounter[string], string]("counters")
+		x := keys.NewSequence(letters, counters, keys.SequenceSpec{})
+		return x, []operation{
+			written("open", x.Open("a")),
+			ran("take", func(ctx context.Context, db model.DB) error {
+				_, err := x.Take("a", 1).Run(ctx, db)
+				return err
+			}),
+			written("insert", x.Insert("a", 1, letter{})),
+			changed("append", x.Append("a", letter{})),
+			written("raise", x.Raise("a", 9)),
+		}
+	}},
+}

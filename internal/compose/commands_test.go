@@ -1,0 +1,162 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+const commandsFile = "COMMANDS.md"
+
+// refused follows the commands of an operation that returns an error.
+const refused = "and then it is refused"
+
+// commandsHead is the text above the table.
+const commandsHead = `# Commands per operation
+
+A test writes this table: ` + "`go test ./internal/compose -run CommandsPerOperation -update`" + `.
+It runs each operation once, undisturbed, on the documents of this package, and counts the
+commands that the server gets. The commit of a transaction is not counted. A read that the
+operation's caller needs is counted, such as that of the document that a plan is made from.
+A technique that has its collections for itself stands at the end. Its operations run one
+after another.
+
+| operation | commands | in a transaction | what is sent | what is sent in a transaction |
+| --- | --- | --- | --- | --- |
+`
+
+// Each operation sends the commands that COMMANDS.md lists, without and with a transaction.
+func TestCommandsPerOperation(t *testing.T) {
+	tenancy.Differs(t, "what can't run under a scope is in the table too")
+	var b strings.Builder
+	b.WriteString(commandsHead)
+	for _, f := range fixtures {
+		_, ops := f.declare()
+		for i, o := range ops {
+			tableRow(&b, f.name+" "+o.name, sent(t, &f, false, i)[0], sent(t, &f, true, i)[0])
+		}
+	}
+	for _, f := range alone {
+		_, ops := f.declare()
+		all := make([]int, len(ops))
+		for i := range ops {
+			all[i] = i
+		}
+		plain, inTx := sent(t, &f, false, all...), sent(t, &f, true, all...)
+		for i, o := range ops {
+			tableRow(&b, f.name+" "+o.name, plain[i], inTx[i])
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(commandsFile, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(commandsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != string(want) {
+		t.Errorf("%s differs; -update writes it:\n%s", commandsFile, apart(got, string(want)))
+	}
+}
+
+// tableRow writes a row of the table.
+func tableRow(b *strings.Builder, name string, plain, inTx []string) {
+	count := func(list []string) string {
+		if list == nil {
+			return "-"
+		}
+		return fmt.Sprint(len(slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == refused })))
+	}
+	there := strings.Join(folded(inTx), ", ")
+	if slices.Equal(plain, inTx) {
+		there = "the same"
+	}
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", name, count(plain), count(inTx), strings.Join(folded(plain), ", "), there)
+}
+
+// folded counts equal neighbours.
+func folded(list []string) (out []string) {
+	for i := 0; i < len(list); {
+		n := 1
+		for i+n < len(list) && list[i+n] == list[i] {
+			n++
+		}
+		out = append(out, list[i]+ifAny(list[1:n], fmt.Sprintf(" ×%d", n)))
+		i += n
+	}
+	return out
+}
+
+// sent are the commands of some operations of a technique, which run one after another on fresh documents. They are nil for one that
+// needs a transaction and has none.
+func sent(t *testing.T, f *fixture, tx bool, which ...int) (out [][]string) {
+	t.Helper()
+	ctx, monitor := t.Context(), modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	defer stop()
+	raw := client.Database("commands")
+	technique, ops := f.declare()
+	for name, list := range seeded() {
+		if _, err := raw.Collection(name).InsertMany(ctx, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := model.New("commands", technique)
+	var left *model.LeftError
+	if a := m.Audit(); len(a.Checks) > 0 {
+		if _, err := a.Job().Run(ctx, raw, model.JobOptions{}); err != nil && !errors.As(err, &left) {
+			t.Fatalf("%s: %v", f.name, err)
+		}
+	}
+	if err := m.Indexes().Ensure(ctx, raw); err != nil { // a unique one needs what the audit derived
+		t.Fatalf("%s: %v", f.name, err)
+	}
+	var db model.DB = raw
+	if tx {
+		var err error
+		if db, err = model.WithTransactions(ctx, raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, i := range which {
+		if ops[i].needsTx && !tx {
+			out = append(out, nil)
+			continue
+		}
+		monitor.Reset()
+		err := ops[i].run(ctx, db)
+		if err != nil && !typed(err) {
+			t.Errorf("%s %s: %v", f.name, ops[i].name, err)
+		}
+		list := []string{}
+		for _, c := range monitor.Commands() {
+			if c.Name != "commitTransaction" {
+				list = append(list, strings.TrimSpace(c.Name+" "+c.Collection))
+			}
+		}
+		if err != nil && !errors.As(err, &left) {
+			list = append(list, refused)
+		}
+		out = append(out, list)
+	}
+	return out
+}
+
+// ran is an operation that runs what returns an error.
+func ran(name string, run func(ctx context.Context, db model.DB) error) operation {
+	return operation{name: name, run: run}
+}
