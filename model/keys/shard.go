@@ -17,6 +17,11 @@ type ShardSpec struct {
 	// commands are sent with the key: see [model.ShardKey].
 	Moves bool
 
+	// Tenant names the fields of the [model.Scope].Tenant under which everything runs, if
+	// the key begins with them. [model.Scope.Indexes] puts them before the keys of all other
+	// indexes, and [Shard.Check] judges the indexes as they are then.
+	Tenant []string
+
 	// Collated says that the collection has a default collation. Its key compares bytewise all the same, so that queries for
 	// texts must ask for the collation {locale: "simple"} to be targeted. The index of the key must be made with that collation,
 	// too, which model.Index doesn't tell: let the server make it, on the empty collection, or make it by hand.

@@ -50,6 +50,11 @@ func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
 		}
 		s.key = append(s.key, f)
 	}
+	for i, name := range spec.Tenant {
+		if i >= len(s.key) || s.key[i].path != name {
+			place.Fail(fmt.Sprintf("the tenant's field %q is not field %d of the shard key %s", name, i+1, s), "begin the key with the tenant's fields, or leave ShardSpec.Tenant out")
+		}
+	}
 	return s
 }
 
@@ -92,7 +97,25 @@ func (s *shard) index() model.Index {
 }
 
 func (s *shard) checkIndexes(list []model.Index) []*model.DeclarationError {
-	return brokenIndexes(s.Name(), s.key, list)
+	scoped := make([]model.Index, len(list))
+	for i, x := range list {
+		scoped[i] = s.underTenant(x)
+	}
+	return brokenIndexes(s.Name(), s.key, scoped)
+}
+
+// underTenant is an index as [model.Scope.Indexes] makes it.
+func (s *shard) underTenant(x model.Index) model.Index {
+	var leads bson.D
+	for _, name := range s.spec.Tenant {
+		if !slices.ContainsFunc(x.Keys, func(e bson.E) bool { return e.Key == name }) {
+			leads = append(leads, bson.E{Key: name, Value: 1})
+		}
+	}
+	if ownID := len(x.Keys) == 1 && x.Keys[0].Key == "_id"; !ownID {
+		x.Keys = slices.Concat(leads, x.Keys)
+	}
+	return x
 }
 
 // brokenIndexes says which unique indexes of a collection can't hold across shards, and why.
