@@ -27,11 +27,15 @@ the rules of MongoDB 7.0. All collections of the technique are sharded.
 Under **{tenant: "hashed"}** everything runs under a tenant's scope. Every statement is sent to
 one shard. Under **{_id: "hashed"}** nothing runs under a scope. A cell says how many statements
 are sent to one shard, to several shards, and to all. An operation for several documents by _id
-reaches several shards. A query by another field reaches all. "Refused" means that a unique
-index of the technique can't be kept across the shards of that key.
+reaches several shards. A query by another field reaches all. Under **{region: "hashed"}** the
+documents that techniques share are sharded by a field that no technique knows, and the
+collections that a technique keeps for itself by {_id: "hashed"}. A filter by _id is sent to one
+shard there if the operation has read the document before. "Refused" means that a unique index
+of the technique can't be kept across the shards of that key, or that mongos takes no upsert of
+it.
 
-| operation | {tenant: "hashed"} | {_id: "hashed"} |
-| --- | --- | --- |
+| operation | {tenant: "hashed"} | {_id: "hashed"} | {region: "hashed"} |
+| --- | --- | --- | --- |
 `
 
 // A sharding is how all collections of a model are sharded.
@@ -45,14 +49,14 @@ type sharding struct {
 func TestShardsPerOperation(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	byTenant := sharding{key: "tenant", spec: keys.ShardSpec{Tenant: []string{"tenant"}}}
-	byID := sharding{key: "_id"}
+	byID, byRegion := sharding{key: "_id"}, sharding{key: "region"}
 	var b strings.Builder
 	b.WriteString(shardsHead)
 	for _, f := range slices.Concat(fixtures, alone) {
 		_, ops := f.declare()
-		tenant, id := byTenant.touched(t, &f), byID.touched(t, &f)
+		tenant, id, region := byTenant.touched(t, &f), byID.touched(t, &f), byRegion.touched(t, &f)
 		for i, o := range ops {
-			fmt.Fprintf(&b, "| %s %s | %s | %s |\n", f.name, o.name, tenant[i], id[i])
+			fmt.Fprintf(&b, "| %s %s | %s | %s | %s |\n", f.name, o.name, tenant[i], id[i], region[i])
 		}
 	}
 	if t.Failed() {
@@ -85,9 +89,18 @@ func (s sharding) model(technique model.Technique) (m *model.Model, err error) {
 	list := []model.Technique{technique}
 	for _, name := range model.New("shards", technique).Collections() {
 		docs := model.NewCollection[bson.D, any](name)
-		list = append(list, keys.NewShard(docs, bson.D{e(s.key, "hashed")}, s.spec))
+		list = append(list, s.of(docs))
 	}
 	return model.New("shards", list...), nil
+}
+
+// of is the shard key of a collection.
+func (s sharding) of(docs *model.Collection[bson.D, any]) *keys.Shard[bson.D] {
+	key := s.key
+	if _, shared := seeded()[docs.Name()]; key == "region" && !shared {
+		key = "_id"
+	}
+	return keys.NewShard(docs, bson.D{e(key, "hashed")}, s.spec)
 }
 
 // touched tells of each operation of a technique, run alone, how many shards its statements are sent to.
@@ -134,7 +147,7 @@ func (s sharding) cluster(t *testing.T, f *fixture, m *model.Model) *shardedRun 
 		db = model.Scope{Tenant: scope.Tenant}.On(raw)
 	}
 	for _, name := range m.Collections() {
-		command := keys.NewShard(model.NewCollection[bson.D, any](name), bson.D{e(s.key, "hashed")}, s.spec).Command("shards")
+		command := s.of(model.NewCollection[bson.D, any](name)).Command("shards")
 		if err := client.Database("admin").RunCommand(ctx, command).Err(); err != nil {
 			t.Fatalf("%s: %v", f.name, err)
 		}
@@ -156,8 +169,11 @@ func (s sharding) seed(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	for name, list := range seeded() {
 		for i := range list {
-			if s.key == "tenant" {
+			switch s.key {
+			case "tenant":
 				list[i] = with(list[i], scope.Tenant...)
+			case "region":
+				list[i] = with(list[i], e("region", fmt.Sprint("r", i)))
 			}
 		}
 		if _, err := db.Collection(name).InsertMany(t.Context(), list); err != nil {
@@ -177,7 +193,12 @@ func (c *shardedRun) run(t *testing.T, technique string, o operation) string {
 		}
 	}
 	c.shards.Touched()
-	if err := o.run(t.Context(), db); err != nil && !typed(err) {
+	err := o.run(t.Context(), db)
+	var conflict *model.ConflictError
+	if c.key == "region" && errors.As(err, &conflict) {
+		return "refused"
+	}
+	if err != nil && !typed(err) {
 		t.Errorf("%s %s, by %s: %v", technique, o.name, c.key, err)
 	}
 	one, several, all := 0, 0, 0
