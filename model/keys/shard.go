@@ -35,9 +35,10 @@ type ShardSpec struct {
 // that they go to one shard. [Shard.Distribution] tells the first two of a sample of documents, [Shard.Find] and its siblings the
 // third of a query, and [Shard.Check] which unique indexes the key leaves possible. [Shard.Command] shards the collection.
 //
-// Neither the engine nor FerretDB shards: nothing here has been run against a cluster. What is tested is the command, byte by
-// byte; the hash, against the values of MongoDB's own test; and the rules, as the manual has them on the pages that the methods
-// name.
+// No test has run on a real cluster. The engine simulates one (modeltest.WithShards): its router follows the source of
+// MongoDB's mongos and shares no code with this type, except the hash. A test sends random statements to random chunks of the simulated
+// cluster, by the rules of MongoDB 7.0 and 8.0, and compares the shards that the router counts, and what it refuses, with each
+// [Target]. The hash equals the values of MongoDB's own test.
 //
 // Source: partition keys, by device id, book and post (seeds 000 and 003). Manual: "Shard Keys", "Choose a Shard Key".
 //
@@ -114,11 +115,13 @@ func (x *Shard[D]) indexes() []model.Index {
 // Find tells which shards a query is sent to. It takes the query of any Find: byDevice.Find(f.Query). Manual: "Targeted
 // Operations vs. Broadcast Operations".
 //
-// It is targeted by conditions on the first fields of the key: equality ($in is as many values, an $or the sum of its branches)
-// and, behind these, one range. A hashed field is targeted by equality alone, for a range of values is not one of hashes.
-// Equality with null stands for missing fields too. What is a condition for an index but not on a value ($ne, $not, a pattern
-// that isn't anchored, $elemMatch, $expr), and equality with a whole document above a field of the key, targets nothing here; a
-// server may do better. A query with a collation of its own is not targeted by texts.
+// It is targeted by conditions on the first fields of the key: equality and, behind these, several values or ranges of one field.
+// {device: {$in: [a, b]}, at: 1} asks for two values. {device: {$in: [a, b]}, at: {$in: [1, 2]}} asks for two ranges: a mongos
+// looks for all from (a, 1) to (a, 2). The branches of an $or are added up field by field, in the same way. A hashed field is
+// targeted by equality alone, because a range of values is not a range of hashes. Equality with null finds missing
+// fields too, and counts as two values unless the whole key is given. $ne, $not, $elemMatch, $all, $expr, a pattern that isn't
+// anchored, and an $or beside conditions on the first field target nothing here. A server may do better. A query with a
+// collation of its own is not targeted by texts.
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
 // Aggregate tells which shards a pipeline's first stages are sent to: those that $match filters as a query's, when the pipeline
@@ -126,22 +129,25 @@ func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 // results are put together. Collections that a $lookup reads are not looked at.
 func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(a) }
 
-// Modify tells which shards a findAndModify is sent to, by the rules of [Shard.Write]; before MongoDB 7.1 it needs the whole
-// key, and the _id is not enough. Manual: "findAndModify", "Sharded Collections".
+// Modify tells which shards a findAndModify is sent to, by the rules of [Shard.Write]. Before MongoDB 7.1 it needs the whole
+// key by equality, and the _id is not enough. Manual: "findAndModify", "Sharded Collections".
 func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
 // Write tells which shards a write is sent to, or why it is refused.
 //
 //   - An insert goes to the shard of its key; a document without a field of the key is kept as if that were null (MongoDB 4.4),
 //     one that has an array there is refused. Manual: "Missing Shard Key Fields".
-//   - updateMany and deleteMany go where a query does.
-//   - updateOne, replaceOne and deleteOne go to one shard if the filter has the whole key. With the _id instead they are sent to
-//     all shards. With neither, MongoDB 7.1 and later find the document on all shards first, and earlier ones refuse unless one
-//     shard has the range. Manual: "db.collection.updateOne()", "Sharded Collections".
-//   - An upsert needs the whole key in its filter.
+//   - updateMany and deleteMany go to one shard if one shard has all that the filter asks for. Otherwise they go to all shards of
+//     the cluster, or, in a transaction, where a query goes.
+//   - updateOne and deleteOne go to one shard if the filter has the whole key. With the _id instead they are sent to all shards. With
+//     neither, MongoDB 7.1 and later find the document on all shards first. Earlier versions refuse unless one shard has the
+//     range. Manual: "db.collection.updateOne()", "Sharded Collections".
+//   - replaceOne by the _id goes to the shard of the replacement's key. It doesn't find a document on another shard, and may not
+//     change the key. Manual: "db.collection.replaceOne()", "Sharded Collections".
+//   - An upsert needs the whole key in its filter, by equality.
 //   - A change of a field of the key moves the document to another shard: by updateOne, replaceOne or findAndModify with the
-//     whole key in the filter, in a transaction or as a retryable write, which is the driver's default. updateMany can't, and no
-//     _id changes. Manual: "Change a Document's Shard Key Value".
+//     whole key in the filter, in a transaction or as a retryable write, which is the driver's default. The command may have no other
+//     write. updateMany can't, and no _id changes. A number of another type is a change, too. Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
 // Plan tells of each step of a plan which shards it is sent to. Several writes that share a command are sent to the shards of
@@ -160,9 +166,9 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 // Indexes"; for hashed keys, of which it says nothing, as the server's source has it: fields of equal values are on one shard,
 // however they are hashed.
 //
-// The index on _id alone is let pass, and is unique on each shard only, unless the key is {_id: 1} or {_id: "hashed"}. Else the
-// application sees to it, as by ObjectIDs; a technique that relies on a unique _id (a reservation, a lock, a counter) needs a
-// collection that isn't sharded, or one by _id.
+// MongoDB accepts an index that begins with _id, and so does Check. Such an index is unique on each shard only, unless the key is
+// {_id: 1} or {_id: "hashed"}. The application then sees to unique _ids, as ObjectIDs are. A technique that relies on a unique _id (a
+// reservation, a lock, a counter) needs a collection that isn't sharded, or that is sharded by _id.
 func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationError {
 	var list []model.Index
 	for i, t := range techniques {

@@ -121,10 +121,10 @@ func (s *shard) underTenant(x model.Index) model.Index {
 // brokenIndexes says which unique indexes of a collection can't hold across shards, and why.
 func brokenIndexes(collection string, key []shardField, list []model.Index) (out []*model.DeclarationError) {
 	for _, x := range list {
-		ownID := len(x.Keys) == 1 && x.Keys[0].Key == "_id" && x.Keys[0].Value != "hashed"
-		if x.Collection != collection || !x.Unique || ownID {
+		if x.Collection != collection || !x.Unique {
 			continue
 		}
+		byID := len(x.Keys) > 0 && x.Keys[0].Key == "_id"
 		begins := len(x.Keys) >= len(key)
 		for i := 0; begins && i < len(key); i++ {
 			begins = x.Keys[i].Key == key[i].path
@@ -134,7 +134,7 @@ func brokenIndexes(collection string, key []shardField, list []model.Index) (out
 		switch {
 		case hashed:
 			out = append(out, &model.DeclarationError{Problem: "a hashed index can't be unique", Place: place, Remedy: "declare the fields with 1"})
-		case !begins:
+		case !begins && !byID:
 			out = append(out, &model.DeclarationError{Problem: fmt.Sprintf("a unique index under the shard key %s must begin with its fields", model.Shell(patternOf(key))), Place: place,
 				Remedy: "put " + strings.Join(pathsOf(key), ", ") + " before its keys, or keep the values in a collection that is sharded by them, as a unique index table does"})
 		}

@@ -12,138 +12,167 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// bound is what a filter says of one field: one of some values, or within a range. Nothing is said by neither.
+// bound is what a filter says of one field: one of some values, or within one of some ranges. Nothing is said by neither.
 type bound struct {
 	points []bson.RawValue
-	ranged bool
+	ranges int
 }
 
-func (b bound) said() bool { return b.ranged || b.points != nil }
+func (b bound) said() bool { return b.ranges > 0 || b.points != nil }
 
-// a branch is what holds at once, of an $or.
-type branch map[string]bound
+// none reports whether no value fulfills the bound.
+func (b bound) none() bool { return b.points != nil && len(b.points)+b.ranges == 0 }
 
-// maxBranches is how many branches are followed; past them an $or says nothing.
-const maxBranches = 1000
+// conditions are what a filter says of the key's fields.
+type conditions struct {
+	fields map[string]bound
+	equal  map[string][]bson.RawValue // the values that it gives by equality, of fields above the key's too
+}
 
-// branches are what a filter says of the key's fields. Nil is that it can't be read.
-func (s *shard) branches(filter any, collated bool) []branch {
+// read reads a filter. Nil is that it can't be read.
+func (s *shard) read(filter any, collated bool) *conditions {
 	raw, err := (*core.Codec)(nil).Document(filter)
-	if err != nil {
+	if err != nil || bson.Raw(raw).Validate() != nil {
 		return nil
 	}
-	return s.read(raw, collated)
+	return s.conditions(raw, collated)
 }
 
-func (s *shard) read(filter bson.Raw, collated bool) []branch {
-	out := []branch{{}}
-	elements, err := filter.Elements()
-	if err != nil {
-		return nil
+func (s *shard) conditions(filter bson.Raw, collated bool) *conditions {
+	c := &conditions{map[string]bound{}, map[string][]bson.RawValue{}}
+	var ors [][]bson.RawValue
+	s.add(filter, collated, c, &ors)
+	for _, branches := range ors {
+		if s.bounds(c) {
+			break // an $or beside conditions on the first field isn't looked at by all servers
+		}
+		if fields := s.union(branches, collated); fields != nil {
+			c.fields = fields
+		}
 	}
+	return c
+}
+
+// add adds what holds at once, and collects the branches of each $or. An $or of one branch is that branch.
+func (s *shard) add(filter bson.Raw, collated bool, c *conditions, ors *[][]bson.RawValue) {
+	elements, _ := filter.Elements()
 	for _, e := range elements {
-		var more []branch
-		switch key := e.Key(); key {
-		case "$and", "$or":
-			more = s.list(key == "$or", e.Value(), collated)
-		default:
-			if b := s.condition(e.Value(), collated); b.said() && s.isField(key) {
-				more = []branch{{key: b}}
+		key := e.Key()
+		if key == "$and" || key == "$or" {
+			arr, _ := e.Value().ArrayOK()
+			values, _ := arr.Values()
+			if key == "$or" && len(values) != 1 {
+				*ors = append(*ors, values)
+				continue
 			}
+			for _, v := range values {
+				doc, _ := v.DocumentOK()
+				s.add(doc, collated, c, ors)
+			}
+			continue
 		}
-		if len(more) > 0 && len(more)*len(out) <= maxBranches {
-			out = cross(out, more)
+		bound, equal := s.condition(key, e.Value(), collated)
+		c.equal[key] = append(c.equal[key], equal...)
+		if bound.said() && slices.Contains(s.paths(), key) {
+			c.fields[key] = both(c.fields[key], bound)
 		}
 	}
-	return out
 }
 
-// list reads an $and or $or; nil says nothing.
-func (s *shard) list(or bool, v bson.RawValue, collated bool) (out []branch) {
-	arr, ok := v.ArrayOK()
-	if !ok {
-		return nil
-	}
-	values, _ := arr.Values()
-	for _, v := range values {
+// union is what the branches of an $or say of each field, as a mongos adds them up: a field by itself. Nil says nothing.
+func (s *shard) union(branches []bson.RawValue, collated bool) map[string]bound {
+	var out map[string]bound
+	for _, v := range branches {
 		doc, _ := v.DocumentOK()
-		inner := s.read(doc, collated)
-		switch {
-		case len(inner) == 0 && or, len(out)+len(inner) > maxBranches && or:
+		c := s.conditions(doc, collated)
+		if !s.bounds(c) {
 			return nil
-		case or:
-			out = append(out, inner...)
-		case out == nil:
-			out = inner
-		case len(inner) > 0 && len(inner)*len(out) <= maxBranches:
-			out = cross(out, inner)
 		}
+		if s.nothing(c) {
+			continue
+		}
+		if out == nil {
+			out = c.fields
+			continue
+		}
+		for path, a := range out {
+			b := c.fields[path]
+			if !b.said() {
+				delete(out, path)
+				continue
+			}
+			more := slices.DeleteFunc(slices.Clone(b.points), func(v bson.RawValue) bool { return holds(a.points, v) })
+			out[path] = bound{slices.Concat(a.points, more), a.ranges + b.ranges}
+		}
+	}
+	if out == nil && len(branches) > 0 {
+		return map[string]bound{s.key[0].path: {points: []bson.RawValue{}}}
 	}
 	return out
 }
 
-func (s *shard) isField(path string) bool {
-	return path == "_id" || slices.Contains(s.paths(), path)
-}
+// bounds reports whether conditions say something of the key's first field.
+func (s *shard) bounds(c *conditions) bool { return s.places(s.key[0], c.fields[s.key[0].path]) }
 
-// cross is what holds when one branch of each does.
-func cross(a, b []branch) []branch {
-	out := make([]branch, 0, len(a)*len(b))
-	for _, x := range a {
-		for _, y := range b {
-			z := branch{}
-			for path, bound := range x {
-				z[path] = bound
-			}
-			for path, bound := range y {
-				z[path] = both(z[path], bound)
-			}
-			out = append(out, z)
-		}
-	}
-	return out
+// places reports whether a bound says where a field's values are: a range says nothing of hashes.
+func (s *shard) places(f shardField, b bound) bool { return b.said() && !(f.hashed && b.ranges > 0) }
+
+// nothing reports whether nothing can match: a field would have to be none of its values, or two at once. A mongos sees
+// that if the first field has a condition, too.
+func (s *shard) nothing(c *conditions) bool {
+	return s.bounds(c) && slices.ContainsFunc(s.key, func(f shardField) bool { return c.fields[f.path].none() })
 }
 
 // both is what two bounds say together.
 func both(a, b bound) bound {
 	switch {
+	case a.points == nil && b.points == nil:
+		return bound{ranges: max(a.ranges, b.ranges)}
 	case a.points == nil:
-		return bound{b.points, a.ranged || b.ranged}
+		return bound{points: b.points}
 	case b.points == nil:
-		return a
+		return bound{points: a.points}
 	}
-	return bound{points: slices.DeleteFunc(slices.Clone(a.points), func(v bson.RawValue) bool { return !holds(b.points, v) })}
+	points := slices.DeleteFunc(slices.Clone(a.points), func(v bson.RawValue) bool { return !holds(b.points, v) })
+	return bound{points: points}
 }
 
 func holds(list []bson.RawValue, v bson.RawValue) bool {
 	return slices.ContainsFunc(list, func(w bson.RawValue) bool { return bsonval.CompareRaw(v, w) == 0 })
 }
 
-// condition is what a filter's value for a field says of it.
-func (s *shard) condition(v bson.RawValue, collated bool) bound {
+// condition is what a filter's value for a field says of it, and the values that it gives by equality.
+func (s *shard) condition(path string, v bson.RawValue, collated bool) (out bound, equal []bson.RawValue) {
 	doc, isDocument := v.DocumentOK()
 	first, err := doc.IndexErr(0)
 	if !isDocument || err != nil || !strings.HasPrefix(first.Key(), "$") {
-		return operator("$eq", v, collated)
+		return operator("$eq", v, collated), []bson.RawValue{v}
 	}
 	elements, _ := doc.Elements()
-	out := bound{}
+	hashed := slices.Contains(s.key, shardField{path, true})
 	for _, e := range elements {
-		if e.Key() == "$regex" && len(elements) > 1 {
-			continue // with $options, which may make it another
+		arr, _ := e.Value().ArrayOK()
+		values, _ := arr.Values()
+		switch {
+		case e.Key() == "$regex" && len(elements) > 1, e.Key() == "$exists" && hashed:
+			continue // with $options, which may make it another; a hashed index isn't asked for missing fields
+		case e.Key() == "$eq":
+			equal = append(equal, e.Value())
+		case e.Key() == "$in" && len(values) == 1:
+			equal = append(equal, values[0])
 		}
 		if b := operator(e.Key(), e.Value(), collated); b.said() {
 			out = both(out, b)
 		}
 	}
-	return out
+	return out, equal
 }
 
 func operator(op string, v bson.RawValue, collated bool) bound {
 	switch op {
 	case "$eq":
 		if pattern, flags, ok := v.RegexOK(); ok {
-			return bound{ranged: flags == "" && anchored(pattern)}
+			return bound{ranges: one(flags == "" && anchored(pattern))}
 		}
 		if canPoint(v, collated) {
 			return bound{points: []bson.RawValue{v}}
@@ -162,18 +191,25 @@ func operator(op string, v bson.RawValue, collated bool) bound {
 		}
 		return bound{points: points}
 	case "$gt", "$gte", "$lt", "$lte":
-		return bound{ranged: canPoint(v, collated)}
+		return bound{ranges: one(canPoint(v, collated))}
 	case "$exists":
 		if exists, ok := v.BooleanOK(); ok && !exists {
 			return bound{points: []bson.RawValue{{Type: bson.TypeNull}}}
 		}
 	case "$regex":
 		if pattern, ok := v.StringValueOK(); ok {
-			return bound{ranged: anchored(pattern)}
+			return bound{ranges: one(anchored(pattern))}
 		}
 		return operator("$eq", v, collated)
 	}
 	return bound{}
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // canPoint reports whether a key is found by a value: not by an array, which is no key's, and with a collation not by what
@@ -208,87 +244,99 @@ func (s *shard) isCollated(c *options.Collation) bool {
 
 // filter tells where a query goes.
 func (s *shard) filter(filter any, collation *options.Collation) Target {
-	if filter == nil {
-		filter = bson.D{}
-	}
-	return s.where(s.branches(filter, s.isCollated(collation)))
-}
-
-// where adds up the branches of a filter.
-func (s *shard) where(list []branch) Target {
-	t := Target{}
-	if len(list) == 0 {
-		return Target{Scope: AllShards, Why: "the filter can't be read"}
-	}
-	seen := map[string]bool{}
-	for _, b := range list {
-		if text, whole := s.text(b); whole && seen[text] {
-			continue
-		} else if whole {
-			seen[text] = true
-		}
-		values, ranges, why := s.of(b)
-		if values+ranges == 0 && why != "" {
-			return Target{Scope: AllShards, Why: why}
-		}
-		t.Values, t.Ranges, t.Why = t.Values+values, t.Ranges+ranges, why
-	}
-	switch {
-	case t.Values+t.Ranges == 0:
-		return Target{Scope: NoShard, Why: "nothing can match: a field of the key would have to be none of its values, or two at once"}
-	case t.Values == 1 && t.Ranges == 0:
-		t.Scope, t.Why = OneShard, "the whole shard key "+s.String()+" is given"
-	case t.Ranges == 0:
-		t.Scope, t.Why = SomeShards, fmt.Sprintf("%d values of the shard key %s", t.Values, s)
-	default:
-		t.Scope = SomeShards
-		if len(list) > 1 {
-			t.Why = "the branches of $or, each by the shard key " + s.String()
-		}
-	}
+	t, _ := s.where(s.read(orEmpty(filter), s.isCollated(collation)), s.isCollated(collation))
 	return t
 }
 
-// text is what a branch says of the key's fields; false where it isn't values of all.
-func (s *shard) text(b branch) (string, bool) {
-	var out strings.Builder
-	for _, f := range s.key {
-		if b[f.path].points == nil {
-			return "", false
-		}
-		for _, v := range b[f.path].points {
-			fmt.Fprintf(&out, "%c%x,", v.Type, v.Value)
-		}
-		out.WriteByte(';')
+// where tells where a filter goes, and whether it gives the whole key by equality.
+func (s *shard) where(c *conditions, collated bool) (t Target, whole bool) {
+	switch {
+	case c == nil:
+		return Target{Scope: AllShards, Why: "the filter can't be read"}, false
+	case s.whole(c, collated) != nil:
+		return Target{Scope: OneShard, Values: 1, Why: "the whole shard key " + s.String() + " is given"}, true
+	case s.nothing(c):
+		return Target{Scope: NoShard, Why: "nothing can match: a field of the key would have to be none of its values, or two at once"}, false
 	}
-	return out.String(), true
+	t = s.count(c)
+	switch {
+	case t.Values+t.Ranges == 0:
+		t.Scope = AllShards
+	case t.Values == 1 && t.Ranges == 0:
+		t.Scope = OneShard
+	default:
+		t.Scope = SomeShards
+	}
+	return t, false
 }
 
-// of tells how many values or ranges of the key one branch gives, and why it isn't values.
-func (s *shard) of(b branch) (values, ranges int, why string) {
-	n := 1
+// whole are the values of the key that a filter gives by equality, each once; nil if it doesn't give them all. What equals a
+// document above a field of the key gives the field.
+func (s *shard) whole(c *conditions, collated bool) []bson.RawValue {
+	out := make([]bson.RawValue, len(s.key))
 	for i, f := range s.key {
-		x := b[f.path]
-		if x.points != nil {
-			n *= len(x.points)
-			if n == 0 {
-				return 0, 0, ""
+		list := c.equal[f.path]
+		for path, values := range c.equal {
+			if below, ok := strings.CutPrefix(f.path, path+"."); ok {
+				for _, v := range values {
+					doc, _ := v.DocumentOK()
+					value, _ := core.ValueAt(doc, below)
+					if value.Type == bson.TypeNull {
+						value = bson.RawValue{} // as for a missing field, to be sure
+					}
+					list = append(slices.Clip(list), value)
+				}
 			}
-			continue
 		}
-		reason := fmt.Sprintf("nothing is said of %s", f.path)
-		switch {
-		case x.ranged && f.hashed:
-			reason = fmt.Sprintf("%s is hashed: a range of values is none of hashes", f.path)
-		case x.ranged:
-			return 0, n, fmt.Sprintf("a range of %s in the shard key %s", f.path, s)
+		if len(list) != 1 || list[0].Type == 0 || list[0].Type == bson.TypeRegex || !canPoint(list[0], collated) {
+			return nil
 		}
-		if i == 0 {
-			return 0, 0, reason + ", the first field of the shard key " + s.String()
-		}
-		return 0, n, fmt.Sprintf("the first %s of the shard key %s, and behind it %s", fields(i), s, reason)
+		out[i] = list[0]
 	}
-	return n, 0, ""
+	return out
+}
+
+// count tells how many values or ranges of the key conditions ask for. The first field with several values or a range decides
+// how many; a mongos then asks for all from the least to the greatest value of the fields behind it. Null counts twice: servers
+// before MongoDB 8.0 look for undefined, too.
+func (s *shard) count(c *conditions) (t Target) {
+	t.Values, t.Why = 1, "the shard key "+s.String()
+	single := true
+	widen := func(why string) {
+		t.Ranges, t.Values, t.Why = t.Ranges+t.Values, 0, why
+	}
+	for i, f := range s.key {
+		x := c.fields[f.path]
+		points := len(x.points)
+		if holds(x.points, bson.RawValue{Type: bson.TypeNull}) {
+			points++
+		}
+		switch {
+		case !s.places(f, x):
+			reason := "nothing is said of " + f.path
+			if x.said() {
+				reason = fmt.Sprintf("%s is hashed: a range of values is none of hashes", f.path)
+			}
+			if i == 0 {
+				return Target{Why: reason + ", the first field of the shard key " + s.String()}
+			}
+			if single = false; t.Values > 0 {
+				widen(fmt.Sprintf("the first %s of the shard key %s, and behind it %s", fields(i), s, reason))
+			}
+		case single && points == 1 && x.ranges == 0:
+		case single:
+			single = false
+			t.Values, t.Ranges = points, x.ranges
+			if t.Why = fmt.Sprintf("%d values of the shard key %s", points, s); x.ranges > 0 {
+				t.Why = fmt.Sprintf("a range of %s in the shard key %s", f.path, s)
+			}
+		case points != 1 || x.ranges > 0:
+			if t.Values > 0 {
+				widen(fmt.Sprintf("several values of the shard key %s, and behind them others of %s", s, f.path))
+			}
+		}
+	}
+	return t
 }
 
 func fields(n int) string {
@@ -299,6 +347,6 @@ func fields(n int) string {
 }
 
 // byID reports whether a filter asks for one _id.
-func byID(list []branch) bool {
-	return len(list) > 0 && !slices.ContainsFunc(list, func(b branch) bool { return len(b["_id"].points) != 1 })
+func byID(c *conditions, collated bool) bool {
+	return c != nil && len(c.equal["_id"]) == 1 && c.equal["_id"][0].Type != bson.TypeRegex && canPoint(c.equal["_id"][0], collated)
 }

@@ -17,10 +17,10 @@ import (
 type Scope uint8
 
 const (
-	AllShards  Scope = iota // scattered: every shard that has documents of the collection, and the slowest decides
+	AllShards  Scope = iota // scattered: every shard, and the slowest decides. A write for some values or ranges may find one shard
 	SomeShards              // targeted to the shards of some values or ranges of the key
 	OneShard                // targeted to the shard of one value of the key
-	NoShard                 // refused, or about another collection, or nothing can match: see Target.Why
+	NoShard                 // refused, or about another collection, or nothing can match (a mongos asks one shard then): see Target.Why
 )
 
 func (s Scope) String() string {
@@ -92,8 +92,11 @@ func (s *shard) modify(m model.FindAndModify) Target {
 		return t
 	}
 	c := change{filter: m.Filter, update: m.Update, upsert: m.Upsert, collation: m.Options.Collation}
+	collated := s.isCollated(c.collation)
+	said := s.read(orEmpty(m.Filter), collated)
+	elsewhere, whole := s.where(said, collated)
 	t := s.single(c)
-	if t.Scope != NoShard && t.Scope != OneShard {
+	if !whole && (t.Scope != NoShard || elsewhere.Scope == NoShard && !m.Upsert) {
 		t.Since = "7.1"
 	}
 	return t
@@ -162,47 +165,77 @@ type change struct {
 
 // single tells where a change of one document goes.
 func (s *shard) single(c change) Target {
-	list := s.branches(orEmpty(c.filter), s.isCollated(c.collation))
-	t := s.where(list)
-	whole := t.Scope == OneShard
-	if t.Scope == NoShard {
-		return t
-	}
-	moved, never := s.moves(c, list, whole)
+	collated := s.isCollated(c.collation)
+	said := s.read(orEmpty(c.filter), collated)
+	t, whole := s.where(said, collated)
+	moved, refused := s.moves(c, said, whole)
 	switch {
-	case never:
-		return refusedTarget("the _id can't change, and is a field of the shard key " + s.String())
+	case refused != "":
+		return refusedTarget(refused)
+	case c.upsert && !whole:
+		return refusedTarget("an upsert whose filter hasn't the whole shard key " + s.String())
+	case t.Scope == NoShard:
+		return t
 	case moved != "" && !whole:
 		return refusedTarget(fmt.Sprintf("changes %s of the shard key %s, and the filter hasn't the whole key", moved, s))
 	case moved != "":
 		t.Why += ", and " + moved + " of it changes: in a transaction or as a retryable write"
 		return t
-	case whole:
+	case t.Scope == OneShard:
 		return t
-	case c.upsert:
-		return refusedTarget("an upsert whose filter hasn't the whole shard key " + s.String())
-	case byID(list):
-		t.Why = "one _id, and not the whole shard key: " + t.Why
-		return t
+	case c.replacement != nil:
+		return s.replaced(c, t, byID(said, collated))
+	case byID(said, collated):
+		return everywhere(t, "one _id, and not the whole shard key: ")
 	}
 	t.Since = "7.1"
 	t.Why = "neither the whole shard key nor the _id: " + t.Why
 	return t
 }
 
+// replaced tells where a replacement goes whose filter is for several shards: to the shard of the key that the replacement has. With
+// neither the key nor the _id, MongoDB 7.1 and later look for the document on all shards.
+func (s *shard) replaced(c change, t Target, id bool) Target {
+	const others = "a document with another key isn't replaced"
+	raw, err := (*core.Codec)(nil).Document(c.replacement)
+	if err == nil {
+		_, _, err = s.keyOf(raw)
+	}
+	if err != nil {
+		return refusedTarget(err.Error())
+	}
+	if id && !(slices.Contains(s.paths(), "_id")) {
+		return Target{Scope: OneShard, Values: 1, Why: "one _id, and the shard key of the replacement: " + others}
+	}
+	return everywhere(t, "the shard key of the replacement, or any (MongoDB 7.1): "+others+"; ")
+}
+
+// everywhere is the target of a write that goes to all shards unless one shard has all that its filter asks for.
+func everywhere(t Target, why string) Target {
+	if t.Scope == SomeShards {
+		t.Why += ", and a write to several shards goes to all"
+	}
+	t.Scope, t.Why = AllShards, why+t.Why
+	return t
+}
+
 // many tells where a change of all that match goes.
 func (s *shard) many(c change) Target {
-	list := s.branches(orEmpty(c.filter), s.isCollated(c.collation))
-	t := s.where(list)
-	whole := t.Scope == OneShard
-	moved, never := s.moves(c, list, whole)
+	collated := s.isCollated(c.collation)
+	said := s.read(orEmpty(c.filter), collated)
+	t, whole := s.where(said, collated)
+	moved, refused := s.moves(c, said, whole)
 	switch {
-	case t.Scope == NoShard:
-		return t
-	case moved != "" || never:
-		return refusedTarget("changes a field of the shard key " + s.String() + ", which updateMany can't")
+	case refused != "":
+		return refusedTarget(refused)
 	case c.upsert && !whole:
 		return refusedTarget("an upsert whose filter hasn't the whole shard key " + s.String())
+	case t.Scope == NoShard:
+		return t
+	case moved != "":
+		return refusedTarget("changes a field of the shard key " + s.String() + ", which updateMany can't")
+	case t.Scope == SomeShards:
+		return everywhere(t, "")
 	}
 	return t
 }
@@ -214,17 +247,28 @@ func orEmpty(filter any) any {
 	return filter
 }
 
-// moves names the field of the key that a change gives another value than the filter asks for; never says that it is the _id.
-func (s *shard) moves(c change, list []branch, whole bool) (moved string, never bool) {
+// moves names the field of the key to which a change gives another value than the filter asks for, and says why the change is
+// refused for any document. A number may change although it is equal: MongoDB compares the bytes.
+func (s *shard) moves(c change, said *conditions, whole bool) (moved, refused string) {
 	set := func(path string, v bson.RawValue) {
 		for _, f := range s.key {
 			if !core.Overlap(path, f.path) {
 				continue
 			}
-			if path == f.path && v.Type != 0 && (whole || f.path == "_id") && len(list) == 1 && len(list[0][path].points) == 1 && bsonval.CompareRaw(v, list[0][path].points[0]) == 0 {
-				continue // stays
+			var given []bson.RawValue
+			if said != nil {
+				given = said.equal[path]
 			}
-			moved, never = f.path, never || f.path == "_id"
+			if path == f.path && v.Type != 0 && (whole || f.path == "_id") && len(given) == 1 && stays(v, given[0], f.path == "_id") {
+				continue
+			}
+			moved = f.path
+			switch {
+			case f.path == "_id":
+				refused = "the _id can't change, and is a field of the shard key " + s.String()
+			case path == f.path && v.Type == bson.TypeArray && refused == "":
+				refused = fmt.Sprintf("makes %s of the shard key %s an array", f.path, s)
+			}
 		}
 	}
 	if c.replacement != nil {
@@ -238,11 +282,11 @@ func (s *shard) moves(c change, list []branch, whole bool) (moved string, never 
 				}
 			}
 		}
-		return moved, never
+		return moved, refused
 	}
 	raw, err := (*core.Codec)(nil).Document(bson.D{{Key: "u", Value: c.update}})
 	if err != nil || c.update == nil {
-		return "", false
+		return "", ""
 	}
 	u := bson.Raw(raw).Lookup("u")
 	if stages, ok := u.ArrayOK(); ok {
@@ -251,11 +295,20 @@ func (s *shard) moves(c change, list []branch, whole bool) (moved string, never 
 			doc, _ := stage.DocumentOK()
 			s.operators(doc, true, set)
 		}
-		return moved, never
+		return moved, refused
 	}
 	doc, _ := u.DocumentOK()
 	s.operators(doc, false, set)
-	return moved, never
+	return moved, refused
+}
+
+// stays reports whether a document that a filter finds by a value keeps it, byte by byte, when it is set to another.
+func stays(v, given bson.RawValue, id bool) bool {
+	if id {
+		return bsonval.CompareRaw(v, given) == 0
+	}
+	compared := bsonval.IsNumberType(v.Type) || v.Type == bson.TypeEmbeddedDocument
+	return v.Type == given.Type && !compared && bsonval.CompareRaw(v, given) == 0
 }
 
 // operators calls set for each path that operators or the stages of a pipeline update; the value is what $set sets it to.

@@ -135,7 +135,7 @@ func TestShardIndexes(t *testing.T) {
 		{"not unique", byDevice, model.NewIndex("readings", shardD("email", 1)), true},
 		{"of another collection", byDevice, unique("others", "email", 1), true},
 		{"the _id", byDevice, unique("readings", "_id", 1), true},
-		{"the _id and another", byDevice, unique("readings", "_id", 1, "n", 1), false},
+		{"the _id and another", byDevice, unique("readings", "_id", 1, "n", 1), true},
 		{"the _id and another, under the _id", byReading, unique("readings", "_id", 1, "n", 1), true},
 		{"a hash of the _id", byDevice, unique("readings", "_id", "hashed"), false},
 		{"under a hashed key, by its field", byHash, unique("readings", "device", 1), true},
@@ -144,6 +144,17 @@ func TestShardIndexes(t *testing.T) {
 	} {
 		if got := test.key.Check(model.NewParts(func() []model.Index { return []model.Index{test.index} }, nil, nil, nil)); (len(got) == 0) != test.ok {
 			t.Errorf("%s: %v", test.reason, got)
+		}
+		if test.reason == "the _id" || test.index.Collection != "readings" { // which the server makes by itself
+			continue
+		}
+		client := modeltest.NewClient(t, modeltest.WithShards(modeltest.NewShards(2)))
+		if err := client.Database("admin").RunCommand(t.Context(), test.key.Command("iot")).Err(); err != nil {
+			t.Fatal(err)
+		}
+		m := mongo.IndexModel{Keys: test.index.Keys, Options: options.Index().SetUnique(test.index.Unique)}
+		if _, err := client.Database("iot").Collection("readings").Indexes().CreateOne(t.Context(), m); (err == nil) != test.ok && test.reason != "the key's own" {
+			t.Errorf("%s: a mongos says %v", test.reason, err)
 		}
 	}
 	if got := byDevice.Check(byReading, byDevice, byHash); len(got) > 0 {
@@ -177,13 +188,15 @@ func TestShardTargets(t *testing.T) {
 		{"its second field", byDevice, shardD("at", 5), keys.Target{Scope: keys.AllShards}},
 		{"a range behind it", byDevice, shardD("device", "a", "at", shardD("$gte", 1, "$lt", 9)), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
 		{"a range", byDevice, shardD("device", shardD("$gt", "a")), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
-		{"$in", byDevice, shardD("device", in("a", "b", "a"), "at", in(1, 1.0, 2)), keys.Target{Scope: keys.SomeShards, Values: 4}},
+		{"$in", byDevice, shardD("device", in("a", "b", "a"), "at", in(1, 1.0, 2)), keys.Target{Scope: keys.SomeShards, Ranges: 2}},
+		{"$in, then a value", byDevice, shardD("device", in("a", "b", "a"), "at", 1), keys.Target{Scope: keys.SomeShards, Values: 2}},
+		{"a value, then $in", byDevice, shardD("device", "a", "at", in(1, 1.0, 2)), keys.Target{Scope: keys.SomeShards, Values: 2}},
 		{"$in of one", byDevice, shardD("device", in("a"), "at", 1), keys.Target{Scope: keys.OneShard, Values: 1}},
 		{"$in of the first", byDevice, shardD("device", in("a", "b")), keys.Target{Scope: keys.SomeShards, Ranges: 2}},
 		{"$in of none", byDevice, shardD("device", in()), keys.Target{Scope: keys.NoShard}},
 		{"two values at once", byDevice, shardD("$and", bson.A{shardD("device", "a"), shardD("device", "b")}), keys.Target{Scope: keys.NoShard}},
 		{"$and", byDevice, shardD("$and", bson.A{shardD("device", in("a", "b")), shardD("device", "b", "at", 1)}), keys.Target{Scope: keys.OneShard, Values: 1}},
-		{"$or", byDevice, shardD("$or", bson.A{shardD("device", "a", "at", 1), shardD("device", "b")}), keys.Target{Scope: keys.SomeShards, Values: 1, Ranges: 1}},
+		{"$or", byDevice, shardD("$or", bson.A{shardD("device", "a", "at", 1), shardD("device", "b")}), keys.Target{Scope: keys.SomeShards, Ranges: 2}},
 		{"$or of ranges", byDevice, shardD("$or", bson.A{shardD("device", shardD("$lt", "b")), shardD("device", shardD("$gt", "x"))}), keys.Target{Scope: keys.SomeShards, Ranges: 2}},
 		{"$or with a branch that says nothing", byDevice, shardD("$or", bson.A{shardD("device", "a"), shardD("n", 1)}), keys.Target{Scope: keys.AllShards}},
 		{"$or beside what decides", byDevice, shardD("device", "a", "at", 1, "$or", bson.A{shardD("n", 1), shardD("n", 2)}), keys.Target{Scope: keys.OneShard, Values: 1}},
@@ -193,7 +206,7 @@ func TestShardTargets(t *testing.T) {
 		{"$nor", byDevice, shardD("$nor", bson.A{shardD("device", "a")}), keys.Target{Scope: keys.AllShards}},
 		{"$expr", byDevice, shardD("$expr", shardD("$eq", bson.A{"$device", "a"})), keys.Target{Scope: keys.AllShards}},
 		{"null", byDevice, shardD("device", nil, "at", 1), keys.Target{Scope: keys.OneShard, Values: 1}},
-		{"missing", byDevice, shardD("device", shardD("$exists", false), "at", 1), keys.Target{Scope: keys.OneShard, Values: 1}},
+		{"missing", byDevice, shardD("device", shardD("$exists", false), "at", 1), keys.Target{Scope: keys.SomeShards, Values: 2}},
 		{"there", byDevice, shardD("device", shardD("$exists", true)), keys.Target{Scope: keys.AllShards}},
 		{"an array", byDevice, shardD("device", bson.A{"a"}), keys.Target{Scope: keys.AllShards}},
 		{"an array among $in", byDevice, shardD("device", in("a", bson.A{"b"})), keys.Target{Scope: keys.AllShards}},

@@ -39,6 +39,7 @@
 //	days that must pass, a given day                       WithClock; testing/synctest
 //	a crash at every place                                 FaultMatrix
 //	two operations at a time, in every order               Interleave
+//	a sharded cluster: how many shards, what is refused    WithShards
 //	a whole model: all of this, under scopes too           Verify
 //
 // # Tasks
@@ -54,6 +55,7 @@
 //   - Let commands fail, wait or break off: [NewFaults], [Faults.On], [Faults.From]. Which commands: [Writes], [Reads], [Named], [On],
 //     [Both]. How: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay], [Hold].
 //   - Try every cut, and every order of two operations: [FaultMatrix], [Interleave].
+//   - Count the shards that commands are sent to: [NewShards], [WithShards], [Shards.Touched].
 //   - Test a model in one call: [Verify]. Only Verify asks for a model of this library.
 //
 // The examples "Repository", "Failures" and "Queries" test code that uses the driver alone. So does the program examples/server,
@@ -121,7 +123,7 @@
 //     other kinds than textScore, and the CRS of strict winding
 //   - the options min and max of find, and its returnKey by an index that isn't an ordered one, or that has a collation
 //   - large events in parts, of change streams, whose history is 10,000 changes
-//   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies; $collStats
+//   - encryption, users and roles, a second member, and what serverStatus says of memory, locks and latencies; $collStats
 //     and $indexStats tell sizes in memory, counts, and how many commands have read an index
 //   - regular expressions with recursion, calls of groups, branch reset groups, verbs, callouts, \X or \C; dates without a format that
 //     count from another ("tomorrow", "+1 day"); sines, cosines and tangents of decimals above 1E+45

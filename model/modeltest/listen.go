@@ -22,7 +22,7 @@ import (
 // replicaSet=engine and directConnection=true. The engine asks for no password and has no TLS. So an address that
 // others than this machine could reach is an error.
 //
-// [WithFaults], [WithChangeLag], [WithTTL] and [WithClock] hold for all clients together. [WithMonitor] and [WithClientOptions]
+// [WithFaults], [WithChangeLag], [WithTTL], [WithShards] and [WithClock] hold for all clients together. [WithMonitor] and [WithClientOptions]
 // are errors, for Listen makes no client: a client of the string takes its own options, and [Monitor.CommandMonitor].
 //
 // Stop closes the port and all connections, and interrupts commands that still run. Calling it again does nothing.

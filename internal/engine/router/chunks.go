@@ -157,7 +157,7 @@ func (c *Collection) ShardOf(values []any) int { return c.chunks[c.find(c.Key.pl
 
 // within adds the shards of a range of keys, whose ends belong to it.
 func (c *Collection) within(min, max []any, add func(shard int)) {
-	for i := c.find(min); i < len(c.chunks) && (i == 0 || compare(c.chunks[i].min, max) <= 0); i++ {
+	for i := c.find(min); i < len(c.chunks) && compare(c.chunks[i].min, max) <= 0; i++ {
 		add(c.chunks[i].shard)
 	}
 }

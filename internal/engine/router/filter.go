@@ -27,18 +27,13 @@ func conjuncts(filter bson.D) (out []bson.E) {
 }
 
 // equalities are the values that a filter gives for fields by equality: by the value, by $eq, or
-// by $in with one value. It returns false where a field is given twice.
-func equalities(filter bson.D) (map[string]any, bool) {
-	out, once := map[string]any{}, map[string]bool{}
+// by $in with one value.
+func equalities(filter bson.D) map[string][]any {
+	out := map[string][]any{}
 	for _, e := range conjuncts(filter) {
-		for _, v := range equals(e.Value) {
-			if once[e.Key] {
-				return nil, false
-			}
-			once[e.Key], out[e.Key] = true, v
-		}
+		out[e.Key] = append(out[e.Key], equals(e.Value)...)
 	}
-	return out, true
+	return out
 }
 
 func equals(v any) (out []any) {
@@ -60,35 +55,38 @@ func equals(v any) (out []any) {
 
 func isOperators(d bson.D) bool { return len(d) > 0 && strings.HasPrefix(d[0].Key, "$") }
 
-// whole returns the shard key that a filter gives by equality, false if it doesn't give all of it.
+// whole returns the shard key that a filter gives by equality, false if it doesn't give all of it, or a field twice.
 // A document that a field above the key equals has the key's field in it.
 func (k Key) whole(filter bson.D) ([]any, bool) {
-	given, ok := equalities(filter)
-	if !ok {
-		return nil, false
-	}
+	given := equalities(filter)
 	out := make([]any, len(k))
 	for i, f := range k {
-		found := 0
-		for path, v := range given {
-			switch {
-			case path == f.name:
-			case strings.HasPrefix(f.name, path+"."):
-				d, _ := v.(bson.D)
-				if v, ok = at(d, strings.TrimPrefix(f.name, path+".")); !ok || v == nil {
-					return nil, false
-				}
-			default:
-				continue
+		list := given[f.name]
+		for path, values := range given {
+			if below, ok := strings.CutPrefix(f.name, path+"."); ok {
+				list = append(list, valuesBelow(values, below)...)
 			}
-			found++
-			out[i] = v
 		}
-		if found != 1 || !storable(out[i]) {
+		if len(list) != 1 || !storable(list[0]) {
 			return nil, false
 		}
+		out[i] = list[0]
 	}
 	return out, true
+}
+
+// valuesBelow are what values have at a path below them, an array for what doesn't give a key.
+func valuesBelow(values []any, path string) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		d, _ := v.(bson.D)
+		below, ok := at(d, path)
+		if !ok || below == nil {
+			below = bson.A{}
+		}
+		out[i] = below
+	}
+	return out
 }
 
 // storable reports whether a value may be one of a shard key.
@@ -102,7 +100,7 @@ func storable(v any) bool {
 	return true
 }
 
-// text reports whether a collation can matter for a value.
+// text reports whether a collation can matter for a value. It doesn't for a pattern.
 func text(v any) bool {
 	switch v := v.(type) {
 	case string, bson.Symbol:
@@ -110,9 +108,7 @@ func text(v any) bool {
 	case bson.A:
 		return slices.ContainsFunc(v, text)
 	case bson.D:
-		return !isOperators(v) || slices.ContainsFunc(v, func(e bson.E) bool { return text(e.Value) })
-	case bson.Regex:
-		return true
+		return !isOperators(v) || slices.ContainsFunc(v, func(e bson.E) bool { return e.Key != "$regex" && e.Key != "$options" && text(e.Value) })
 	}
 	return false
 }
@@ -211,8 +207,15 @@ func (c *Collection) tight(conditions []bson.E) [][]query.Interval {
 	}
 	for i, f := range c.Key {
 		list, ok := found[f.name]
-		if !ok && missing[f.name] && !f.hashed {
-			list, ok = []query.Interval{query.Point(nil)}, true
+		if f.hashed {
+			list, ok = hashable(all, f.name)
+		}
+		if missing[f.name] && !f.hashed {
+			out[i] = []query.Interval{}
+			if !ok || slices.ContainsFunc(list, func(x query.Interval) bool { return x.Contains(nil) }) {
+				out[i] = append(out[i], query.Point(nil)) // not as undefined
+			}
+			continue
 		}
 		if ok {
 			out[i] = c.stored(f, list)
@@ -221,26 +224,46 @@ func (c *Collection) tight(conditions []bson.E) [][]query.Interval {
 	return out
 }
 
+// hashable are the values that conditions ask for in a hashed field, false if none of them asks for values. Ranges say nothing
+// of hashes.
+func hashable(conditions bson.A, name string) (out []query.Interval, ok bool) {
+	for _, v := range conditions {
+		list, said := query.MustParse(v.(bson.D)).TightBounds()[name]
+		values := !slices.ContainsFunc(list, func(x query.Interval) bool { return !x.IsPoint() && !isNull(x) })
+		switch {
+		case !said || !values:
+		case !ok:
+			out, ok = list, true
+		default:
+			out = slices.DeleteFunc(slices.Clone(out), func(x query.Interval) bool {
+				return !slices.ContainsFunc(list, func(y query.Interval) bool { return y.Contains(x.Hi) })
+			})
+		}
+	}
+	return out, ok
+}
+
+// isNull reports whether an interval is that of null and missing fields.
+func isNull(x query.Interval) bool { return bsonval.IsNullish(x.Lo) && bsonval.IsNullish(x.Hi) }
+
 // stored are the intervals as the chunks have them. Null stands for a missing field; before
-// MongoDB 8.0 it is looked for as undefined, too. Of a hashed field only values have a place.
+// MongoDB 8.0 it is looked for as undefined, too.
 func (c *Collection) stored(f field, list []query.Interval) []query.Interval {
 	out := make([]query.Interval, 0, len(list))
 	for _, x := range list {
 		switch {
-		case bsonval.IsNullish(x.Lo) && bsonval.IsNullish(x.Hi):
+		case isNull(x):
 			if c.before71 {
 				out = append(out, c.point(f, bson.Undefined{}))
 			}
 			out = append(out, c.point(f, nil))
-		case f.hashed && !x.IsPoint():
-			return nil
 		case f.hashed:
 			out = append(out, c.point(f, x.Lo))
 		default:
 			out = append(out, x)
 		}
 	}
-	if f.hashed {
+	if f.hashed && len(out) > 0 {
 		return join(out, nil)
 	}
 	return out
