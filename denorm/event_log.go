@@ -199,9 +199,10 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events [
 // events append nothing. A commit's time is at, or that of the last commit if that is later.
 // Running it again with its token does nothing, and asks the function nothing.
 //
-// Cost: two commands for the state, as [EventLog.Load], one that looks the token up by the
-// index of [EventLog.Indexes], and one for the commit, one document. When Every events
-// follow the snapshot, three commands and one document more. A cut leaves an older snapshot.
+// Cost: two commands for the state, as [EventLog.Load], and one for the commit, one document.
+// Behind a snapshot one more looks the token up, by the index of [EventLog.Indexes]. When
+// Every events follow the snapshot, three commands and one document more. A cut leaves an
+// older snapshot.
 func (l *EventLog[K, E, S]) Decide(
 	key K, at time.Time, op bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {

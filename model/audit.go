@@ -16,7 +16,13 @@ type Audit struct {
 	Name   string  // what its Job is called
 	Checks []Check // in the order in which they run
 
-	// Progress is told of each check before it runs, and once more at the end. Stage is the check, an index of Checks,
+	// Readers is how many checks Each runs at the same time. 0 means 1. The findings and their
+	// order are the same. A check that runs ahead waits with its hundredth finding until those
+	// before it are yielded. A session takes one command at a time: with one in the context,
+	// the checks run one after another. A Job mends one check after another in any case.
+	Readers int
+
+	// Progress is told of each check before its findings, and once more at the end. Stage is the check, an index of Checks,
 	// and Left how many findings there were before it. An error from it ends the audit, which yields it.
 	Progress func(Progress) error
 }
@@ -43,14 +49,20 @@ func (m *Model) Audit() Audit {
 // Cost: the cost of each check. A check reads its whole collection unless its Index says otherwise.
 func (a Audit) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
+		if a.Readers < 0 {
+			yield(Finding{}, &ValueError{Field: "Readers", Value: a.Readers, Reason: "is negative"})
+			return
+		}
 		var p Progress
+		r := a.read(ctx, db)
+		defer r.stop()
 		for i, c := range a.Checks {
 			p.Stage = i
 			if err := a.tell(p); err != nil {
 				yield(Finding{Check: c.Name}, err)
 				return
 			}
-			for f, err := range c.Each(ctx, db) {
+			for f, err := range r.each(i) {
 				if err == nil {
 					p.Left++
 				}

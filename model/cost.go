@@ -101,7 +101,17 @@ func (p Plan) CostTx() Cost {
 	if err != nil {
 		return Cost{}
 	}
-	return p.costIn(len(grouped(batches, true)))
+	return p.costIn(len(grouped(batches, whole)))
+}
+
+// CostBulkWrite is the plan's price on a database of [WithBulkWrite], outside a transaction, where the server has
+// bulkWrite. Older servers are sent the commands of Cost.
+func (p Plan) CostBulkWrite() Cost {
+	batches, err := p.split()
+	if err != nil {
+		return Cost{}
+	}
+	return p.costIn(len(grouped(batches, upToMatch)))
 }
 
 // costIn is the price of a plan that is so many commands.

@@ -21,6 +21,7 @@
 //	All that one action of a user touches     [MergePlans], [Change.Also]; what has to be run apart [InTx]
 //	Read, decide, write, and again if stale   [Change]
 //	Each action in a transaction of its own   [WithTransactions]
+//	Fewer commands to a plan                  [WithBulkWrite]
 //	One writer at a time, the dead finished   [Lease]
 //	Work through a live collection            [Job]
 //	A tenant, soft deletion, updatedAt        [Scope]

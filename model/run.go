@@ -40,7 +40,7 @@ func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 	}
 	p = routesOf(ctx).plan(p.under(db))
 	batches, err := p.split()
-	op.priced(p, grouped(batches, together(ctx)))
+	op.priced(p, grouped(batches, joiningOf(ctx, db, p)))
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
@@ -75,7 +75,7 @@ type runner struct {
 
 func (p Plan) send(ctx context.Context, db DB, batches []batch) (Result, error) {
 	r := &runner{plan: p, db: db, result: newResult(p), back: p.IfStale}
-	for _, group := range grouped(batches, together(ctx)) {
+	for _, group := range grouped(batches, joiningOf(ctx, db, p)) {
 		if err := r.sendGroup(ctx, group); err != nil {
 			if failed := (*StepError)(nil); errors.As(err, &failed) {
 				failed.Where = placeOf(p.Steps[failed.Step])
@@ -104,10 +104,13 @@ func hopedInVain(ctx context.Context, err error) {
 
 // sendGroup sends the batches of one command.
 func (r *runner) sendGroup(ctx context.Context, group []batch) error {
-	if len(group) > 1 {
-		return r.sendTogether(ctx, group)
+	switch len(group) {
+	case 0:
+		return nil
+	case 1:
+		return r.sendBatch(ctx, group[0])
 	}
-	return r.sendBatch(ctx, group[0])
+	return r.sendTogether(ctx, group)
 }
 
 // sendEach sends batches one by one.

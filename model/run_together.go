@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -15,14 +16,61 @@ import (
 // In a transaction the order in which a plan's writes arrive matters to nobody: all of them are kept, or none. So they are sent as one
 // bulkWrite command, which takes writes of several collections, where the server has it: since MongoDB 8.0
 // (https://www.mongodb.com/docs/manual/reference/command/bulkWrite/).
+//
+// Outside a transaction, on a database of WithBulkWrite, the order matters. An ordered bulkWrite
+// keeps it: the server stops at the first error, so a cut leaves the first writes, as a cut
+// between two commands does. But a write that matches nothing is no error. So a write that
+// expects a match is the last one of its command.
+
+// A joining says which batches of a plan are sent as one command.
+type joining uint8
+
+const (
+	apart     joining = iota // each is a command
+	upToMatch                // those up to a write that expects a match
+	whole                    // all
+)
+
+// joiningOf is how the batches of a plan are joined that runs with the context.
+func joiningOf(ctx context.Context, db DB, p Plan) joining {
+	if runctx.InTransaction(ctx) {
+		return joiningInTx(together(ctx))
+	}
+	level, bulk := core.Bulk(db)
+	if !bulk || !cmp.Or(p.Options.WriteConcern, level).Acknowledged() { // the driver sends no ordered bulkWrite that isn't
+		return apart
+	}
+	return upToMatch
+}
+
+func joiningInTx(together bool) joining {
+	if together {
+		return whole
+	}
+	return apart
+}
+
+// joins reports whether the batch can follow another one in its command.
+func (j joining) joins(b, before batch) bool {
+	switch {
+	case j == apart || b.merge != nil || before.merge != nil:
+		return false
+	case j == whole:
+		return true
+	}
+	return !before.alone && b.many() == before.many()
+}
+
+// many reports whether each write of the batch may write many documents. The driver doesn't retry
+// a command with such a write.
+func (b *batch) many() bool { return b.kind == updateManyKind || b.kind == deleteManyKind }
 
 // grouped puts the batches of a plan together that one command can send.
-func grouped(batches []batch, together bool) (out [][]batch) {
+func grouped(batches []batch, how joining) (out [][]batch) {
 	count, bytes := 0, 0
 	for i, b := range batches {
 		count, bytes = count+b.count(), bytes+b.bytes
-		joins := together && i > 0 && b.merge == nil && batches[i-1].merge == nil && count <= maxBatchCount && bytes <= maxBatchBytes
-		if joins {
+		if i > 0 && how.joins(b, batches[i-1]) && count <= maxBatchCount && bytes <= maxBatchBytes {
 			out[len(out)-1] = append(out[len(out)-1], b)
 			continue
 		}
@@ -50,7 +98,7 @@ func (r *runner) sendTogether(ctx context.Context, group []batch) error {
 		}
 	}
 	observationOf(ctx).sent(1)
-	res, err := r.db.Client().BulkWrite(ctx, list, r.togetherOptions())
+	res, err := r.db.Client().BulkWrite(ctx, list, r.togetherOptions(ctx))
 	var failed mongo.ClientBulkWriteException
 	switch {
 	case err == nil:
@@ -59,8 +107,12 @@ func (r *runner) sendTogether(ctx context.Context, group []batch) error {
 		return r.failedTogether(ctx, group, failed)
 	case errors.As(err, &failed) && failed.WriteError != nil:
 		err = commandError(failed.WriteError)
-	case encrypts(err):
-		runctx.TxOf(ctx).Together = false
+	case errors.As(err, &failed) && len(failed.WriteConcernErrors) > 0:
+		return r.undurable(ctx, group, failed)
+	case driverRefuses(err):
+		if tx := runctx.TxOf(ctx); tx != nil {
+			tx.Together = false
+		}
 		return r.sendEach(ctx, group)
 	}
 	if !wroteNothing(ctx, err) {
@@ -71,8 +123,13 @@ func (r *runner) sendTogether(ctx context.Context, group []batch) error {
 	return &StepError{Step: group[0].first, Err: err}
 }
 
-func (r *runner) togetherOptions() *options.ClientBulkWriteOptionsBuilder {
+func (r *runner) togetherOptions(ctx context.Context) *options.ClientBulkWriteOptionsBuilder {
 	o := options.ClientBulkWrite().SetOrdered(true).SetVerboseResults(true)
+	if level, _ := core.Bulk(r.db); !runctx.InTransaction(ctx) { // a transaction has its own
+		if level = cmp.Or(r.plan.Options.WriteConcern, level); level != nil {
+			o.SetWriteConcern(level)
+		}
+	}
 	if r.plan.Options.Comment != nil {
 		o.SetComment(r.plan.Options.Comment)
 	}
@@ -98,7 +155,21 @@ func (r *runner) answeredTogether(ctx context.Context, group []batch, res *mongo
 	return nil
 }
 
-// failedTogether records how far batches came that were sent together.
+// undurable records batches that were applied, though not yet as durably as asked.
+func (r *runner) undurable(ctx context.Context, group []batch, failed mongo.ClientBulkWriteException) error {
+	done, first := failed.PartialResult, 0
+	if done == nil {
+		done = &mongo.ClientBulkWriteResult{Acknowledged: true}
+	}
+	for _, b := range group {
+		r.record(ctx, b, resultOf(b, first, done))
+		r.result.mark(b.first, b.count(), Applied)
+		first += b.count()
+	}
+	return &StepError{Step: group[0].first, Err: mongo.BulkWriteException{WriteConcernError: &failed.WriteConcernErrors[0]}}
+}
+
+// failedTogether records how far batches came that were sent together. What follows a write that was applied before is sent.
 func (r *runner) failedTogether(ctx context.Context, group []batch, failed mongo.ClientBulkWriteException) error {
 	at, first := 0, 0
 	for n := range failed.WriteErrors { // of an ordered command it is one
@@ -108,13 +179,19 @@ func (r *runner) failedTogether(ctx context.Context, group []batch, failed mongo
 	if done == nil {
 		done = &mongo.ClientBulkWriteResult{Acknowledged: true}
 	}
-	for _, b := range group {
+	for i, b := range group {
 		if at < first+b.count() {
 			failure := failed.WriteErrors[at]
 			failure.Index = at - first
 			bulk := mongo.BulkWriteException{WriteErrors: []mongo.BulkWriteError{{WriteError: failure, Request: b.models[at-first]}}}
-			_, err := r.failed(ctx, b, resultOf(b, first, done), bulk)
-			return err
+			rest, err := r.failed(ctx, b, resultOf(b, first, done), bulk)
+			if err != nil {
+				return err
+			}
+			if group = group[i+1:]; len(rest.models) > 0 {
+				group = append([]batch{rest}, group...)
+			}
+			return r.sendGroup(ctx, group)
 		}
 		res := resultOf(b, first, done)
 		if b.matchedNone(res) && r.plan.Steps[b.first].(Write).Expect == One { // what that means can't be asked any more
@@ -187,8 +264,10 @@ func commandError(e *mongo.WriteError) error {
 	return out
 }
 
-// encrypts reports whether the driver refused a command of several collections, because its client encrypts by itself. Nothing was sent.
-func encrypts(err error) bool {
+// driverRefuses reports whether the driver refused a command of several collections, because its
+// client encrypts by itself or doesn't wait for answers. Nothing was sent.
+func driverRefuses(err error) bool {
 	var server mongo.ServerError
-	return !errors.As(err, &server) && strings.Contains(err.Error(), "automatic encryption")
+	text := err.Error()
+	return !errors.As(err, &server) && (strings.Contains(text, "automatic encryption") || strings.Contains(text, "unacknowledged write concern"))
 }

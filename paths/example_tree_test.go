@@ -84,7 +84,7 @@ func ExampleTree() {
 	//   men <nil>
 	//     shoes <nil>
 	//       boots <nil>
-	// 8 commands, 5 documents written, three times the lock document <nil>
+	// 7 commands, 5 documents written, three times the lock document <nil>
 	// sale/shoes/boots/ <nil>
 	// docmodel: a node can't be moved under itself or a descendant: 'sale' under 'boots'
 	// 0 problems <nil>

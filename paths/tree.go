@@ -128,8 +128,8 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // Insert returns the change that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. Its
 // errors are [model.ErrTaken], [model.ErrNotFound] and [ErrSegment].
 //
-// Cost: one document; six commands for a root, three of them for the lease (seven in a tree's first change), seven for a child and
-// eight beside one. A materialized path asks in one more whether the path is free. Where other documents are written too, which
+// Cost: one document; six commands for a root or a child, three of them for the lease (seven in a tree's first change), and seven
+// beside a node. A materialized path asks in one more whether the path is free. Where other documents are written too, which
 // are the parent of a child tree and what a nested set says, it takes one more. The document is sent twice, for the lease keeps
 // the plan: it must leave 64 KiB of 16 MiB for that.
 //
@@ -148,7 +148,7 @@ func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[any] {
 // Move returns the change that takes a node, with all below it, to a place. Its errors are [model.ErrNotFound], [ErrCycle] and
 // [ErrSegment]. Moving a node next to itself, or to where it is, is a no-op that writes no node.
 //
-// Cost: six to nine commands, for a child tree up to eleven, three of them for the lease; the documents are those of the
+// Cost: six to eight commands, for a child tree up to ten, three of them for the lease; the documents are those of the
 // representation. Among its siblings a node is moved by its order key: that writes its own document alone, but for a child tree, whose
 // list is written too, and what a nested set says. A nested set with gaps takes up to twelve commands more, which read the numbers
 // around the place, where these leave no room. Where nothing is to be moved, it takes no command for an intent.
@@ -171,7 +171,7 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 //
 //	a node without children  6 commands and 1 document; where a list or numbers change with it, 7, and these documents
 //	Subtree                  6 commands; all of the subtree, by one command
-//	Promote                  8 to 12 commands; the node, and its children or, where they hold paths or ancestors, all below it
+//	Promote                  7 to 11 commands; the node, and its children or, where they hold paths or ancestors, all below it
 //	Rootify                  8 to 11 commands; as Promote
 //
 // Restrict is the first, whatever the node has below it: with children it ends after the second read. A child tree writes the parent

@@ -127,6 +127,14 @@ var tenantRuns = map[string]struct {
 		r, err := model.NewPlan(tenantBooks.Delete("my 1"), tenantBooks.Delete("their 1")).Run(ctx, tx)
 		return fmt.Sprint(r.Modified()), err
 	}, "1"},
+	"model.WithBulkWrite": {func(ctx context.Context, db model.DB) (string, error) {
+		on, err := model.WithBulkWrite(ctx, db, nil)
+		if err != nil {
+			return "", err
+		}
+		r, err := model.NewPlan(tenantAuthors.Delete("their author"), tenantBooks.Delete("my 1"), tenantBooks.Delete("their 1")).Run(ctx, on)
+		return fmt.Sprint(r.Modified()), err
+	}, "1"},
 	"model.MergeInto.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		_, err := model.MergeInto{Collection: "books", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "authors"}}}}}}.Run(ctx, db)
 		return "", err

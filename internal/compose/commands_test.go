@@ -27,11 +27,24 @@ It runs each operation once, undisturbed, on the documents of this package, and 
 commands that the server gets. The commit of a transaction is not counted. A read that the
 operation's caller needs is counted, such as that of the document that a plan is made from.
 A technique that has its collections for itself stands at the end. Its operations run one
-after another.
+after another. "By bulkWrite" is a database of ` + "`model.WithBulkWrite`" + `.
 
-| operation | commands | in a transaction | what is sent | what is sent in a transaction |
-| --- | --- | --- | --- | --- |
+| operation | commands | by bulkWrite | in a transaction | what is sent | what is sent in a transaction |
+| --- | --- | --- | --- | --- | --- |
 `
+
+// earlier is how many commands operations sent, without and with a transaction, before reads of theirs were joined.
+var earlier = []struct {
+	operation   string
+	plain, inTx int
+}{
+	{"denorm.EventLog decide", 7, 7},
+	{"paths.Tree by parents insert", 7, 5}, {"paths.Tree by parents move", 7, 5},
+	{"paths.Tree by children insert", 8, 5}, {"paths.Tree by children move", 9, 5},
+	{"paths.Tree by ancestors insert", 7, 5}, {"paths.Tree by ancestors move", 7, 5},
+	{"paths.Tree by paths insert", 8, 6}, {"paths.Tree by paths move", 8, 6},
+	{"paths.Tree by nested sets insert", 8, 5}, {"paths.Tree by nested sets move", 7, 5},
+}
 
 // Each operation sends the commands that COMMANDS.md lists, without and with a transaction.
 func TestCommandsPerOperation(t *testing.T) {
@@ -41,7 +54,7 @@ func TestCommandsPerOperation(t *testing.T) {
 	for _, f := range fixtures {
 		_, ops := f.declare()
 		for i, o := range ops {
-			tableRow(&b, f.name+" "+o.name, sent(t, &f, false, i)[0], sent(t, &f, true, i)[0])
+			tableRow(&b, f.name+" "+o.name, sent(t, &f, plain, i)[0], sent(t, &f, bulk, i)[0], sent(t, &f, inTx, i)[0])
 		}
 	}
 	for _, f := range alone {
@@ -50,14 +63,15 @@ func TestCommandsPerOperation(t *testing.T) {
 		for i := range ops {
 			all[i] = i
 		}
-		plain, inTx := sent(t, &f, false, all...), sent(t, &f, true, all...)
+		lists := [][][]string{sent(t, &f, plain, all...), sent(t, &f, bulk, all...), sent(t, &f, inTx, all...)}
 		for i, o := range ops {
-			tableRow(&b, f.name+" "+o.name, plain[i], inTx[i])
+			tableRow(&b, f.name+" "+o.name, lists[0][i], lists[1][i], lists[2][i])
 		}
 	}
 	if t.Failed() {
 		return
 	}
+	compared(t, &b)
 	if *update {
 		if err := os.WriteFile(commandsFile, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -74,7 +88,7 @@ func TestCommandsPerOperation(t *testing.T) {
 }
 
 // tableRow writes a row of the table.
-func tableRow(b *strings.Builder, name string, plain, inTx []string) {
+func tableRow(b *strings.Builder, name string, plain, bulk, inTx []string) {
 	count := func(list []string) string {
 		if list == nil {
 			return "-"
@@ -85,7 +99,22 @@ func tableRow(b *strings.Builder, name string, plain, inTx []string) {
 	if slices.Equal(plain, inTx) {
 		there = "the same"
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", name, count(plain), count(inTx), strings.Join(folded(plain), ", "), there)
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, count(plain), count(bulk), count(inTx), strings.Join(folded(plain), ", "), there)
+}
+
+// compared writes what operations send now that sent more earlier.
+func compared(t *testing.T, b *strings.Builder) {
+	table := b.String()
+	b.WriteString("\n## Before and after\n\nReads of one collection that were two are one.\n\n")
+	b.WriteString("| operation | before | after | in a transaction before | after |\n| --- | --- | --- | --- | --- |\n")
+	for _, was := range earlier {
+		_, line, found := strings.Cut(table, "| "+was.operation+" | ")
+		cells := strings.SplitN(line, " | ", 4)
+		if !found || len(cells) < 4 {
+			t.Fatalf("the table has no %s", was.operation)
+		}
+		fmt.Fprintf(b, "| %s | %d | %s | %d | %s |\n", was.operation, was.plain, cells[0], was.inTx, cells[2])
+	}
 }
 
 // folded counts equal neighbours.
@@ -101,9 +130,18 @@ func folded(list []string) (out []string) {
 	return out
 }
 
+// An on is which database an operation runs on.
+type on uint8
+
+const (
+	plain on = iota
+	bulk
+	inTx
+)
+
 // sent are the commands of some operations of a technique, which run one after another on fresh documents. They are nil for one that
 // needs a transaction and has none.
-func sent(t *testing.T, f *fixture, tx bool, which ...int) (out [][]string) {
+func sent(t *testing.T, f *fixture, on on, which ...int) (out [][]string) {
 	t.Helper()
 	ctx, monitor := t.Context(), modeltest.NewMonitor()
 	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
@@ -126,14 +164,18 @@ func sent(t *testing.T, f *fixture, tx bool, which ...int) (out [][]string) {
 		t.Fatalf("%s: %v", f.name, err)
 	}
 	var db model.DB = raw
-	if tx {
-		var err error
-		if db, err = model.WithTransactions(ctx, raw); err != nil {
-			t.Fatal(err)
-		}
+	var err error
+	switch on {
+	case bulk:
+		db, err = model.WithBulkWrite(ctx, raw, nil)
+	case inTx:
+		db, err = model.WithTransactions(ctx, raw)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, i := range which {
-		if ops[i].needsTx && !tx {
+		if ops[i].needsTx && on != inTx {
 			out = append(out, nil)
 			continue
 		}

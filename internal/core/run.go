@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
 // A DB is what things run on: a *mongo.Database or a [Handle]. It is model.DB.
@@ -22,6 +23,9 @@ type Handle struct {
 	Err       error  // bad input; whatever runs on the handle is refused with it
 	Tx        bool   // the server has transactions, and what belongs together runs in one
 	Together  bool   // with Tx: the server has bulkWrite, which takes writes of several collections
+	Bulk      bool   // outside transactions, writes of several collections are sent by bulkWrite
+
+	WriteConcern *writeconcern.WriteConcern // of these; nil for that of the client
 }
 
 // Name is the name of the database.
@@ -70,6 +74,16 @@ func Transacts(db DB) bool {
 func Together(db DB) bool {
 	h, ok := db.(*Handle)
 	return ok && h != nil && h.Together
+}
+
+// Bulk reports whether writes of several collections are sent as one command outside
+// transactions, and with which write concern.
+func Bulk(db DB) (*writeconcern.WriteConcern, bool) {
+	h, ok := db.(*Handle)
+	if !ok || h == nil {
+		return nil, false
+	}
+	return h.WriteConcern, h.Bulk
 }
 
 // Scoped reports whether a database is under a scope.

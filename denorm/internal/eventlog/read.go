@@ -139,12 +139,25 @@ func (l *Log) base(ctx context.Context, db model.DB, k Key, upTo int64, before b
 }
 
 func (l *Log) load(ctx context.Context, db model.DB, k Key) (Loaded, error) {
+	return l.loadFor(ctx, db, k, bson.NilObjectID)
+}
+
+// loadFor is load, which sees whether a commit behind the snapshot has a token.
+func (l *Log) loadFor(ctx context.Context, db model.DB, k Key, op bson.ObjectID) (out Loaded, err error) {
 	base, err := l.base(ctx, db, k, maxVersion, math.MaxInt64)
 	if err != nil {
-		return Loaded{}, err
+		return out, err
 	}
-	s, err := l.replay(ctx, db, l.Fold, k, base, maxVersion, nil)
-	return Loaded{State: s, Base: base.Version}, err
+	f := l.Fold
+	f.Step = func(value any, commit bson.Raw, after, upTo int64) (any, error) {
+		if token, ok := commit.Lookup("token").ObjectIDOK(); ok && token == op {
+			out.Applied = true
+		}
+		return l.Fold.Step(value, commit, after, upTo)
+	}
+	out.Base = base.Version
+	out.State, err = l.replay(ctx, db, f, k, base, maxVersion, nil)
+	return out, err
 }
 
 // reading is a change that only reads.

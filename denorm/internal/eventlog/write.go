@@ -153,8 +153,8 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 	c := model.Change[Loaded]{
 		Name: "decide " + l.Docs.Name(), Attempts: 100,
 		Read: func(ctx context.Context, db model.DB) (Loaded, error) {
-			s, err := l.load(ctx, db, k)
-			if err == nil {
+			s, err := l.loadFor(ctx, db, k, op)
+			if err == nil && !s.Applied && s.Base > 0 { // the commits before it were not read
 				s.Applied, err = l.applied(ctx, db, k, op)
 			}
 			return s, err

@@ -60,12 +60,34 @@ func (t *Tree) Changing(read func(context.Context, model.DB, *State) error, deci
 func (t *Tree) there(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
 	found, err := t.Nodes(ctx, db, t.ByID(id))
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%w: there is no node %s in %s", model.ErrNotFound, model.Shell(id), t.Collection)
+		err = t.missing(id)
 	}
 	if err != nil {
 		return Node{}, err
 	}
 	return found[0], nil
+}
+
+func (t *Tree) missing(id bson.RawValue) error {
+	return fmt.Errorf("%w: there is no node %s in %s", model.ErrNotFound, model.Shell(id), t.Collection)
+}
+
+// and reads a node, and the one that a place names, by one query. Nil stands for a node that is not there. The place's is nil too
+// if it names this node, or none.
+func (t *Tree) and(ctx context.Context, db model.DB, id bson.RawValue, at forest.Place[bson.RawValue]) (n, ref *Node, err error) {
+	ids := []bson.RawValue{id}
+	if !at.At.Root() && bsonval.Key(at.Ref) != bsonval.Key(id) {
+		ids = append(ids, at.Ref)
+	}
+	found, err := t.Nodes(ctx, db, t.ByID(ids...))
+	for i, f := range found {
+		if f.Key() == bsonval.Key(id) {
+			n = &found[i]
+		} else {
+			ref = &found[i]
+		}
+	}
+	return n, ref, err
 }
 
 // One reads a node that has what the representation keeps.
@@ -77,8 +99,16 @@ func (t *Tree) One(ctx context.Context, db model.DB, id bson.RawValue) (Node, er
 	return n, t.Rep.Sound(n)
 }
 
-// resolve finds a place for a node, which is not in the way of itself.
-func (t *Tree) resolve(ctx context.Context, db model.DB, at forest.Place[bson.RawValue], n *Node) (spot, error) {
+// known is One of a node that may be read already.
+func (t *Tree) known(ctx context.Context, db model.DB, id bson.RawValue, n *Node) (Node, error) {
+	if n == nil {
+		return t.One(ctx, db, id)
+	}
+	return *n, t.Rep.Sound(*n)
+}
+
+// resolve finds a place for a node, which is not in the way of itself. The node that the place names is read, unless it is known.
+func (t *Tree) resolve(ctx context.Context, db model.DB, at forest.Place[bson.RawValue], n, known *Node) (spot, error) {
 	var s spot
 	nearest := func(key string, after bool) (*Node, error) {
 		found, err := t.Nodes(ctx, db, t.nearest(Under(s.parent), key, after, n.ID))
@@ -89,7 +119,7 @@ func (t *Tree) resolve(ctx context.Context, db model.DB, at forest.Place[bson.Ra
 	}
 	var err error
 	if !at.At.Root() {
-		ref, err := t.One(ctx, db, at.Ref)
+		ref, err := t.known(ctx, db, at.Ref, known)
 		if err != nil {
 			return s, err
 		}
@@ -184,14 +214,14 @@ func (t *Tree) Insert(doc bson.Raw, at forest.Place[bson.RawValue], err error) m
 			return err
 		}
 		s.node, s.fresh = n, true
-		found, err := t.Nodes(ctx, db, t.ByID(n.ID))
-		if err == nil && len(found) > 0 {
+		taken, ref, err := t.and(ctx, db, n.ID, at)
+		if err == nil && taken != nil {
 			err = fmt.Errorf("%w: node %s in %s", model.ErrTaken, model.Shell(n.ID), t.Collection)
 		}
 		if err != nil {
 			return err
 		}
-		s.to, err = t.resolve(ctx, db, at, &n)
+		s.to, err = t.resolve(ctx, db, at, &n, ref)
 		if r, ok := t.Rep.(roomer); ok && err == nil {
 			err = r.around(ctx, db, n, &s.to, false)
 		}
@@ -207,10 +237,17 @@ func (t *Tree) Insert(doc bson.Raw, at forest.Place[bson.RawValue], err error) m
 // Move is the change that takes a node to a place.
 func (t *Tree) Move(id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change[any] {
 	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
-		n, err := t.One(ctx, db, id)
+		found, ref, err := t.and(ctx, db, id, to)
+		if err == nil && found == nil {
+			err = t.missing(id)
+		}
+		if err == nil {
+			err = t.Rep.Sound(*found)
+		}
 		if err != nil {
 			return err
 		}
+		n := *found
 		s.node = n
 		if !to.At.Root() && bsonval.Key(to.Ref) == n.Key() {
 			if s.still = to.At == forest.Before || to.At == forest.After; !s.still {
@@ -218,7 +255,7 @@ func (t *Tree) Move(id bson.RawValue, to forest.Place[bson.RawValue], err error)
 			}
 			return nil
 		}
-		s.to, err = t.resolve(ctx, db, to, &n)
+		s.to, err = t.resolve(ctx, db, to, &n, ref)
 		if err == nil {
 			err = t.checkCycle(ctx, db, n, s.to)
 		}

@@ -43,7 +43,7 @@ func (t *Tree) readDissolved(ctx context.Context, db model.DB, mode forest.Mode,
 	if mode == forest.Promote {
 		to = forest.Place[bson.RawValue]{At: forest.After, Ref: s.node.ID}
 	}
-	if s.to, err = t.resolve(ctx, db, to, &s.node); err != nil {
+	if s.to, err = t.resolve(ctx, db, to, &s.node, &s.node); err != nil {
 		return err
 	}
 	spots, err := t.spread(s.to, len(s.children))
