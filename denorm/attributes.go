@@ -70,7 +70,8 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 // Equal returns the query of the documents whose attribute has a value.
 //
 // Cost: one command, served by [Attributes.Indexes]; on DocumentDB, which bounds it by the name alone, it reads all
-// documents that have the attribute.
+// documents that have the attribute. Where these are many, and attributes hold a name and a value alone, an index of your
+// own on the array serves the query {specs: {k: name, v: value}} there.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	filter, err := a.a.Equal(name, value)
 	return a.find(filter, err)

@@ -100,8 +100,9 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 
 // IDs returns the pipeline of the _ids that a query finds, in their order.
 //
-// Cost: one command; it reads the entries of each of the query's values, served by _id. Ids are grouped in the server's
-// memory, within 100 MB; set Options.AllowDiskUse for more.
+// Cost: one command; it reads the entries of each of the query's values, served by _id. On DocumentDB a query of more than 16
+// values reads all entries of their tables. Ids are grouped in the server's memory, within 100 MB; set Options.AllowDiskUse for
+// more.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)

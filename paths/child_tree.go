@@ -13,8 +13,8 @@ type ChildTreeSpec struct {
 }
 
 // NewChildTree declares a tree whose nodes hold the _ids of their children, in order, beside the links that all trees of this
-// package have: an adjacency list from above. A node's document tells how many children it has and which, a page of them is read
-// by the list, and what lies below is followed by _id, without an index of its own.
+// package have: an adjacency list from above. A node's document tells how many children it has and which, and a page of them is
+// read by the list.
 //
 // Choose it where nodes are shown with their children, page by page or by number, or where documents have such lists already
 // ([Tree.Adopt]). It costs a parent tree's writes and the lists beside them: an insert writes the node and its parent, a move
@@ -27,8 +27,8 @@ type ChildTreeSpec struct {
 // [Tree.Arrange] over what the links don't confirm. [Tree.Checks] find each list that isn't as the links say, and write it anew.
 //
 // Cost: an insert and a delete, two documents; a move, three, or two within one list, and from or to the roots; a delete that leaves
-// the children to the parent, these, the node and the parent. Each is written by its _id. Children in order are read by the index on
-// the links, ancestors and descendants by $graphLookup on _id, with its limits as parent tree says.
+// the children to the parent, these, the node and the parent. Each is written by its _id. All queries go by the links, as those of a
+// parent tree do: children and descendants by the index on them, ancestors by _id, with the limits of $graphLookup that it says.
 //
 // Sources: "Adjacency Lists" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-child-references/.

@@ -25,8 +25,8 @@
 //	children in order   one query, by an index, in all
 //
 // A child tree writes what a parent tree does, and a list for each parent that is concerned: an insert and a delete are 2 documents, a
-// move 3, or 2 under one parent or to the roots. Its ancestors are found as those of a parent tree, its descendants by $graphLookup by
-// _id, and any page of a node's children, or how many there are, by that node's document.
+// move 3, or 2 under one parent or to the roots. Its ancestors and descendants are found as those of a parent tree, and any page of a
+// node's children, or how many there are, by that node's document.
 //
 // A missing node, and so a second deletion of a node, is [model.ErrNotFound] in a [Tree], a [DocumentTree] and a [Forest]; a negative
 // depth is a [*model.ValueError]. Moving a node to where it is writes nothing.
@@ -48,8 +48,9 @@
 //
 // By hand is a tree of parent links without order, lease or any check. A server takes longer for each command; what stands out
 // there are documents written (a move in a nested set), and $graphLookup where no index serves it: on DocumentDB by _id always
-// (all of ChildTree, ancestors in a parent tree), and by parent until the server has statistics of the collection, a minute or
-// two after a load. Then what is below a node takes more than a minute in a tree of 100,000 nodes.
+// (ancestors in a parent tree or child tree, and so their moves), and by parent until the server has statistics of the collection, a
+// minute or two after a load. Until then what is below a node takes more than a minute in a tree of 100,000 nodes. An index of your
+// own on _id and the parent, in this order, serves the ancestors there.
 //
 // # Tasks
 //

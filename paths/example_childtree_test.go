@@ -104,7 +104,7 @@ func ExampleNewChildTree() {
 	// db.topics.updateOne({_id: 'Programming', children: {$elemMatch: {$eq: 'Databases'}}, change: {$not: {$gt: Long('2')}}}, {$pullAll: {children: ['Databases']}, $set: {change: Long('2')}})
 	// // if stale: db.topics.updateOne({_id: 'Books', children: {$elemMatch: {$eq: 'Databases'}}, change: Long('2')}, {$pullAll: {children: ['Databases']}})
 	// 3 commands, 3 documents written, by _id_
-	// db.topics.aggregate([{$match: {_id: 'Books'}}, {$project: {children: 1}}, {$graphLookup: {from: 'topics', startWith: '$children', connectFromField: 'children', connectToField: '_id', as: 'nodes', depthField: '_distance'}}, {$unwind: '$nodes'}, {$sort: {'nodes._distance': 1}}, {$replaceRoot: {newRoot: '$nodes'}}, {$unset: '_distance'}])
+	// db.topics.aggregate([{$match: {_id: 'Books'}}, {$project: {_id: 1}}, {$graphLookup: {from: 'topics', startWith: '$_id', connectFromField: '_id', connectToField: 'parent', as: 'nodes', depthField: '_distance'}}, {$unwind: '$nodes'}, {$sort: {'nodes._distance': 1}}, {$replaceRoot: {newRoot: '$nodes'}}, {$unset: '_distance'}])
 	// [Books >Programming >>Languages >>>Go >Databases >>MongoDB >>dbm >Maps]
 	// db.topics.find({parent: 'Books'}).sort({order: 1, _id: 1}).limit(2)
 	// Programming 1; Databases 2; <nil>

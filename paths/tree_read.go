@@ -56,7 +56,7 @@ func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.
 // representations they come in no order: [Tree.Arrange] puts them in preorder.
 //
 // Cost: one command: of an ancestor array by the index on the array, of a materialized path by that on the path, of a nested set by
-// that on the left number; a parent tree follows the links by $graphLookup and their index, a child tree its lists by _id.
+// that on the left number; a parent tree or child tree follows the links by $graphLookup and their index.
 func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 	a := t.around(n, func(n tree.Node) tree.Source { return t.t.Rep.Below(n, max(depth, 0)) })
 	if depth < 0 {

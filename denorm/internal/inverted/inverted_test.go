@@ -144,6 +144,15 @@ func TestInvertedProperty(t *testing.T) {
 		for range 20 {
 			checkInverted(t, db, stored, invertedRandom(r, 0))
 		}
+		for range 10 { // of more values than are read apart
+			var absent []denorm.InvertedQuery
+			for n := range 17 {
+				absent = append(absent, membersBy.Is("tags", fmt.Sprint("absent", n)))
+			}
+			s := invertedRandom(r, 2)
+			checkInverted(t, db, stored, invertedSet{s.query.Or(absent...), s.holds, s.text + " or 17 more"})
+			checkInverted(t, db, stored, invertedSet{s.query.Minus(absent...), s.holds, s.text + " minus 17 more"})
+		}
 		values, err := membersBy.Values("tags").All(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
@@ -194,6 +203,40 @@ func checkInverted(t *testing.T, db *mongo.Database, stored map[string]member, s
 	}
 	if !slices.Equal(ids, want) && len(want) > 0 || !slices.Equal(found, ids) || count.N != int64(len(want)) || fmt.Sprint(got) != fmt.Sprint(report) {
 		t.Errorf("%s: ids %v, documents %v, count %v, report %v, want %v, %v", s.text, ids, found, count, got, want, report)
+	}
+}
+
+// Up to 16 values are read each as one range of _ids, which servers bound that don't bound an $or of ranges.
+func TestInvertedApart(t *testing.T) {
+	parallel(t)
+	for _, test := range []struct{ values, reads int }{{1, 1}, {2, 2}, {16, 16}, {17, 1}} {
+		var list []denorm.InvertedQuery
+		for n := range test.values {
+			list = append(list, membersBy.Is("tags", fmt.Sprint("v", n)))
+		}
+		reads := 0
+		for _, stage := range membersBy.IDs(list[0].Or(list[1:]...)).Pipeline {
+			stages := mongo.Pipeline{stage}
+			if stage[0].Key == "$unionWith" {
+				stages = stage[0].Value.(bson.D)[1].Value.(mongo.Pipeline)
+			}
+			first := stages[0]
+			if first[0].Key != "$match" {
+				continue
+			}
+			filter := first[0].Value.(bson.D)
+			switch key := filter[0].Key; {
+			case key == "_id":
+				reads++
+			case key == "$or" && test.values > 16:
+				if ranges := len(filter[0].Value.(bson.A)); reads == 0 && ranges == test.values {
+					reads++
+				}
+			}
+		}
+		if reads != test.reads {
+			t.Errorf("%d values are read by %d ranges, want %d", test.values, reads, test.reads)
+		}
 	}
 }
 

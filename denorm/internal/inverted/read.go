@@ -144,24 +144,19 @@ func (in *Index) IDs(q Query) (c Pipeline, err error) {
 	c.Collection = in.tables[terms[0].table].Entries()
 	if len(terms) == 1 && q.kind == isValue {
 		c.Stages = mongo.Pipeline{
-			{{Key: "$match", Value: in.entries(terms, terms[0].table)}}, mql.SortID(),
+			mql.Match(in.entries(in.parts(terms)[0])...), mql.SortID(),
 			mql.Project(mql.E("_id", "$_id.id")),
 		}
 		return c, nil
 	}
-	for n, t := range in.tables {
-		table := (n + terms[0].table) % len(in.tables) // the first value's first
-		t = in.tables[table]
-		match := in.entries(terms, table)
-		if match == nil {
-			continue
-		}
-		stages := mongo.Pipeline{mql.Match(match...), {{Key: "$project", Value: numbering(terms, table)}}}
+	for n, part := range in.parts(terms) {
+		stages := mongo.Pipeline{mql.Match(in.entries(part)...), {{Key: "$project", Value: numbering(part)}}}
 		if n == 0 {
 			c.Stages = stages
 			continue
 		}
-		c.Stages = append(c.Stages, bson.D{{Key: "$unionWith", Value: bson.D{{Key: "coll", Value: t.Entries()}, {Key: "pipeline", Value: stages}}}})
+		from := in.tables[part[0].table].Entries()
+		c.Stages = append(c.Stages, bson.D{{Key: "$unionWith", Value: bson.D{{Key: "coll", Value: from}, {Key: "pipeline", Value: stages}}}})
 	}
 	found := q.filter(func(q Query) bson.D { return bson.D{{Key: "is", Value: q.number(terms)}} })
 	c.Stages = append(c.Stages,
@@ -173,34 +168,51 @@ func (in *Index) IDs(q Query) (c Pipeline, err error) {
 	return c, nil
 }
 
-// entries matches a table's entries of the values; nil if there are none.
-func (in *Index) entries(terms []queryTerm, table int) bson.D {
-	ranges := bson.A{}
-	for _, t := range terms {
-		if t.table == table {
-			ranges = append(ranges, in.tables[table].OfValue(t.value))
+// maxApart is how many values are read apart, each by a $unionWith of its own: DocumentDB serves one range by the _id index, and
+// several in an $or by none, but its time to plan unions grows with more than their square.
+const maxApart = 16
+
+// A numbered value is one of a query's, with its number.
+type numbered struct {
+	queryTerm
+	number int
+}
+
+// parts are the values of a query that are read together, which are of one table; the first value is in the first part.
+func (in *Index) parts(terms []queryTerm) (out [][]numbered) {
+	byTable := map[int]int{} // its part
+	for i, t := range terms {
+		part, ok := byTable[t.table]
+		if !ok || len(terms) <= maxApart {
+			part = len(out)
+			out, byTable[t.table] = append(out, nil), part
 		}
+		out[part] = append(out[part], numbered{t, i})
 	}
-	switch len(ranges) {
-	case 0:
-		return nil
-	case 1:
+	return out
+}
+
+// entries matches the entries of a part's values.
+func (in *Index) entries(part []numbered) bson.D {
+	ranges := make(bson.A, len(part))
+	for i, t := range part {
+		ranges[i] = in.tables[t.table].OfValue(t.value)
+	}
+	if len(ranges) == 1 {
 		return ranges[0].(bson.D)
 	}
 	return bson.D{{Key: "$or", Value: ranges}}
 }
 
-// numbering projects a table's entries to the id, and the number of the value.
-func numbering(terms []queryTerm, table int) bson.D {
-	branches := bson.A{}
-	for i, t := range terms {
-		if t.table == table {
-			branches = append(branches, bson.D{{Key: "case", Value: mql.Op("$eq", "$_id.v", mql.Literal(t.value))}, {Key: "then", Value: mql.Literal(i)}})
-		}
+// numbering projects a part's entries to the id, and the number of the value.
+func numbering(part []numbered) bson.D {
+	branches := make(bson.A, len(part))
+	for i, t := range part {
+		branches[i] = bson.D{{Key: "case", Value: mql.Op("$eq", "$_id.v", mql.Literal(t.value))}, {Key: "then", Value: mql.Literal(t.number)}}
 	}
 	var number any = mql.Op("$switch", bson.D{{Key: "branches", Value: branches}, {Key: "default", Value: nil}})
 	if len(branches) == 1 {
-		number = branches[0].(bson.D)[1].Value
+		number = mql.Literal(part[0].number)
 	}
 	return bson.D{{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "is", Value: number}}
 }

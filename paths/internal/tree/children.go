@@ -102,10 +102,6 @@ func (t *childTree) full(parent, leaves *Node, nodes ...Node) error {
 	return nil
 }
 
-func (t *childTree) Below(n Node, depth int) Source {
-	return t.follow(n, "$"+t.path, t.path, "_id", 1, depth)
-}
-
 func (t *childTree) Canonical(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D {
 	out := make(map[string]bson.D, len(nodes))
 	for id := range f.All() {

@@ -60,11 +60,8 @@ func (t *childTree) dissolve(n Node, children []Node, to []spot, change int64) [
 	return slices.Concat(t.relinkAll(children, to, change), lists, t.deleteOne(n, change))
 }
 
-// prune deletes what the links say lies below: a list that is damaged deletes nothing from elsewhere.
 func (t *childTree) prune(n Node, below []Node, change int64) []model.Step {
-	all := FamilyOf(append(slices.Clone(below), n), n.Key())
-	linked := all.pick(all.Forest.Descendants(n.Key(), 0))
-	return append(t.pull(n, change), t.parentTree.prune(n, linked, change)...)
+	return append(t.pull(n, change), t.parentTree.prune(n, below, change)...)
 }
 
 func (t *childTree) removal(n Node, change int64) []model.Step {
