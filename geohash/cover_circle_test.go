@@ -251,7 +251,7 @@ func TestCircleOverScan(t *testing.T) {
 	for _, tt := range []struct {
 		ranges int
 		most   float64
-	}{{1, 60}, {4, 2.05}, {8, 1.46}, {16, 1.24}, {32, 1.11}} {
+	}{{1, 60}, {4, 2.05}, {8, 1.46}, {16, 1.22}, {32, 1.11}} {
 		r := newPoints(12)
 		sum, n := 0.0, max(2000, scale(2000, 10))
 		for range n {

@@ -30,8 +30,11 @@ const (
 // the highest row of 60-bit cells, and how many columns of them there are about.
 func (g *grid) fit(low, high, columns int64, limit int) {
 	finest := int64(40)
-	if limit > 16 {
+	switch { // the more ranges, the more smaller cells save
+	case limit > 16:
 		finest = maxRows
+	case limit > 8:
+		finest = maxRows / 2
 	}
 	longest := max(2*finest, min(20*int64(limit), 1<<12)) // of a long and narrow region
 	highest := longest

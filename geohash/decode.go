@@ -2,36 +2,50 @@ package geohash
 
 // Point returns the centre of the key's cell, without rounding. Encode gives the key back.
 func (k Key) Point() Point {
-	x, y := uint64(k)>>1, uint64(k)
-	return Point{Lat: middle(squeeze(y)), Lng: 2 * middle(squeeze(x))}
+	const (
+		low   = 1<<halvedBits - 1
+		row   = 1<<32 - 1
+		first = maxLat - degrees/2 // the centre of the lowest row, to the south
+	)
+	both := halved[k>>50&low]<<25 + halved[k>>40&low]<<20 + halved[k>>30&low]<<15 +
+		halved[k>>20&low]<<10 + halved[k>>10&low]<<5 + halved[k&low]
+	return Point{float64(both&row)*degrees - first, float64(both>>32)*(2*degrees) - 2*first}
 }
 
-// middle returns the latitude in the middle of a row.
-func middle(row uint64) float64 { return float64(2*int64(row)-(axis-1)) * (45.0 / (1 << 29)) }
+// degrees is the height of a row. A column is twice as wide. Edges and centres are multiples of the half of it, of 37 bits at
+// most: products and sums of them aren't rounded, so that compilers may fuse them.
+const degrees = 180.0 / axis
 
-// edge returns the latitude of the lower edge of a row; that of the row after the last is 90.
-func edge(row uint64) float64 { return float64(int64(row)-axis/2) * (45.0 / (1 << 28)) }
+// halved has the bits on the odd places of a number, a column's, in the upper half, and those on the even places in the lower half.
+var halved = func() (t [1 << halvedBits]int64) {
+	for n := range int64(len(t)) {
+		t[n] = t[n>>2]<<1 | n>>1&1<<32 | n&1
+	}
+	return t
+}()
 
-// squeeze takes the bits on the even places, of the lower 60, together.
-func squeeze(n uint64) uint64 {
-	n &= 0x0555555555555555
-	n = (n | n>>1) & 0x3333333333333333
-	n = (n | n>>2) & 0x0f0f0f0f0f0f0f0f
-	n = (n | n>>4) & 0x00ff00ff00ff00ff
-	n = (n | n>>8) & 0x0000ffff0000ffff
-	return (n | n>>16) & 0x00000000ffffffff
-}
+const halvedBits = MaxBits / 6
 
 // Box returns the cell's edges, without rounding. As a [Box] it holds all four of them; of the cell itself the northern and the
 // eastern edge are part of the next cell, except those at 90 and 180.
 func (c Cell) Box() Box {
-	c = c.clean()
-	x, y := squeeze(uint64(c.Key)>>1), squeeze(uint64(c.Key))
-	return Box{
-		South: edge(y), West: 2 * edge(x),
-		North: edge(y + 1<<(axisBits-c.Bits/2)), East: 2 * edge(x+1<<(axisBits-(c.Bits+1)/2)),
-	}
+	s := &sizes[min(c.Bits, MaxBits)]
+	p := (c.Key & s.mask).Point() // the centre of the smallest cell in the corner
+	south, west := p.Lat-degrees/2, p.Lng-degrees
+	return Box{South: south, West: west, North: south + s.height, East: west + s.width}
 }
+
+// sizes has for each number of bits the bits of a key that a cell has, and how high and wide it is.
+var sizes = func() (t [MaxBits + 1]struct {
+	mask          Key
+	height, width float64
+}) {
+	for n := range t {
+		t[n].mask = keyMask &^ (1<<(MaxBits-n) - 1)
+		t[n].height, t[n].width = 180/float64(int64(1)<<(n/2)), 360/float64(int64(1)<<((n+1)/2))
+	}
+	return t
+}()
 
 // Center returns the middle of the cell's box, without rounding.
 func (c Cell) Center() Point {

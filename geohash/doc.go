@@ -52,7 +52,7 @@
 // Eight is a good budget. The area of a cover, as a multiple of its circle's, is for radii of 10 m to 1000 km below 60° of latitude:
 //
 //	ranges        4     8    16    32
-//	mean       2.03  1.44  1.22  1.10
+//	mean       2.03  1.44  1.21  1.10
 //
 // Towards the poles cells get narrow, and more is read besides: for eight ranges 1.5 times the area at 70°, 1.7 at 80°, 4.7 at 89°.
 // A circle around a pole is a row of all longitudes, which has no few ranges: filter by latitude there.

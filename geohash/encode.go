@@ -27,43 +27,52 @@ func Encode(p Point) (Key, error) {
 // lacks. With an error (of [Encode]; a [*SyntaxError] for another number of characters), dst is returned as it was.
 func AppendEncode(dst []byte, p Point, chars int) ([]byte, error) {
 	x, y := scaled(p)
-	if !exact(x, y) {
-		column, row, err := locate(p)
-		if err != nil {
-			return dst, err
-		}
-		x, y = column<<fractionBits, row<<fractionBits
+	n := len(dst)
+	if chars != MaxChars || cap(dst)-n < MaxChars || !exact(x, y) {
+		return appendSlowly(dst, p, chars)
 	}
-	if n := len(dst); chars == MaxChars && cap(dst)-n >= MaxChars {
-		dst = dst[:n+MaxChars]
-		putChars((*[MaxChars]byte)(dst[n:]), x, y)
-		return dst, nil
+	dst = dst[:n+MaxChars]
+	odd, even := paired(x, y)
+	at := (*[MaxChars]byte)(dst[n:])
+	binary.LittleEndian.PutUint64(at[:8], firstEight(odd, even))
+	binary.LittleEndian.PutUint32(at[8:], lastFour(odd, even))
+	return dst, nil
+}
+
+func appendSlowly(dst []byte, p Point, chars int) ([]byte, error) {
+	column, row, err := locate(p)
+	if err != nil {
+		return dst, err
 	}
 	if chars < 1 || chars > MaxChars {
 		return dst, &SyntaxError{Reason: fmt.Sprintf("%d characters, must be 1 to %d", chars, MaxChars)}
 	}
-	var text [MaxChars]byte
-	putChars(&text, x, y)
-	return append(dst, text[:chars]...), nil
+	var all [MaxChars]byte
+	odd, even := paired(column<<fractionBits, row<<fractionBits)
+	binary.LittleEndian.PutUint64(all[:8], firstEight(odd, even))
+	binary.LittleEndian.PutUint32(all[8:], lastFour(odd, even))
+	return append(dst, all[:chars]...), nil
 }
 
 // fractionBits are those of a float64's mantissa that remain below a cell's number.
 const fractionBits = 52 - axisBits
 
-// scaled maps -180 to 180, and -90 to 90, to 1 to 2, and returns the mantissas: the upper 30 bits of 52 are the number of the
-// column and the row. Out of that range, and for NaN, bits above the 52 are set, some of them at least.
+// scaled maps -180 to 180, and -90 to 90, to 1 to 2, adds 2^-51, and returns the floats' bits: the upper 30 of the 52 of a mantissa
+// are the number of the column and the row. In range, the bits above are those of 1.
 //
 // The product is rounded once (its factor too), to at most 2^-53 in all, the sum to 2^-53: a mantissa is off by one at most.
 // The conversions keep compilers from fusing product and sum.
 func scaled(p Point) (x, y uint64) {
-	const one = 0x3ff << 52
-	return math.Float64bits(float64(p.Lng*(1.0/360))+1.5) - one, math.Float64bits(float64(p.Lat*(1.0/180))+1.5) - one
+	const middle = 1.5 + 1.0/(1<<51)
+	return math.Float64bits(float64(p.Lng*(1.0/360)) + middle), math.Float64bits(float64(p.Lat*(1.0/180)) + middle)
 }
 
-// exact reports whether the number of a cell is certain: the mantissas are in range, and two or more away from an edge.
+// exact reports whether the number of a cell is certain: the floats are in range, and their mantissas, less the 2 that scaled adds,
+// two or more away from an edge. Each condition that fails sets bits above the mantissa, so that one comparison finds them
+// all: next to an edge the fraction is 0, and one less than that has all bits.
 func exact(x, y uint64) bool {
-	const fraction = 1<<fractionBits - 4
-	return (x|y)>>52 == 0 && (x+2)&fraction != 0 && (y+2)&fraction != 0
+	const one, fraction = 0x3ff << 52, 1<<fractionBits - 4
+	return ((x&fraction-1)|(y&fraction-1)|(x^y)|(x^one))>>52 == 0
 }
 
 func encodeSlowly(p Point) (Key, error) {
@@ -92,22 +101,20 @@ func index(d float64) uint64 {
 // spread has a number's bits on the even places.
 var spread = func() (t [1 << spreadBits]uint32) {
 	for n := range t {
-		for b := range spreadBits {
-			t[n] |= uint32(n>>b&1) << (2 * b)
-		}
+		t[n] = t[n>>1]<<2 | uint32(n&1)
 	}
 	return t
 }()
 
-const spreadBits = 11
+const spreadBits = axisBits / 3
 
-// interleave makes a key of a column's and a row's number.
+// interleave makes a key of the lower 30 bits of each, a column's and a row's number.
 func interleave(column, row uint64) Key {
 	const low = 1<<spreadBits - 1
-	first := uint64(spread[column>>(2*spreadBits)&low])<<1 | uint64(spread[row>>(2*spreadBits)&low])
-	middle := uint64(spread[column>>spreadBits&low])<<1 | uint64(spread[row>>spreadBits&low])
-	last := uint64(spread[column&low])<<1 | uint64(spread[row&low])
-	return Key(first<<(4*spreadBits) | middle<<(2*spreadBits) | last)
+	first := uint64(spread[column>>(2*spreadBits)&low])*2 + uint64(spread[row>>(2*spreadBits)&low])
+	middle := uint64(spread[column>>spreadBits&low])*2 + uint64(spread[row>>spreadBits&low])
+	last := uint64(spread[column&low])*2 + uint64(spread[row&low])
+	return Key(first<<(4*spreadBits) + middle<<(2*spreadBits) + last)
 }
 
 const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz"
@@ -121,12 +128,18 @@ var pairs = func() (t [1 << 10]uint16) {
 	return t
 }()
 
-// putChars writes the geohash of two mantissas.
-func putChars(dst *[MaxChars]byte, x, y uint64) {
-	const columns, rows = 31 << 5, 31
-	first := uint64(pairs[x>>42&columns|y>>47&rows]) | uint64(pairs[x>>37&columns|y>>42&rows])<<16 |
-		uint64(pairs[x>>32&columns|y>>37&rows])<<32 | uint64(pairs[x>>27&columns|y>>32&rows])<<48
-	last := uint32(pairs[x>>22&columns|y>>27&rows]) | uint32(pairs[x>>17&columns|y>>22&rows])<<16
-	binary.LittleEndian.PutUint64(dst[:8], first)
-	binary.LittleEndian.PutUint32(dst[8:], last)
+// Characters of a column and a row, the upper 30 bits of mantissas, come from pairs of five bits of the column and five of the row:
+// odd has the first, third and fifth pair, even those between. The first character is in the low byte.
+
+func paired(x, y uint64) (odd, even uint64) {
+	const columns, rows = 0xf83e0f8 << 24, 0xf83e0f8 << 19 // every other five of these bits
+	return x&columns | y>>5&rows, x<<5&columns | y&rows
+}
+
+func firstEight(odd, even uint64) uint64 {
+	return uint64(pairs[odd>>42&1023]) | uint64(pairs[even>>42&1023])<<16 | uint64(pairs[odd>>32&1023])<<32 | uint64(pairs[even>>32&1023])<<48
+}
+
+func lastFour(odd, even uint64) uint32 {
+	return uint32(pairs[odd>>22&1023]) | uint32(pairs[even>>22&1023])<<16
 }

@@ -17,13 +17,12 @@ const (
 // world is the world. Cells of few bits can be a neighbour in two directions.
 func (c Cell) Neighbors() (cells [8]Cell, ok uint8) {
 	n := min(c.Bits, MaxBits)
-	columnUnit, rowUnit := Key(1)<<(MaxBits+1-(n+1)/2*2), Key(1)<<(MaxBits-n/2*2)
-	columns, rows := columnMask&-columnUnit, rowMask&-rowUnit
+	columns, rows := columnMask&sizes[n].mask, rowMask&sizes[n].mask
 	column, row := c.Key&columns, c.Key&rows
-	// One more on every second bit: with the bits between set, a carry passes through them. One less: with the bits between
-	// clear, a borrow does.
-	west, east := (column-columnUnit)&columns, ((column|^columns)+columnUnit)&columns
-	south, north := (row-rowUnit)&rows, ((row|^rows)+rowUnit)&rows
+	// One more on every second bit: with the bits between set, a carry passes through them, and -columns is those and one. One
+	// less: with the bits between clear, a borrow does.
+	west, east := (column-1)&columns, (column-columns)&columns
+	south, north := (row-1)&rows, (row-rows)&rows
 	if row == 0 || row == rows {
 		return atPole(n, [3]Key{west, column, east}, [3]Key{south, row, north}, row == 0, row == rows)
 	}

@@ -1,46 +1,42 @@
 package geohash
 
-// digits has the five bits of each character, in either case, and noDigit for what is none.
-var digits = func() (t [256]uint8) {
+// digits has the five bits of each character, in either case, and noDigit for every other byte.
+var digits = func() (t [256]uint64) {
 	for c := range t {
 		t[c] = noDigit
 	}
 	for n, c := range []byte(alphabet) {
-		t[c] = uint8(n)
+		t[c] = uint64(n)
 		if c >= 'a' {
-			t[c-'a'+'A'] = uint8(n)
+			t[c-'a'+'A'] = uint64(n)
 		}
 	}
 	return t
 }()
 
-const noDigit = 1 << 7
+// noDigit is a bit that six digits side by side don't reach, and that isn't lost where the first of them is.
+const noDigit = 1 << 38
 
 // Parse returns the cell of a geohash of 1 to 12 characters, of the digits and the letters without a, i, l and o, in either
 // case. Anything else is a [*SyntaxError].
 func Parse(s string) (Cell, error) {
 	if len(s) == MaxChars {
-		a, b, c, d, e, f := digits[s[0]], digits[s[1]], digits[s[2]], digits[s[3]], digits[s[4]], digits[s[5]]
-		bad := a | b | c | d | e | f
-		upper := uint64(a)<<55 | uint64(b)<<50 | uint64(c)<<45 | uint64(d)<<40 | uint64(e)<<35 | uint64(f)<<30
-		a, b, c, d, e, f = digits[s[6]], digits[s[7]], digits[s[8]], digits[s[9]], digits[s[10]], digits[s[11]]
-		bad |= a | b | c | d | e | f
-		lower := uint64(a)<<25 | uint64(b)<<20 | uint64(c)<<15 | uint64(d)<<10 | uint64(e)<<5 | uint64(f)
-		if bad&noDigit == 0 {
-			return Cell{Key: Key(upper | lower), Bits: MaxBits}, nil
+		upper := digits[s[0]]<<25 | digits[s[1]]<<20 | digits[s[2]]<<15 | digits[s[3]]<<10 | digits[s[4]]<<5 | digits[s[5]]
+		lower := digits[s[6]]<<25 | digits[s[7]]<<20 | digits[s[8]]<<15 | digits[s[9]]<<10 | digits[s[10]]<<5 | digits[s[11]]
+		if (upper|lower)>>30 == 0 {
+			return Cell{Key: Key(upper<<30 | lower), Bits: MaxBits}, nil
 		}
 		return Cell{}, syntaxError(s)
 	}
 	if len(s) < 1 || len(s) > MaxChars {
 		return Cell{}, syntaxError(s)
 	}
-	var key uint64
-	var bad uint8
+	var key, all uint64
 	for i := range len(s) {
 		d := digits[s[i]]
-		key, bad = key<<5|uint64(d&31), bad|d
+		key, all = key<<5|d, all|d
 	}
-	if bad&noDigit != 0 {
+	if all >= noDigit {
 		return Cell{}, syntaxError(s)
 	}
 	return Cell{Key: Key(key << (MaxBits - 5*len(s))), Bits: uint8(5 * len(s))}, nil

@@ -30,7 +30,7 @@ func main() {
 	log.SetFlags(0)
 	rounds := flag.Int("rounds", 25, "how often each contender runs")
 	out := flag.String("o", "RESULTS.md", "the file to write")
-	only := flag.String("only", "", "a regular expression: of in, push, geohash, join, propagate, slots, trees, intervals, simulate and scale, which tables to make; all by default")
+	only := flag.String("only", "", "a regular expression: of in, push, guarded, copy, table, geohash, cost, join, propagate, slots, trees, intervals, simulate and scale, which tables to make; all by default")
 	on := flag.String("on", "", "a regular expression: of engine and server, which to measure on; both by default, if there is a server")
 	list := flag.String("sizes", "1000,100000,1000000", "the sizes of the trees, and of the collections of the scaling tables")
 	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree or a collection is repeated at most; each runs once at least")
@@ -89,6 +89,7 @@ func run(ctx context.Context, rounds int, chosen, where *regexp.Regexp, o clockO
 	add("geohash", func() (section, error) { return overScanTable() })
 	add("intervals", precisionTable)
 	add("simulate", simulated)
+	add("cost", func() (section, error) { return costTable() })
 	for _, b := range all {
 		if !where.MatchString(b.name) {
 			continue
