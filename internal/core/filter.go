@@ -52,6 +52,8 @@ func filtersOf(v any) (out []bson.D) {
 		}
 	case mongo.Pipeline: // as a Codec copies a []bson.D
 		out = v
+	case []bson.D:
+		out = v
 	}
 	return out
 }
