@@ -48,18 +48,39 @@ func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 // Operators checks and copies a user's update, which is a document of operators. The server checks what they say.
 func (d *Docs) Operators(update bson.D) (bson.D, error) {
 	u, err := d.codec.CopyD(update)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, d.Refuse("update", nil, err.Error())
-	case len(u) == 0:
-		return nil, d.Refuse("update", nil, "has no operator")
 	}
-	for _, e := range u {
+	return u, d.checkOperators(u)
+}
+
+func (d *Docs) checkOperators(update bson.D) error {
+	if len(update) == 0 {
+		return d.Refuse("update", nil, "has no operator")
+	}
+	for _, e := range update {
 		if len(e.Key) < 2 || e.Key[0] != '$' {
-			return nil, d.Refuse(e.Key, nil, "is not an update operator; Replace stores whole documents")
+			return d.Refuse(e.Key, nil, "is not an update operator; Replace stores whole documents")
 		}
 	}
-	return u, nil
+	return nil
+}
+
+// Update checks a user's update as [Docs.Operators] and [Docs.CheckUpdate] do, and encodes it. The result is a bson.Raw in room, or in more
+// room where that is too little; or a bson.D, if a value of the update is one that the driver must encode.
+func (d *Docs) Update(room []byte, update bson.D) (any, error) {
+	if raw, ok := d.codec.appendFastDocument(room[:0], update); ok {
+		err := d.checkOperators(update)
+		if err == nil {
+			err = d.CheckUpdate(update)
+		}
+		return bson.Raw(raw), err
+	}
+	u, err := d.Operators(update)
+	if err == nil {
+		err = d.CheckUpdate(u)
+	}
+	return u, err
 }
 
 // FieldValue encodes a value of the caller's, which must be of the type of a field; element asks for an element where
