@@ -30,7 +30,7 @@ func main() {
 	log.SetFlags(0)
 	rounds := flag.Int("rounds", 25, "how often each contender runs")
 	out := flag.String("o", "RESULTS.md", "the file to write")
-	only := flag.String("only", "", "a regular expression: of in, push, geohash, join, propagate, slots, trees and scale, which tables to make; all by default")
+	only := flag.String("only", "", "a regular expression: of in, push, guarded, copy, table, geohash, join, propagate, slots, trees and scale, which tables to make; all by default")
 	on := flag.String("on", "", "a regular expression: of engine and server, which to measure on; both by default, if there is a server")
 	list := flag.String("sizes", "1000,100000,1000000", "the sizes of the trees, and of the collections of the scaling tables")
 	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree or a collection is repeated at most; each runs once at least")
@@ -85,6 +85,9 @@ func run(ctx context.Context, rounds int, chosen, where *regexp.Regexp, o clockO
 	}
 	add("in", func() (section, error) { return inTable(rounds) })
 	add("push", func() (section, error) { return pushTable(rounds) })
+	add("guarded", func() (section, error) { return guardedTable(rounds) })
+	add("copy", func() (section, error) { return copyTable(rounds) })
+	add("table", func() (section, error) { return tableTable(rounds) })
 	add("geohash", func() (section, error) { return geohashTable(rounds) })
 	add("geohash", func() (section, error) { return overScanTable() })
 	for _, b := range all {
