@@ -80,6 +80,9 @@ func (c *Codec) encoded(v any) (bson.Raw, error) {
 		return bytes.Clone(raw), nil
 	}
 	if c == nil {
+		if doc, ok := appendFastDocumentOf(v); ok {
+			return doc, nil
+		}
 		return bson.Marshal(v)
 	}
 	var buf bytes.Buffer

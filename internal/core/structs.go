@@ -74,6 +74,26 @@ func appendStruct(dst []byte, name string, v reflect.Value) ([]byte, bool) {
 	return dst, true
 }
 
+// appendFastDocumentOf encodes a bson.D, a struct, or one behind a pointer, as a whole document; false where the driver must.
+func appendFastDocumentOf(doc any) ([]byte, bool) {
+	if d, ok := doc.(bson.D); ok {
+		if d == nil {
+			return nil, false
+		}
+		return (*Codec)(nil).appendFastDocument(make([]byte, 0, 64), d)
+	}
+	v := reflect.ValueOf(doc)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	const header = 2
+	out, ok := appendStruct(make([]byte, 0, 128), "", v)
+	if !ok {
+		return nil, false
+	}
+	return out[header:], true
+}
+
 // append appends an addressable struct.
 func (w *structWriter) append(dst []byte, name string, v reflect.Value) []byte {
 	dst, begun := AppendDocument(dst, bson.TypeEmbeddedDocument, name)
