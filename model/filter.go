@@ -14,6 +14,9 @@ import (
 // go into $and. Empty filters add nothing, and neither does a condition that an earlier filter holds already: an upsert
 // fails on a field that it finds twice. The result is another slice than its arguments; the values are shared.
 func And(filters ...bson.D) bson.D {
+	if joined := distinct(filters); joined != nil {
+		return joined
+	}
 	parts := make([]bson.D, 0, 4)
 	disjoint := true
 	for _, f := range filters {
@@ -39,6 +42,28 @@ func And(filters ...bson.D) bson.D {
 		all = append(all, slices.Clone(p))
 	}
 	return bson.D{{Key: "$and", Value: all}}
+}
+
+// distinct is the filters one after the other, if no two conditions have one key; else nil. Filters of many conditions are left out.
+func distinct(filters []bson.D) bson.D {
+	const few = 16
+	n := 0
+	for _, f := range filters {
+		n += len(f)
+	}
+	if n == 0 || n > few {
+		return nil
+	}
+	out := make(bson.D, 0, n)
+	for _, f := range filters {
+		for i := range f {
+			if hasKey(out, f[i].Key) {
+				return nil
+			}
+			out = append(out, f[i])
+		}
+	}
+	return out
 }
 
 func hasKey(d bson.D, key string) bool {

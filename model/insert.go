@@ -101,19 +101,16 @@ func (c declaration) update(w *Write, id any, update bson.D) {
 		w.Collection, w.Err = c.Name(), err
 		return
 	}
-	u, err := c.Operators(update)
-	if err == nil {
-		err = c.CheckUpdate(u)
-	}
-	if err != nil {
-		w.Collection, w.Err = c.Name(), err
-		return
-	}
 	m := &struct { // in one allocation
 		model mongo.UpdateOneModel
 		id    [1]bson.E
+		room  [96]byte // of a small update
 	}{id: [1]bson.E{{Key: "_id", Value: Eq(v)}}}
-	m.model.Filter, m.model.Update = bson.D(m.id[:]), u
+	if m.model.Update, err = c.Docs.Update(m.room[:], update); err != nil {
+		w.Collection, w.Err = c.Name(), err
+		return
+	}
+	m.model.Filter = bson.D(m.id[:])
 	*w = Write{Collection: c.Name(), Expect: One, Index: IDIndex, Model: &m.model}
 }
 

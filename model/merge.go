@@ -37,7 +37,7 @@ func mergeNamed(writes []Write, name func(int) string) Write {
 		return Refused("", &ConflictError{Reason: "nothing to merge: give at least one write"})
 	}
 	first := writes[0]
-	m := merger{collection: first.Collection, name: name, models: make([]*mongo.UpdateOneModel, 0, len(writes)), paths: make([]pathUse, 0, 8)}
+	m := merger{collection: first.Collection, name: name, models: make([]*mongo.UpdateOneModel, 0, len(writes))}
 	if err := m.collect(writes); err != nil {
 		return Refused(first.Collection, err)
 	}
@@ -48,6 +48,7 @@ type merger struct {
 	collection string
 	name       func(int) string // of a write, for errors; nil where conflicts are told at once, and of no write
 	models     []*mongo.UpdateOneModel
+	encoded    bson.Raw      // the merged update where it needs no care; nil where update is it
 	token      bson.ObjectID // that each write carries; zero for none
 	at         int           // which write is added
 	update     bson.D        // operators in the order of their first use
@@ -95,14 +96,15 @@ func (m *merger) collect(writes []Write) error {
 	if bad != nil {
 		return bad
 	}
-	updates := make([]bson.D, len(writes))
 	for i, w := range writes {
 		u, ok := w.Model.(*mongo.UpdateOneModel)
 		if !ok {
 			return m.conflict("only updates of one document can be merged, not " + m.name(i) + ", " + w.String() + ": " + ownStep)
 		}
-		if updates[i], ok = operators(u.Update); !ok {
-			return m.conflict("an update by a pipeline can't be merged (" + m.name(i) + "): " + ownStep)
+		switch u.Update.(type) {
+		case bson.D, bson.Raw:
+		default:
+			return m.byPipeline(i)
 		}
 		m.models = append(m.models, u)
 	}
@@ -111,6 +113,44 @@ func (m *merger) collect(writes []Write) error {
 			return err
 		}
 	}
+	if m.encoded = m.joined(writes); m.encoded != nil {
+		return nil
+	}
+	return m.unite(writes)
+}
+
+func (m *merger) byPipeline(i int) error {
+	return m.conflict("an update by a pipeline can't be merged (" + m.name(i) + "): " + ownStep)
+}
+
+// joined is the merged update where it is known at once that the updates go together; nil where it isn't.
+func (m *merger) joined(writes []Write) bson.Raw {
+	var room [4]bson.Raw
+	updates := room[:0]
+	for i, u := range m.models {
+		raw, ok := u.Update.(bson.Raw)
+		if !ok || len(u.ArrayFilters) > 0 || len(tokensIn(writes[i].Done)) > 0 {
+			return nil
+		}
+		updates = append(updates, raw)
+	}
+	out, ok := joinEncoded(updates)
+	if !ok {
+		return nil
+	}
+	return out
+}
+
+// unite unites the updates field by field.
+func (m *merger) unite(writes []Write) error {
+	updates := make([]bson.D, len(writes))
+	for i, u := range m.models {
+		var ok bool
+		if updates[i], ok = operators(u.Update); !ok {
+			return m.byPipeline(i)
+		}
+	}
+	m.paths = make([]pathUse, 0, 8)
 	m.token = sharedToken(writes, updates)
 	for i, u := range m.models {
 		m.at = i

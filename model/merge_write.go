@@ -38,7 +38,9 @@ func (m *merger) write(writes []Write) Write {
 	}
 	out.Reasons = m.reasons(writes, equal)
 	model := *m.models[0]
-	model.Filter, model.Update, model.ArrayFilters = filter, m.update, m.filters
+	if model.Filter, model.Update, model.ArrayFilters = filter, m.update, m.filters; m.encoded != nil {
+		model.Update = m.encoded
+	}
 	out.Model = &model
 	return out
 }

@@ -18,7 +18,9 @@ import (
 // What is compared must give the same.
 
 func TestStatementsAreEqual(t *testing.T) {
-	for name, statements := range map[string][]statement{"in": inStatements, "push": pushStatements} {
+	for name, statements := range map[string][]statement{
+		"in": inStatements, "push": pushStatements, "guarded": guardedStatements, "copy": copyStatements, "table": tableStatements,
+	} {
 		want, err := statements[0].make()
 		if err != nil {
 			t.Fatal(err)
@@ -87,6 +89,10 @@ func eachBackend(t *testing.T, f func(*testing.T, backend)) {
 
 func BenchmarkIn(b *testing.B)   { benchmark(b, contenders(inStatements)) }
 func BenchmarkPush(b *testing.B) { benchmark(b, contenders(pushStatements)) }
+
+func BenchmarkGuarded(b *testing.B) { benchmark(b, contenders(guardedStatements)) }
+func BenchmarkCopy(b *testing.B)    { benchmark(b, contenders(copyStatements)) }
+func BenchmarkTable(b *testing.B)   { benchmark(b, contenders(tableStatements)) }
 
 func BenchmarkJoin(b *testing.B) {
 	all, err := backends(b.Context())

@@ -85,21 +85,23 @@ var pushStatements = []statement{
 }
 
 // marshalUpdate makes the bytes of a statement as the driver's BulkWrite does: the filter and the update are marshaled each, an
-// update that is a bson.Raw is taken as it is, and the command gets their bytes.
+// update that is a bson.Raw is taken as it is, and the command gets their bytes. A nil update is that of a delete.
 func marshalUpdate(filter, update any) ([]byte, error) {
 	q, err := bson.Marshal(filter)
 	if err != nil {
 		return nil, err
 	}
 	u, ok := update.(bson.Raw)
-	if !ok {
+	if !ok && update != nil {
 		if u, err = bson.Marshal(update); err != nil {
 			return nil, err
 		}
 	}
 	at, doc := bsoncore.AppendDocumentStart(nil)
 	doc = bsoncore.AppendDocumentElement(doc, "q", q)
-	doc = bsoncore.AppendDocumentElement(doc, "u", u)
+	if u != nil {
+		doc = bsoncore.AppendDocumentElement(doc, "u", u)
+	}
 	return bsoncore.AppendDocumentEnd(doc, at)
 }
 
@@ -108,8 +110,8 @@ func pushTable(rounds int) (table, error) {
 	return table{
 		title: "Build and marshal a bounded push with a counter and a field",
 		note: "Three techniques' updates of one document, as one write, marshaled as the driver's BulkWrite does: filter and update " +
-			"each, a bson.Raw taken as it is. Target: at most 1.0 of the hand-written bson.D, in time and allocations. The bytes " +
-			"that come out are the same.",
+			"each, a bson.Raw taken as it is. Target: of the time of the hand-written bson.D at most 0.5 in one call, 0.8 where three " +
+			"writes are merged. The bytes that come out are the same.",
 		rows: rows,
 	}, err
 }

@@ -80,6 +80,9 @@ func (c *Codec) encoded(v any) (bson.Raw, error) {
 		return bytes.Clone(raw), nil
 	}
 	if c == nil {
+		if doc, ok := appendFastDocumentOf(v); ok {
+			return doc, nil
+		}
 		return bson.Marshal(v)
 	}
 	var buf bytes.Buffer
@@ -144,7 +147,7 @@ func (c *Codec) nilIsNull(t reflect.Type) bool {
 }
 
 // Value encodes one value, so that what is generated doesn't change when the caller's value does. Scalars and structs that
-// can't change are returned as they are.
+// can't change are returned as they are. A list of ObjectIDs becomes a bson.RawValue, which the driver copies whole.
 func (c *Codec) Value(v any) (any, error) {
 	if err := CheckDepth(v); err != nil {
 		return nil, err
@@ -179,7 +182,8 @@ func (c *Codec) clone(v any) (any, error) {
 		}
 	case []bson.ObjectID:
 		if v != nil && !c.rewritesScalars() {
-			return slices.Clone(v), nil
+			const header = 2
+			return bson.RawValue{Type: bson.TypeArray, Value: appendIDs(nil, "", v)[header:]}, nil
 		}
 	case []string:
 		if v != nil && !c.rewritesScalars() {

@@ -25,9 +25,15 @@ func encoded(t *testing.T, v any) string {
 	return string(raw)
 }
 
+// Inlined is exported, for the driver passes over an embedded type that is not.
+type Inlined struct {
+	N int64 `bson:"n"`
+}
+
 // TestEncodeDoesNotAlias changes the caller's value after it was encoded.
 func TestEncodeDoesNotAlias(t *testing.T) {
 	type inner struct{ List []string }
+	inlined := &Inlined{N: 1}
 	bytes, list := []byte{1, 2}, []string{"a"}
 	inD, inA, inM := bson.D{{Key: "k", Value: 1}}, bson.A{1}, bson.M{"k": 1}
 	raw, _ := bson.Marshal(bson.D{{Key: "k", Value: 1}})
@@ -49,6 +55,7 @@ func TestEncodeDoesNotAlias(t *testing.T) {
 		{pipeline, func() { inD[0].Value = inD[0].Value.(int) + 1 }, "a pipeline"},
 		{[]bson.D{inD}, func() { inD[0].Value = inD[0].Value.(int) + 1 }, "a list of documents"},
 		{s, func() { s.List[0] += "y" }, "a struct behind a pointer"},
+		{outer{inlined}, func() { inlined.N++ }, "an inlined struct behind a pointer"},
 		{bson.Raw(raw), func() { raw[7]++ }, "raw bytes"},
 		{bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw}, func() { raw[7]++ }, "a raw value"},
 		{bson.CodeWithScope{Code: "f", Scope: inD}, func() { inD[0].Value = inD[0].Value.(int) + 1 }, "a scope"},

@@ -17,6 +17,13 @@ func (d *Docs) Encode(v any) (any, error) { return d.codec.Value(v) }
 
 // Raw returns v as the collection stores it, in bytes of its own.
 func (d *Docs) Raw(v any) (bson.RawValue, error) {
+	if buf, ok := d.codec.appendFast(make([]byte, 0, 32), "", v, 0); ok {
+		out := rawOf(buf)
+		if _, isRaw := v.(bson.RawValue); isRaw {
+			return out, out.Validate()
+		}
+		return out, nil
+	}
 	enc, err := d.codec.Value(v)
 	if err != nil {
 		return bson.RawValue{}, err
@@ -29,6 +36,12 @@ func (d *Docs) Raw(v any) (bson.RawValue, error) {
 		return bson.RawValue{}, err
 	}
 	return bson.Raw(doc).Lookup("v"), nil
+}
+
+// rawOf is the value of an element without a name.
+func rawOf(element []byte) bson.RawValue {
+	const header = 2
+	return bson.RawValue{Type: bson.Type(element[0]), Value: element[header:]}
 }
 
 // RawValue returns v in BSON, as no collection's options change it.

@@ -1,11 +1,13 @@
 package core
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
 // CheckFilter reports what of a filter the documents can't meet: a path that they don't have, or a value of a type that the field
@@ -51,6 +53,8 @@ func filtersOf(v any) (out []bson.D) {
 			}
 		}
 	case mongo.Pipeline: // as a Codec copies a []bson.D
+		out = v
+	case []bson.D:
 		out = v
 	}
 	return out
@@ -146,18 +150,41 @@ func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
 		if len(v) > 0 {
 			return d.checkHeld(q, path, holds, v[0])
 		}
-	case []bson.ObjectID:
+	case []bson.ObjectID: // where a caller's own update is checked
 		if len(v) > 0 {
 			return d.checkHeld(q, path, holds, v[0])
 		}
 	case bson.RawValue:
-		list, _ := v.ArrayOK()
-		all, _ := list.Values()
-		for _, x := range all {
-			if err := d.checkHeld(q, path, holds, x); err != nil {
-				return err
+		return d.checkEachRaw(q, path, holds, v)
+	}
+	return nil
+}
+
+// checkEachRaw is checkEach for an encoded list. What it says of an element depends on the element's type alone, so that of equal types in
+// a row the first is checked.
+func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawValue) error {
+	if list.Type != bson.TypeArray || !WellFormed(list) {
+		return nil
+	}
+	checked := bson.Type(0)
+	for rest := list.Value[4:]; len(rest) > 1; {
+		if checked == bson.TypeObjectID && bson.Type(rest[0]) == checked {
+			if next := bytes.IndexByte(rest, 0) + 1 + len(bson.ObjectID{}); next < len(rest) {
+				rest = rest[next:]
+				continue
 			}
 		}
+		e, after, ok := bsoncore.ReadElement(rest)
+		if !ok {
+			return nil
+		}
+		if t := bson.Type(e[0]); t != checked {
+			if err := d.checkHeld(q, path, holds, bson.RawValue{Type: t, Value: e.Value().Data}); err != nil {
+				return err
+			}
+			checked = t
+		}
+		rest = after
 	}
 	return nil
 }

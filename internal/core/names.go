@@ -148,5 +148,8 @@ func distance(a, b string) int {
 
 // Overlap reports whether one path is the other, or lies below it.
 func Overlap(a, b string) bool {
-	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.')
 }

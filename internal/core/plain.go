@@ -57,9 +57,19 @@ func findPlain(t reflect.Type) bool {
 		return false
 	}
 	for _, m := range l.fields {
-		if CheckKey(m.name) != nil || !isPlain(m.typ) {
+		if CheckKey(m.name) != nil || !isPlain(m.typ) || crossesPointer(t, m.index) {
 			return false
 		}
 	}
 	return true
+}
+
+// crossesPointer reports whether a field is one of a struct behind a pointer that is inlined.
+func crossesPointer(t reflect.Type, index []int) bool {
+	for _, i := range index[:len(index)-1] {
+		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
+			return true
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -48,18 +49,85 @@ func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 // Operators checks and copies a user's update, which is a document of operators. The server checks what they say.
 func (d *Docs) Operators(update bson.D) (bson.D, error) {
 	u, err := d.codec.CopyD(update)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, d.Refuse("update", nil, err.Error())
-	case len(u) == 0:
-		return nil, d.Refuse("update", nil, "has no operator")
 	}
-	for _, e := range u {
+	return u, d.checkOperators(u)
+}
+
+func (d *Docs) checkOperators(update bson.D) error {
+	if len(update) == 0 {
+		return d.Refuse("update", nil, "has no operator")
+	}
+	for _, e := range update {
 		if len(e.Key) < 2 || e.Key[0] != '$' {
-			return nil, d.Refuse(e.Key, nil, "is not an update operator; Replace stores whole documents")
+			return d.Refuse(e.Key, nil, "is not an update operator; Replace stores whole documents")
 		}
 	}
-	return u, nil
+	return nil
+}
+
+// Update checks a user's update as [Docs.Operators] and [Docs.CheckUpdate] do, and encodes it. The result is a bson.Raw in room, or in more
+// room where that is too little; or a bson.D, if a value of the update is one that the driver must encode.
+func (d *Docs) Update(room []byte, update bson.D) (any, error) {
+	if raw, ok := d.codec.appendFastDocument(room[:0], update); ok {
+		return bson.Raw(raw), d.CheckOwnUpdate(update)
+	}
+	u, err := d.Operators(update)
+	if err == nil {
+		err = d.CheckUpdate(u)
+	}
+	return u, err
+}
+
+// CheckOwnUpdate checks a user's update that no Codec has copied, for [Docs.UpdateWith] has encoded all its values.
+func (d *Docs) CheckOwnUpdate(update bson.D) error {
+	if err := d.checkOperators(update); err != nil {
+		return err
+	}
+	return d.CheckUpdate(update)
+}
+
+// UpdateWith encodes an update by operators, with more fields of operators after it: those of an operator that the update has follow its
+// own. Each operator of both holds a bson.D. It returns a bson.Raw in room, or in more room where that is too little; and nil, if a value
+// is one that the driver must encode.
+func (d *Docs) UpdateWith(room []byte, update bson.D, more ...bson.E) bson.Raw {
+	buf := append(room[:0], 0, 0, 0, 0)
+	for _, op := range update {
+		begun, ok := 0, true
+		buf, begun = AppendDocument(buf, bson.TypeEmbeddedDocument, op.Key)
+		if buf, ok = d.appendFields(buf, op.Value.(bson.D)); !ok {
+			return nil
+		}
+		for _, own := range more {
+			if own.Key != op.Key {
+				continue
+			}
+			if buf, ok = d.appendFields(buf, own.Value.(bson.D)); !ok {
+				return nil
+			}
+		}
+		buf = EndDocument(buf, begun)
+	}
+	for _, own := range more {
+		var ok bool
+		if slices.ContainsFunc(update, func(op bson.E) bool { return op.Key == own.Key }) {
+			continue
+		}
+		if buf, ok = d.codec.appendFast(buf, own.Key, own.Value, 1); !ok {
+			return nil
+		}
+	}
+	return EndDocument(buf, 0)
+}
+
+func (d *Docs) appendFields(dst []byte, fields bson.D) (_ []byte, ok bool) {
+	for i := range fields {
+		if dst, ok = d.codec.appendFast(dst, fields[i].Key, fields[i].Value, 2); !ok {
+			return dst, false
+		}
+	}
+	return dst, true
 }
 
 // FieldValue encodes a value of the caller's, which must be of the type of a field; element asks for an element where

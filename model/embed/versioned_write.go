@@ -124,9 +124,7 @@ func (v *versioning) update(id any, version int64, update bson.D, op bson.Object
 	if err != nil {
 		return model.Refused(v.docs.Name(), err)
 	}
-	return v.comparing(id, version, op, func(filter bson.D) mongo.WriteModel {
-		return &mongo.UpdateOneModel{Filter: filter, Update: u}
-	})
+	return v.updating(id, v.at(version), op, ErrVersion, u)
 }
 
 func (v *versioning) delete(id any, version int64) model.Write {
@@ -146,6 +144,13 @@ func (v *versioning) delete(id any, version int64) model.Write {
 // comparing is a write to a document that has a version.
 func (v *versioning) comparing(id any, version int64, op bson.ObjectID, write func(bson.D) mongo.WriteModel) model.Write {
 	return v.when(id, v.at(version), op, ErrVersion, write)
+}
+
+// updating is an update of a document while a condition holds, as when is any write.
+func (v *versioning) updating(id any, cond bson.D, op bson.ObjectID, otherwise error, update any) model.Write {
+	return v.when(id, cond, op, otherwise, func(filter bson.D) mongo.WriteModel {
+		return &mongo.UpdateOneModel{Filter: filter, Update: update}
+	})
 }
 
 // when is a write to a document while a condition holds; otherwise is its error when the document is there.
@@ -183,9 +188,7 @@ func (v *versioning) guarded(id any, guard, update bson.D, op bson.ObjectID) mod
 	if err != nil {
 		return refused(err)
 	}
-	return v.when(id, cond, op, ErrGuard, func(filter bson.D) mongo.WriteModel {
-		return &mongo.UpdateOneModel{Filter: filter, Update: u}
-	})
+	return v.updating(id, cond, op, ErrGuard, u)
 }
 
 func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) model.Write {
@@ -223,32 +226,48 @@ func isNumber(t reflect.Type) bool {
 	return v.CanInt() || v.CanUint() || v.CanFloat()
 }
 
-// counting is an update with what counts the version up and keeps the operation's token.
-func (v *versioning) counting(update bson.D, count bson.E, op bson.ObjectID) (bson.D, error) {
+// counting is an update with what counts the version up and keeps the operation's token. It is a bson.Raw, or a bson.D where the driver
+// must encode a value.
+func (v *versioning) counting(update bson.D, count bson.E, op bson.ObjectID) (any, error) {
+	if err := v.kept(update); err == nil {
+		if raw := v.docs.UpdateWith(make([]byte, 0, 128), update, v.own(count, op)...); raw != nil {
+			return raw, v.docs.CheckOwnUpdate(update)
+		}
+	}
 	u, err := v.docs.Operators(update)
 	if err == nil {
 		err = v.docs.CheckUpdate(u)
+	}
+	if err == nil {
+		err = v.kept(u)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for i, e := range u {
-		fields, ok := e.Value.(bson.D)
-		if !ok || has(u[:i], e.Key) {
-			return nil, v.docs.Refuse(e.Key, nil, "needs a bson.D of fields, once")
-		}
-		for _, f := range fields {
-			to, _ := f.Value.(string)
-			if v.holds(f.Key) || e.Key == "$rename" && v.holds(to) {
-				return nil, v.docs.Refuse(strings.TrimPrefix(f.Key, "$"), nil, "is kept by the technique")
-			}
-		}
-		u[i].Value = append(bson.D(nil), fields...)
+		u[i].Value = append(bson.D(nil), e.Value.(bson.D)...)
 	}
 	for _, e := range v.own(count, op) {
 		u = merged(u, e)
 	}
 	return u, nil
+}
+
+// kept refuses an update that writes what the technique keeps, or one whose operators hold no fields.
+func (v *versioning) kept(update bson.D) error {
+	for i, e := range update {
+		fields, ok := e.Value.(bson.D)
+		if !ok || has(update[:i], e.Key) {
+			return v.docs.Refuse(e.Key, nil, "needs a bson.D of fields, once")
+		}
+		for _, f := range fields {
+			to, _ := f.Value.(string)
+			if v.holds(f.Key) || e.Key == "$rename" && v.holds(to) {
+				return v.docs.Refuse(strings.TrimPrefix(f.Key, "$"), nil, "is kept by the technique")
+			}
+		}
+	}
+	return nil
 }
 
 // own are the operators that count the version up and keep the operation's token.
@@ -268,9 +287,7 @@ func (v *versioning) touch(id any, version int64, op bson.ObjectID) model.Write 
 		return model.Refused(v.docs.Name(), err)
 	}
 	u := v.own(bson.E{Key: "$set", Value: bson.D{{Key: v.version, Value: version + 1}}}, op)
-	return v.comparing(id, version, op, func(filter bson.D) mongo.WriteModel {
-		return &mongo.UpdateOneModel{Filter: filter, Update: u}
-	})
+	return v.updating(id, v.at(version), op, ErrVersion, u)
 }
 
 // holds reports whether a path is, or holds, what the technique keeps.

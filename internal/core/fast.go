@@ -1,0 +1,198 @@
+package core
+
+import (
+	"encoding/binary"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// fastLevels is how many levels of documents and lists are written without the driver.
+const fastLevels = 64
+
+// appendFast appends the element that holds v by a name, with the bytes that the driver writes for what [Codec.Value] returns. It
+// writes the types that most filters and updates consist of, all of them types that Value returns unchanged. It reports false for every
+// other value, and for every value that the driver refuses: the caller leaves these to the driver.
+func (c *Codec) appendFast(dst []byte, name string, v any, level int) ([]byte, bool) {
+	if level > fastLevels || c.rewritesScalars() || strings.IndexByte(name, 0) >= 0 {
+		return dst, false
+	}
+	if out, ok := appendScalar(dst, name, v); ok {
+		return out, true
+	}
+	switch v := v.(type) {
+	case bson.D:
+		if v != nil {
+			dst, begun := AppendDocument(dst, bson.TypeEmbeddedDocument, name)
+			return c.appendFastFields(dst, begun, v, level+1)
+		}
+	case bson.A:
+		if v != nil {
+			return appendFastList(c, dst, name, v, level+1)
+		}
+	case []bson.D:
+		if v != nil {
+			return appendFastList(c, dst, name, v, level+1)
+		}
+	case mongo.Pipeline:
+		if v != nil {
+			return appendFastList(c, dst, name, v, level+1)
+		}
+	case []bson.ObjectID:
+		if v != nil {
+			return appendIDs(dst, name, v), true
+		}
+	case []string:
+		if v != nil {
+			return appendStrings(dst, name, v), true
+		}
+	case bson.RawValue:
+		nested := v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray
+		if v.Type.IsValid() && WellFormed(v) && !(nested && rawDeeper(v.Value, MaxLevels-fastLevels)) {
+			return append(appendHeader(dst, v.Type, name), v.Value...), true
+		}
+	default:
+		if c == nil {
+			return appendStruct(dst, name, reflect.ValueOf(v))
+		}
+	}
+	return dst, false
+}
+
+// appendFastDocument appends a whole document, as appendFast does.
+func (c *Codec) appendFastDocument(dst []byte, d bson.D) ([]byte, bool) {
+	begun := len(dst)
+	return c.appendFastFields(append(dst, 0, 0, 0, 0), begun, d, 1)
+}
+
+// appendFastFields appends the fields of the document that begins at begun, and ends it.
+func (c *Codec) appendFastFields(dst []byte, begun int, d bson.D, level int) (_ []byte, ok bool) {
+	for i := range d {
+		if dst, ok = c.appendFast(dst, d[i].Key, d[i].Value, level); !ok {
+			return dst, false
+		}
+	}
+	return EndDocument(dst, begun), true
+}
+
+func appendFastList[V any](c *Codec, dst []byte, name string, list []V, level int) (_ []byte, ok bool) {
+	dst, begun := AppendDocument(dst, bson.TypeArray, name)
+	for i, v := range list {
+		if dst, ok = c.appendFast(dst, strconv.Itoa(i), v, level); !ok {
+			return dst, false
+		}
+	}
+	return EndDocument(dst, begun), true
+}
+
+// appendIDs appends a list of ids.
+func appendIDs(dst []byte, name string, ids []bson.ObjectID) []byte {
+	const digits = 3
+	dst = slices.Grow(dst, len(name)+len(ids)*(2+digits+len(bson.ObjectID{}))+7)
+	dst, begun := AppendDocument(dst, bson.TypeArray, name)
+	for i := range ids {
+		dst = append(strconv.AppendInt(append(dst, byte(bson.TypeObjectID)), int64(i), 10), 0)
+		dst = append(dst, ids[i][:]...)
+	}
+	return EndDocument(dst, begun)
+}
+
+func appendStrings(dst []byte, name string, list []string) []byte {
+	dst, begun := AppendDocument(dst, bson.TypeArray, name)
+	for i, s := range list {
+		dst = append(strconv.AppendInt(append(dst, byte(bson.TypeString)), int64(i), 10), 0)
+		dst = appendString(dst, s)
+	}
+	return EndDocument(dst, begun)
+}
+
+func appendString(dst []byte, s string) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s)+1))
+	return append(append(dst, s...), 0)
+}
+
+// appendScalar appends the scalars that most documents are made of, as the driver writes them.
+func appendScalar(dst []byte, name string, v any) (_ []byte, ok bool) {
+	le := binary.LittleEndian
+	switch v := v.(type) {
+	case string:
+		return appendString(appendHeader(dst, bson.TypeString, name), v), true
+	case bson.ObjectID:
+		return append(appendHeader(dst, bson.TypeObjectID, name), v[:]...), true
+	case int64:
+		return appendInt64(dst, name, v), true
+	case int:
+		return appendInt(dst, name, int64(v)), true
+	case int32:
+		return appendInt32(dst, name, v), true
+	case bool:
+		return append(appendHeader(dst, bson.TypeBoolean, name), byteOf(v)), true
+	case float64:
+		return appendFloat(dst, name, v), true
+	case time.Time:
+		return appendTime(dst, name, v), true
+	case bson.DateTime:
+		return le.AppendUint64(appendHeader(dst, bson.TypeDateTime, name), uint64(v)), true
+	case nil, bson.Null:
+		return appendHeader(dst, bson.TypeNull, name), true
+	case int8:
+		return appendInt32(dst, name, int32(v)), true
+	case int16:
+		return appendInt32(dst, name, int32(v)), true
+	case float32:
+		return appendFloat(dst, name, float64(v)), true
+	case bson.Decimal128:
+		return appendDecimal(dst, name, v), true
+	case bson.Timestamp:
+		return appendTimestamp(dst, name, v), true
+	}
+	return dst, false
+}
+
+func byteOf(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// appendInt appends an int: 32 bits where it fits, as the driver writes it.
+func appendInt(dst []byte, name string, v int64) []byte {
+	if v != int64(int32(v)) {
+		return appendInt64(dst, name, v)
+	}
+	return appendInt32(dst, name, int32(v))
+}
+
+func appendInt32(dst []byte, name string, v int32) []byte {
+	return binary.LittleEndian.AppendUint32(appendHeader(dst, bson.TypeInt32, name), uint32(v))
+}
+
+func appendInt64(dst []byte, name string, v int64) []byte {
+	return binary.LittleEndian.AppendUint64(appendHeader(dst, bson.TypeInt64, name), uint64(v))
+}
+
+func appendFloat(dst []byte, name string, v float64) []byte {
+	return binary.LittleEndian.AppendUint64(appendHeader(dst, bson.TypeDouble, name), math.Float64bits(v))
+}
+
+func appendTime(dst []byte, name string, v time.Time) []byte {
+	return binary.LittleEndian.AppendUint64(appendHeader(dst, bson.TypeDateTime, name), uint64(v.UnixMilli()))
+}
+
+func appendDecimal(dst []byte, name string, v bson.Decimal128) []byte {
+	high, low := v.GetBytes()
+	dst = binary.LittleEndian.AppendUint64(appendHeader(dst, bson.TypeDecimal128, name), low)
+	return binary.LittleEndian.AppendUint64(dst, high)
+}
+
+func appendTimestamp(dst []byte, name string, v bson.Timestamp) []byte {
+	dst = binary.LittleEndian.AppendUint32(appendHeader(dst, bson.TypeTimestamp, name), v.I)
+	return binary.LittleEndian.AppendUint32(dst, v.T)
+}
