@@ -181,6 +181,9 @@ func (s *shard) single(c change) Target {
 	case moved != "":
 		t.Why += ", and " + moved + " of it changes: in a transaction or as a retryable write"
 		return t
+	case t.Scope == OneShard && c.replacement != nil && !whole:
+		t.Why += ", but not the whole key by equality: a document with another key than the replacement's is refused"
+		return t
 	case t.Scope == OneShard:
 		return t
 	case c.replacement != nil:
