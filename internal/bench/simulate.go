@@ -25,7 +25,7 @@ func (s simulation) String() string {
 	b.WriteString("## Simulated to 1e9\n\nWhat the library's own functions give for so many documents, none of which is stored: paths.Path for a deepest node of a tree in\n" +
 		"which each node has ten children, or two, with ids of eight bytes; paths.Between for one node after the other; the _ids that Bucket's\n" +
 		"Page asks for, and AppendTo's command, for that many elements of one key in pages of 100, as Outlier and SubsetPages have them. All in\n" +
-		"bytes. Order keys are the longest of so many, and are made up to 100,000,000: in a tree they come to 48 bytes at\n" +
+		"bytes. Order keys are the longest of so many, and are made up to 10,000,000: in a tree they come to 48 bytes at\n" +
 		"most, and then siblings get new ones.\n\n| of |")
 	for _, n := range simulatedSizes {
 		fmt.Fprintf(&b, " %s |", digits(n))
@@ -98,7 +98,7 @@ func ancestorsOf(children int) func(n int) (string, error) {
 }
 
 // mostOrdered is how many order keys are made, one after the other.
-const mostOrdered = 100_000_000
+const mostOrdered = 10_000_000
 
 func ordered(first bool) func(n int) (string, error) {
 	key, longest, made := "", 0, 0

@@ -31,14 +31,6 @@ func FamilyOf(nodes []Node, top string) family {
 // compare compares nodes by their _ids, as the server does.
 func (f family) compare(a, b string) int { return bsonval.CompareIDs(f.Nodes[a].ID, f.Nodes[b].ID) }
 
-func (f family) pick(keys []string) []Node {
-	out := make([]Node, len(keys))
-	for i, k := range keys {
-		out[i] = f.Nodes[k]
-	}
-	return out
-}
-
 func (f family) Preorder() []Node {
 	out := make([]Node, 0, len(f.Nodes))
 	for key := range f.Forest.All() {
