@@ -30,6 +30,7 @@ type Copying struct {
 	version string   // below the base; "" for none
 	counts  bool     // the version can be a number, which is counted up
 	times   bool     // the version can be a time
+	index   string   // the name of the index that finds copies
 }
 
 // A Spec is a denorm.CopySpec.
@@ -81,6 +82,7 @@ func Declare(sources, holders *core.Docs, spec Spec) *Copying {
 	if c.spec.Lock != "" {
 		c.declareLock(from(c.spec.Lock))
 	}
+	c.index = c.Indexes()[0].Name
 	return c
 }
 

@@ -54,6 +54,9 @@ func (c *Copying) identifier(i int) string {
 
 // path is where an update finds a path of a copy: items.$[e].name.
 func (c *Copying) path(rel string) string {
+	if len(c.arrays) == 0 {
+		return rel
+	}
 	var b strings.Builder
 	for i, a := range c.arrays {
 		b.WriteString(a + ".$[" + c.identifier(i) + "].")
@@ -161,7 +164,7 @@ func (c *Copying) updates(s source, match, element, update bson.D) (steps []mode
 	if s.id.Type == 0 {
 		return nil
 	}
-	w := model.Write{Collection: c.to.Name(), Once: true, Index: c.Indexes()[0].Name}
+	w := model.Write{Collection: c.to.Name(), Once: true, Index: c.index}
 	if c.spec.Listed == "" {
 		w.Model = &mongo.UpdateManyModel{
 			Filter: c.holding(s.id, match), Update: update, ArrayFilters: c.arrayFilters(element, len(c.arrays)),

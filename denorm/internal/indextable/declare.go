@@ -21,12 +21,13 @@ type Table struct {
 	field   core.Field
 	unique  bool
 	copies  []string
+	finder  string // the name of the index
 }
 
 // Declare declares that a collection of entries finds documents by the values at a path. It panics with a
 // *model.DeclarationError when it can't.
 func Declare(docs *core.Docs, path, entries string, unique bool, copies []string) *Table {
-	t := &Table{docs, entries, path, docs.MustField(path), unique, slices.Clone(copies)}
+	t := &Table{docs: docs, entries: entries, path: path, field: docs.MustField(path), unique: unique, copies: slices.Clone(copies)}
 	place := core.Place(fmt.Sprintf("NewIndexTable of %s.%s", t.docs.Name(), t.path))
 	switch {
 	case core.Overlap(t.path, "_id"):
@@ -43,6 +44,7 @@ func Declare(docs *core.Docs, path, entries string, unique bool, copies []string
 		}
 	}
 	stored.CheckCopies(place, docs, t.copies)
+	t.finder = t.index().Name
 	return t
 }
 

@@ -239,7 +239,7 @@ func pullOp(op bson.ObjectID) bson.E { return mql.E("$pull", bson.D{{Key: "ops",
 func (t *Table) confirmAll(id bson.RawValue, copies bson.D, op bson.ObjectID) model.Write {
 	w := t.confirm(t.unsure(id), copies, op)
 	one := w.Model.(*mongo.UpdateOneModel)
-	w.Index, w.Model = t.index().Name, &mongo.UpdateManyModel{Filter: one.Filter, Update: one.Update}
+	w.Index, w.Model = t.finder, &mongo.UpdateManyModel{Filter: one.Filter, Update: one.Update}
 	return w
 }
 
@@ -254,7 +254,7 @@ func (t *Table) removeLeft(id bson.RawValue, but []bson.RawValue) model.Write {
 	if len(but) > 0 {
 		filter = append(filter, bson.E{Key: t.valuePath(), Value: bson.D{{Key: "$nin", Value: but}}})
 	}
-	return model.Write{Collection: t.entries, Index: t.index().Name, Once: true, Final: true, Model: &mongo.DeleteManyModel{Filter: filter}}
+	return model.Write{Collection: t.entries, Index: t.finder, Once: true, Final: true, Model: &mongo.DeleteManyModel{Filter: filter}}
 }
 
 // unsure is the filter of a document's entries that nothing has confirmed: of operations that are under way, or were cut.

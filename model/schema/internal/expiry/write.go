@@ -17,16 +17,20 @@ import (
 
 // Until is the update that lets a document expire at a time, or never, and the conditions that this isn't done yet, and is done.
 func (x *Expiry) Until(at time.Time) (update bson.D, other, done bson.E) {
-	if at.IsZero() {
-		exists := func(yes bool) bson.E { return bson.E{Key: x.at, Value: bson.D{{Key: "$exists", Value: yes}}} }
-		return bson.D{{Key: "$unset", Value: bson.D{{Key: x.at, Value: ""}}}}, exists(true), exists(false)
-	}
 	moment := bson.NewDateTimeFromTime(at)
 	is := bson.E{Key: x.at, Value: moment}
-	return bson.D{{Key: "$set", Value: bson.D{is}}}, bson.E{Key: x.at, Value: bson.D{{Key: "$ne", Value: moment}}}, is
+	update, other, done = bson.D{{Key: "$set", Value: bson.D{is}}}, bson.E{Key: x.at, Value: bson.D{{Key: "$ne", Value: moment}}}, is
+	if at.IsZero() {
+		exists := func(yes bool) bson.E { return bson.E{Key: x.at, Value: bson.D{{Key: "$exists", Value: yes}}} }
+		update, other, done = bson.D{{Key: "$unset", Value: bson.D{{Key: x.at, Value: ""}}}}, exists(true), exists(false)
+	}
+	if x.version != "" {
+		update = append(update, bson.E{Key: "$inc", Value: bson.D{{Key: x.version, Value: int64(1)}}})
+	}
+	return update, other, done
 }
 
-// Touch completes a write that sets a document's own time, or takes it off. Where there is a version, that is counted up with what
+// Touch completes a write that sets a document's own time, or takes it off. Where there is a version, that is counted up by what
 // changes the time, and a write that is run again finds nothing to change: other is the condition that it isn't done yet.
 func (x *Expiry) Touch(w model.Write, other, done bson.E) model.Write {
 	if x.spec.After > 0 {
@@ -34,7 +38,6 @@ func (x *Expiry) Touch(w model.Write, other, done bson.E) model.Write {
 	}
 	if m, ok := w.Model.(*mongo.UpdateOneModel); ok && x.version != "" {
 		id := m.Filter.(bson.D)
-		m.Update = append(m.Update.(bson.D), bson.E{Key: "$inc", Value: bson.D{{Key: x.version, Value: int64(1)}}})
 		m.Filter, w.Done, w.Once = model.And(id, bson.D{other}), model.And(id, bson.D{done}), true
 	}
 	return w
