@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -49,7 +50,7 @@ func (s *shard) checkMove(from, to bson.D) error {
 		return s.Refuse("to", nil, "is empty: give the fields of the shard key "+s.String()+" that change")
 	}
 	for _, e := range to {
-		if name, _, _ := strings.Cut(e.Key, "."); name == "_id" || !s.isField(e.Key) {
+		if name, _, _ := strings.Cut(e.Key, "."); name == "_id" || !slices.Contains(s.paths(), e.Key) {
 			return s.Refuse("to."+e.Key, e.Value, "is not a field of the shard key "+s.String()+" that can change")
 		}
 		if err := s.checkKeyValue("to."+e.Key, e.Value); err != nil {
