@@ -65,8 +65,8 @@ func wantCosts(t *testing.T, tour *tour) {
 		"move it again from where it no longer is":        {Commands: 3, Returned: 1},
 		"move a file from one to the other":               {Commands: 5, Written: 4, Returned: 3},
 		"ParentTree: load":                                {Commands: 7, Written: nodes + 3}, // the lease
-		"ParentTree: move net/http into internal":         {Commands: 7, Written: 4, Returned: 3},
-		"ChildTree: move net/http into internal":          {Commands: 9, Written: 6, Returned: 3},
+		"ParentTree: move net/http into internal":         {Commands: 6, Written: 4, Returned: 3},
+		"ChildTree: move net/http into internal":          {Commands: 8, Written: 6, Returned: 3},
 		"MaterializedPath: bytes of net and all below":    {Commands: 2, Returned: 2},
 		"DocumentTree: bytes of net and all below":        {Commands: 1, Returned: 1},
 		"DocumentTree: move net/http into internal":       {Commands: 2, Written: 1, Returned: 1},

@@ -157,7 +157,7 @@ func (u usedPaths) write(w model.Write) {
 
 // filter collects the paths of a filter, below a prefix.
 func (u usedPaths) filter(collection, prefix string, v any) {
-	d, ok := v.(bson.D)
+	d, ok := decoded(v).(bson.D)
 	if !ok {
 		return
 	}
@@ -210,9 +210,22 @@ func (u usedPaths) expression(collection string, v any) {
 	}
 }
 
+// decoded is a document that is encoded already, as a bson.D; anything else as it is.
+func decoded(v any) any {
+	raw, ok := v.(bson.Raw)
+	if !ok {
+		return v
+	}
+	var d bson.D
+	if err := bson.Unmarshal(raw, &d); err != nil {
+		panic(err)
+	}
+	return d
+}
+
 // update collects what an update writes.
 func (u usedPaths) update(collection string, v any) {
-	d, ok := v.(bson.D)
+	d, ok := decoded(v).(bson.D)
 	if !ok {
 		for _, stage := range asList(v) {
 			u.updateStage(collection, stage)

@@ -174,7 +174,7 @@ func (u collector) fields(d bson.D, k operators.Kind) {
 }
 
 func (u collector) update(v any) {
-	d, ok := v.(bson.D)
+	d, ok := decoded(v).(bson.D)
 	if !ok {
 		u.stages(v)
 		return

@@ -5,13 +5,13 @@ package main
 func Example() {
 	main()
 	// Output:
-	//                   move Shoes into Sale    show Sale   above Boots  items of Clothing
+	// move Shoes into Sale    show Sale   above Boots  items of Clothing
 	// DocumentTree      2 commands, 1 written   1 command   1 command    1 command
-	// ParentTree        7 commands, 4 written   2 commands  2 commands   2 commands
-	// ChildTree         9 commands, 6 written   2 commands  2 commands   2 commands
-	// AncestorArray     7 commands, 5 written   2 commands  2 commands   2 commands
-	// MaterializedPath  8 commands, 5 written   2 commands  2 commands   2 commands
-	// NestedSet         7 commands, 17 written  2 commands  2 commands   2 commands
+	// ParentTree        6 commands, 4 written   2 commands  2 commands   2 commands
+	// ChildTree         8 commands, 6 written   2 commands  2 commands   2 commands
+	// AncestorArray     6 commands, 5 written   2 commands  2 commands   2 commands
+	// MaterializedPath  7 commands, 5 written   2 commands  2 commands   2 commands
+	// NestedSet         6 commands, 17 written  2 commands  2 commands   2 commands
 	// 6 say:
 	// Shoes are moved
 	// Sale >Shoes >>Boots

@@ -51,6 +51,9 @@ var commandSeeds = []string{
 	`{"collMod":"c","cappedSize":5,"changeStreamPreAndPostImages":{"enabled":true},"index":{"name":"x","hidden":true}}`,
 	`{"renameCollection":"test.c","to":"other.d","dropTarget":true,"$db":"admin"}`,
 	`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":1,"_id":0}}]}`,
+	`{"enableSharding":"test","$db":"admin"}`, `{"listShards":1,"$db":"admin"}`, `{"shardCollection":"test.c","key":{"n":1},"unique":false,"$db":"admin"}`,
+	`{"reshardCollection":"test.c","key":{"a":"hashed"},"$db":"admin"}`, `{"split":"test.c","middle":{"n":3},"$db":"admin"}`,
+	`{"moveChunk":"test.c","find":{"n":3},"to":"shard1","$db":"admin"}`,
 	`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":{"$timestamp":{"t":1,"i":1}}}}`,
 	`{"insert":"c","documents":[{}],"lsid":{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}},"txnNumber":{"$numberLong":"1"},"autocommit":false,"startTransaction":true}`,
 }
