@@ -25,7 +25,7 @@ var (
 	guarded = embed.NewVersioned(members, embed.VersionedSpec{})
 	inCity  = denorm.NewIndexTable(members, "city", "membersByCity", denorm.IndexTableSpec{})
 	ada     = member{ID: id(6, 0), Name: "Ada", City: "London", Version: 41}
-	token   = id(7, 0)
+	action  = id(7, 0)
 	famous  = maker{ID: one, Name: "Acme", V: 8}
 )
 
@@ -72,7 +72,7 @@ var tableStatements = []statement{
 		entry := func(city string) bson.D {
 			return bson.D{{Key: "_id", Value: bson.D{{Key: "v", Value: city}, {Key: "id", Value: ada.ID}}}}
 		}
-		ops := bson.D{{Key: "ops", Value: token}}
+		ops := bson.D{{Key: "ops", Value: action}}
 		return marshalAll(
 			entry("Paris"), bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "sure", Value: false}}}, {Key: "$addToSet", Value: ops}},
 			entry("London"), bson.D{{Key: "$set", Value: bson.D{{Key: "ops", Value: bson.A{}}, {Key: "sure", Value: false}}}},
@@ -85,17 +85,17 @@ var tableStatements = []statement{
 		)
 	}},
 	{"docmodel IndexTable.Set", func() ([]byte, error) {
-		return marshalPlan(inCity.Set(&ada, bson.D{{Key: "city", Value: "Paris"}}, token))
+		return marshalPlan(inCity.Set(&ada, bson.D{{Key: "city", Value: "Paris"}}, action))
 	}},
 	{"go-mongox builders", func() ([]byte, error) {
 		entry := func(city string) *query.Builder {
 			return query.NewBuilder().KeyValue("_id", query.NewBuilder().KeyValue("v", city).KeyValue("id", ada.ID).Build())
 		}
 		return marshalAll(
-			entry("Paris").Build(), update.NewBuilder().SetOnInsert("sure", false).AddToSet("ops", token).Build(),
+			entry("Paris").Build(), update.NewBuilder().SetOnInsert("sure", false).AddToSet("ops", action).Build(),
 			entry("London").Build(), update.NewBuilder().Set("ops", bson.A{}).Set("sure", false).Build(),
 			query.NewBuilder().Id(ada.ID).KeyValue("city", ada.City).Build(), update.NewBuilder().Set("city", "Paris").Build(),
-			entry("Paris").KeyValue("ops", token).Build(), update.NewBuilder().Set("sure", true).Build(),
+			entry("Paris").KeyValue("ops", action).Build(), update.NewBuilder().Set("sure", true).Build(),
 			query.NewBuilder().KeyValue("_id.id", ada.ID).KeyValue("sure", false).Eq("ops", bson.A{}).Nin("_id.v", "Paris").Build(), nil,
 		)
 	}},

@@ -128,7 +128,7 @@ var handedIn = map[string][]string{
 	"relate.Dangling":       {"portfolios.name", "portfolios.tags", "logmsgs.host"}, // those of a policy that a case declares by itself
 	"relate.JoinCollection": {"anything.ends", "anything.tags", "fittings.n", "fittings.note", "fittings.since", "fittings.tags"},
 	"relate.ParentRef":      {"hosts.name"}, "denorm.Bounded": {"hosts.note", "hosts.views"},
-	"schema.Versions":       {"readers.first", "readers.name", "readers.note", "readers.tags"},
+	"schema.Versions": {"readers.first", "readers.name", "readers.note", "readers.tags"},
 
 	// Sides belong to both.
 	"relate.TwoWay":     {"authors.books", "authors.books.id", "books.authors", "books.authors.id"},
