@@ -42,7 +42,6 @@ it.
 type sharding struct {
 	key  string
 	spec keys.ShardSpec
-	tx   bool
 }
 
 // Every operation works on a sharded cluster, and under a tenant's shard key each statement is sent to one shard.
