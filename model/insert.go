@@ -37,7 +37,8 @@ func (c *Collection[D, K]) Replace(doc D) (w Write) {
 }
 
 // Update returns the write that applies update operators to the document with the _id. It expects that one exists: else
-// running it gives [ErrNotFound], and nothing is created. The update is copied. It is refused where it has no operator, or a name
+// running it gives [ErrNotFound], and nothing is created. The update is copied, and is encoded at once (a [bson.Raw]) where the
+// driver isn't needed to encode a value. It is refused where it has no operator, or a name
 // that is none; what the operators say is the server's to check.
 //
 // Consistency: one document, atomic: all operators, or none. Run again it is applied again, which changes nothing more for
