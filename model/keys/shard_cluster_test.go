@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -33,6 +34,7 @@ type trial struct {
 
 // Whatever a target says of a statement, the shards of a cluster see. The engine's router knows nothing of this package.
 func TestShardTargetsOnACluster(t *testing.T) {
+	tenancy.Differs(t, "documents have the tenant's fields too")
 	rounds := 30
 	if os.Getenv("DOCMODEL_FULL") != "" {
 		rounds = 2000

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -62,6 +63,7 @@ func sentFilters(m *modeltest.Monitor) (out []string) {
 // What a change has read says to which shard its writes go. A write that may match nothing is sent by _id, unless keys never
 // change.
 func TestShardKeyOfWhatWasRead(t *testing.T) {
+	tenancy.Differs(t, "the filters have the tenant's fields too")
 	rename := func(expect model.Expect, projection bson.D) model.Change[customer] {
 		return model.Change[customer]{
 			Read: func(ctx context.Context, db model.DB) (customer, error) {
@@ -150,6 +152,7 @@ func TestShardKeyMoves(t *testing.T) {
 
 // A field of the key that lies in the _id is given by every command that asks for an _id.
 func TestShardKeyWithinID(t *testing.T) {
+	tenancy.Differs(t, "the filters have the tenant's fields too")
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		on := sharded.On(db)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -115,6 +116,7 @@ func wantDeclaration(t *testing.T, reason string, declare func()) {
 }
 
 func TestShardIndexes(t *testing.T) {
+	tenancy.Differs(t, "the tenant leads the keys of the indexes")
 	unique := func(collection string, pairs ...any) model.Index {
 		x := model.NewIndex(collection, shardD(pairs...))
 		x.Unique = true
