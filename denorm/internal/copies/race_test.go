@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -199,11 +199,6 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 	})
 }
 
-// deadlocked reports that DocumentDB gave up one of two updates of the same documents, which came to them in different orders.
-func deadlocked(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "deadlock detected")
-}
-
 // 32 writers of one source: every change is made once, and the copies are the source's in the end.
 func TestCopyWriters(t *testing.T) {
 	parallel(t)
@@ -221,7 +216,7 @@ func TestCopyWriters(t *testing.T) {
 					Attempts: 200,
 				}
 				_, _, err := change.Run(t.Context(), db)
-				for deadlocked(err) { // the source was written: what is left is its copies
+				for testkit.Deadlocked(err) { // the source was written: what is left is its copies
 					_, _, err = f.c.Refresh("s1").Run(t.Context(), db)
 				}
 				if err != nil {

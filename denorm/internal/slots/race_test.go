@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -205,6 +206,15 @@ func TestSlotsConcurrent(t *testing.T) {
 	})
 }
 
+// again runs a change until no deadlock of DocumentDB ends it.
+func again(ctx context.Context, db *mongo.Database, c model.Change[any]) error {
+	err := run(c)(ctx, db)
+	for testkit.Deadlocked(err) {
+		err = run(c)(ctx, db)
+	}
+	return err
+}
+
 func concurrent(t *testing.T, db *mongo.Database, writers, each int) {
 	ctx := t.Context()
 	s := denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 8, Stock: true, Keep: 1000}) // all writers in one slot would crowd out fewer
@@ -219,7 +229,7 @@ func concurrent(t *testing.T, db *mongo.Database, writers, each int) {
 				return
 			default:
 			}
-			if err := run(s.Resize("s", []int{16, 4, 8, 2, 1, 32}[i%6]))(ctx, db); err != nil {
+			if err := again(ctx, db, s.Resize("s", []int{16, 4, 8, 2, 1, 32}[i%6])); err != nil {
 				t.Error(err)
 				return
 			}
@@ -244,14 +254,14 @@ func concurrent(t *testing.T, db *mongo.Database, writers, each int) {
 				if random.IntN(3) == 0 {
 					c, count = s.Add("s", n, op), &added
 				}
-				err := run(c)(ctx, db)
+				err := again(ctx, db, c)
 				if errors.Is(err, model.ErrFull) {
 					short.Add(1)
 					continue
 				}
 				if err == nil {
 					count.Add(n)
-					err = run(c)(ctx, db)
+					err = again(ctx, db, c)
 				}
 				if err != nil {
 					t.Errorf("writer %d: %v", w, err)
