@@ -28,8 +28,8 @@ type ShardKey struct {
 	// Moves says that documents may change their key. Then only writes that must match a
 	// document are sent with a key that was read: a document that has moved makes such a
 	// write stale, and the Change reads again. Without Moves every filter by _id is sent with
-	// the key, and a write that changes a field of the key is refused with a
-	// [*ConflictError].
+	// the key where it is known, and an update by operators that changes a field of the key is
+	// refused with a [*ConflictError]. An update by a pipeline is not looked into.
 	Moves bool
 }
 

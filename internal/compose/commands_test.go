@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -72,19 +71,7 @@ func TestCommandsPerOperation(t *testing.T) {
 		return
 	}
 	compared(t, &b)
-	if *update {
-		if err := os.WriteFile(commandsFile, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(commandsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := b.String(); got != string(want) {
-		t.Errorf("%s differs; -update writes it:\n%s", commandsFile, apart(got, string(want)))
-	}
+	holdFile(t, commandsFile, b.String())
 }
 
 // tableRow writes a row of the table.

@@ -61,18 +61,24 @@ func TestShardsPerOperation(t *testing.T) {
 	if t.Failed() {
 		return
 	}
+	holdFile(t, shardsFile, b.String())
+}
+
+// holdFile holds a file to what a test makes. With -update it writes the file.
+func holdFile(t *testing.T, name, made string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(shardsFile, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(made), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	want, err := os.ReadFile(shardsFile)
+	want, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := b.String(); got != string(want) {
-		t.Errorf("%s differs; -update writes it:\n%s", shardsFile, apart(got, string(want)))
+	if made != string(want) {
+		t.Errorf("%s differs; -update writes it:\n%s", name, apart(made, string(want)))
 	}
 }
 

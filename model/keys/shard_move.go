@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -38,7 +39,7 @@ func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 // checkMove refuses keys that a document can't have, and a move to nowhere.
 func (s *shard) checkMove(from, to bson.D) error {
 	for _, f := range s.key {
-		v, ok := valueOf(from, f.path)
+		v, ok := bsonval.Get(from, f.path)
 		if !ok {
 			return s.Refuse("from."+f.path, nil, "is missing: give every field of the shard key "+s.String()+" as it was read")
 		}
@@ -76,22 +77,13 @@ func (s *shard) checkKeyValue(place string, v any) error {
 func (s *shard) merged(from, to bson.D) bson.D {
 	out := make(bson.D, 0, len(s.key))
 	for _, f := range s.key {
-		v, ok := valueOf(to, f.path)
+		v, ok := bsonval.Get(to, f.path)
 		if !ok {
-			v, _ = valueOf(from, f.path)
+			v, _ = bsonval.Get(from, f.path)
 		}
 		out = append(out, bson.E{Key: f.path, Value: v})
 	}
 	return out
-}
-
-func valueOf(d bson.D, key string) (any, bool) {
-	for _, e := range d {
-		if e.Key == key {
-			return e.Value, true
-		}
-	}
-	return nil, false
 }
 
 // equals is the filter of documents with these values.
