@@ -147,11 +147,8 @@ func (e *encoder) document(field string, v any) any {
 	}
 	raw, ok := v.(bson.Raw)
 	if !ok {
-		err := core.CheckDepth(v)
-		if err == nil {
-			raw, err = bson.Marshal(v)
-		}
-		if err != nil {
+		var err error
+		if raw, err = core.Marshal(v); err != nil {
 			e.fail(field, err.Error())
 			return nil
 		}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/chenmingyong0423/go-mongox/v2/builder/query"
 	"github.com/chenmingyong0423/go-mongox/v2/builder/update"
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -55,22 +58,14 @@ var pushStatements = []statement{
 			hosts.Update(hostID, bson.D{{Key: "$inc", Value: bson.D{{Key: "count", Value: int64(1)}}}}),
 			hosts.Update(hostID, bson.D{{Key: "$set", Value: bson.D{{Key: "last", Value: message.Time}}}}),
 		)
-		if w.Err != nil {
-			return nil, w.Err
-		}
-		m := w.Model.(*mongo.UpdateOneModel)
-		return marshalUpdate(m.Filter, m.Update)
+		return marshalWrite(w)
 	}},
 	{"docmodel Bounded.PushWith", func() ([]byte, error) {
 		w := recent.PushWith(hostID, bson.D{
 			{Key: "$inc", Value: bson.D{{Key: "count", Value: int64(1)}}},
 			{Key: "$set", Value: bson.D{{Key: "last", Value: message.Time}}},
 		}, message)
-		if w.Err != nil {
-			return nil, w.Err
-		}
-		m := w.Model.(*mongo.UpdateOneModel)
-		return marshalUpdate(m.Filter, m.Update)
+		return marshalWrite(w)
 	}},
 	{"go-mongox builders", func() ([]byte, error) {
 		return marshalUpdate(
@@ -84,19 +79,55 @@ var pushStatements = []statement{
 	}},
 }
 
-// marshalUpdate makes the bytes of a statement as the driver's BulkWrite does: the filter and the update are marshaled each, an
-// update that is a bson.Raw is taken as it is, and the command gets their bytes. A nil update is that of a delete.
+// marshalUpdate makes the bytes of a statement as the driver's BulkWrite does: the filter and the update are marshaled each, and the
+// command gets their bytes. A nil update is that of a delete.
 func marshalUpdate(filter, update any) ([]byte, error) {
 	q, err := bson.Marshal(filter)
 	if err != nil {
 		return nil, err
 	}
-	u, ok := update.(bson.Raw)
-	if !ok && update != nil {
+	var u bson.Raw
+	if update != nil {
 		if u, err = bson.Marshal(update); err != nil {
 			return nil, err
 		}
 	}
+	return statementOf(q, u)
+}
+
+// marshalWrite is marshalUpdate of a write of docmodel, which a plan encodes before the driver does. The driver takes an update that is
+// a bson.Raw as it is, and copies such a filter.
+func marshalWrite(w model.Write) ([]byte, error) {
+	var filter, update any
+	switch m := w.Model.(type) {
+	case *mongo.UpdateOneModel:
+		filter, update = m.Filter, m.Update
+	case *mongo.UpdateManyModel:
+		filter, update = m.Filter, m.Update
+	case *mongo.DeleteManyModel:
+		filter = m.Filter
+	default:
+		return nil, cmp.Or(w.Err, fmt.Errorf("%T is none of the writes that are compared", w.Model))
+	}
+	encoded, err := core.Marshal(filter)
+	if err != nil {
+		return nil, err
+	}
+	q, err := bson.Marshal(encoded)
+	if err != nil {
+		return nil, err
+	}
+	var u bson.Raw
+	if update != nil {
+		if u, err = core.Marshal(update); err != nil {
+			return nil, err
+		}
+	}
+	return statementOf(q, u)
+}
+
+// statementOf is the statement of an update; without an update, that of a delete.
+func statementOf(q, u bson.Raw) ([]byte, error) {
 	at, doc := bsoncore.AppendDocumentStart(nil)
 	doc = bsoncore.AppendDocumentElement(doc, "q", q)
 	if u != nil {

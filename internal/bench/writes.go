@@ -1,15 +1,12 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/chenmingyong0423/go-mongox/v2/builder/query"
 	"github.com/chenmingyong0423/go-mongox/v2/builder/update"
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A member is found by the city too, and has a version.
@@ -126,22 +123,6 @@ func marshalPlan(p model.Plan) (all []byte, _ error) {
 		all = append(all, one...)
 	}
 	return all, nil
-}
-
-// marshalWrite is marshalUpdate of a write of docmodel.
-func marshalWrite(w model.Write) ([]byte, error) {
-	if w.Err != nil {
-		return nil, w.Err
-	}
-	switch m := w.Model.(type) {
-	case *mongo.UpdateOneModel:
-		return marshalUpdate(m.Filter, m.Update)
-	case *mongo.UpdateManyModel:
-		return marshalUpdate(m.Filter, m.Update)
-	case *mongo.DeleteManyModel:
-		return marshalUpdate(m.Filter, nil)
-	}
-	return nil, fmt.Errorf("%T is none of the writes that are compared", w.Model)
 }
 
 func guardedTable(rounds int) (table, error) {

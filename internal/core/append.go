@@ -31,6 +31,11 @@ func appendHeader(dst []byte, t bson.Type, name string) []byte {
 	return append(dst, 0)
 }
 
+// AppendRaw appends the element of a document that holds an encoded value by a name.
+func AppendRaw(dst []byte, name string, v bson.RawValue) []byte {
+	return append(appendHeader(dst, v.Type, name), v.Value...)
+}
+
 // AppendElement appends the element of a document that holds v by a name, to the bytes of those before it.
 func (c *Codec) AppendElement(dst []byte, name string, v any) ([]byte, error) {
 	if out, ok := c.appendFast(dst, name, v, 0); ok {

@@ -44,8 +44,36 @@ func rawOf(element []byte) bson.RawValue {
 	return bson.RawValue{Type: bson.Type(element[0]), Value: element[header:]}
 }
 
+// Marshal encodes a document as bson.Marshal does, but refuses a document that is nested deeper than [MaxLevels].
+func Marshal(doc any) (bson.Raw, error) {
+	switch d := doc.(type) {
+	case bson.Raw:
+		return d, CheckDepth(doc)
+	case bson.D:
+		if raw, ok := (*Codec)(nil).appendFastDocument(make([]byte, 0, 128), d); ok && d != nil {
+			return raw, nil
+		}
+	}
+	if err := CheckDepth(doc); err != nil {
+		return nil, err
+	}
+	return bson.Marshal(doc)
+}
+
+// MustMarshal is [Marshal] for a document that can always be encoded.
+func MustMarshal(doc any) bson.Raw {
+	raw, err := Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
 // RawValue returns v in BSON, as no collection's options change it.
 func RawValue(v any) (bson.RawValue, error) {
+	if buf, ok := (*Codec)(nil).appendFast(make([]byte, 0, 32), "", v, 0); ok {
+		return rawOf(buf), nil
+	}
 	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
 	return bson.Raw(doc).Lookup("v"), err
 }

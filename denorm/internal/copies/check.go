@@ -182,7 +182,7 @@ func (c *Copying) mend(d drift) (w model.Write, err error) {
 		}
 	}
 	element := c.element(s.id, as...)
-	w = commands.UpdateIf(c.to.Name(), append(commands.ByID(d.Doc), within(c.arrays, element)...), c.update(s, nil, c.path))
+	w = commands.UpdateIf(c.to.Name(), append(commands.ByID(d.Doc), within(c.arrays, element)...), c.update(s, nil))
 	w.Model.(*mongo.UpdateOneModel).ArrayFilters = c.arrayFilters(element, len(c.arrays))
 	return w, nil
 }

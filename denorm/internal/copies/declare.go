@@ -28,6 +28,7 @@ type Copying struct {
 	key     string   // the source's _id below the base; "" if the source lists its documents
 	fields  []Field  // To is below the base
 	version string   // below the base; "" for none
+	paths   []string // of the fields and of the version, as an update finds them: items.$[e].name
 	counts  bool     // the version can be a number, which is counted up
 	times   bool     // the version can be a time
 	index   string   // the name of the index that finds copies
@@ -82,6 +83,10 @@ func Declare(sources, holders *core.Docs, spec Spec) *Copying {
 	if c.spec.Lock != "" {
 		c.declareLock(from(c.spec.Lock))
 	}
+	for _, f := range c.fields {
+		c.paths = append(c.paths, c.path(f.To))
+	}
+	c.paths = append(c.paths, c.path(c.version))
 	c.index = c.Indexes()[0].Name
 	return c
 }

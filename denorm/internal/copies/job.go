@@ -124,7 +124,7 @@ func (c *Copying) among(s source, ids []bson.RawValue) model.Write {
 		Collection: c.to.Name(), Once: true, Index: model.IDIndex,
 		Model: &mongo.UpdateManyModel{
 			Filter: append(commands.AmongIDs(mql.A(ids)), within(c.arrays, c.pending(s, nil))...),
-			Update: c.update(s, nil, c.path), ArrayFilters: c.arrayFilters(c.touched(s), len(c.arrays)),
+			Update: c.update(s, nil), ArrayFilters: c.arrayFilters(c.touched(s), len(c.arrays)),
 		},
 	}
 }
@@ -148,5 +148,5 @@ func (c *Copying) rebuild(doc bson.Raw) ([]model.Step, error) {
 		match = c.element(s.id, mql.E("$or", bson.A{bson.D{c.older(s)}, same}))
 		element = c.element(s.id, mql.E(c.version, mql.Op("$not", mql.Op("$gt", s.version))))
 	}
-	return c.updates(s, match, element, c.update(s, nil, c.path)), nil
+	return c.updates(s, match, element, c.update(s, nil)), nil
 }

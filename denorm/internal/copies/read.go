@@ -17,7 +17,7 @@ type source struct {
 	id      bson.RawValue
 	values  []bson.RawValue // of the fields, in their order
 	version bson.RawValue
-	guard   bson.E          // the condition that the version is as it was read
+	read    bson.RawValue   // the version as the source holds it
 	listed  []bson.RawValue // the documents that the source lists
 }
 
@@ -30,12 +30,13 @@ func (c *Copying) read(doc any) (source, error) {
 	return c.state(raw)
 }
 
-// state reads a source.
+// state reads a source. Its values lie in doc.
 func (c *Copying) state(doc bson.Raw) (s source, err error) {
-	s.id = bsonval.Clone(doc.Lookup("_id"))
+	s.id = doc.Lookup("_id")
 	if s.id.Type == 0 {
 		return s, c.docs.Refuse("_id", nil, "the document has none")
 	}
+	s.values = make([]bson.RawValue, 0, len(c.fields))
 	for _, f := range c.fields {
 		v, err := stored.At(c.docs, doc, f.From)
 		if err != nil {
@@ -44,14 +45,14 @@ func (c *Copying) state(doc bson.Raw) (s source, err error) {
 		if path, err := core.CheckNames(v, f.From); err != nil {
 			return s, c.docs.Refuse(path, nil, err.Error())
 		}
-		s.values = append(s.values, bsonval.Clone(v))
+		s.values = append(s.values, v)
 	}
 	if c.version != "" {
 		v, err := stored.At(c.docs, doc, c.spec.Version)
 		if err != nil {
 			return s, err
 		}
-		s.guard = stored.HoldsAt(c.spec.Version, bsonval.Clone(v))
+		s.read = v
 		if s.version, err = c.versionIs(v); err != nil {
 			return s, err
 		}
@@ -67,6 +68,9 @@ func (c *Copying) state(doc bson.Raw) (s source, err error) {
 	return s, nil
 }
 
+// guard is the condition that a source's version is as it was read.
+func (c *Copying) guard(s source) bson.E { return stored.HoldsAt(c.spec.Version, s.read) }
+
 // versionIs is the version of a source that holds v. A whole number that is not there is 0.
 func (c *Copying) versionIs(v bson.RawValue) (bson.RawValue, error) {
 	switch {
@@ -77,7 +81,7 @@ func (c *Copying) versionIs(v bson.RawValue) (bson.RawValue, error) {
 	default:
 		return v, c.docs.Refuse(c.spec.Version, v, "the version is neither a whole number nor a time, as it was declared")
 	}
-	return bsonval.Clone(v), nil
+	return v, nil
 }
 
 // listedIn are the distinct _ids of a list, or of what is one.
@@ -99,7 +103,7 @@ func (c *Copying) listedIn(v bson.RawValue) (out []bson.RawValue, _ error) {
 		}
 		if k := string(id.Type) + string(id.Value); !seen[k] {
 			seen[k] = true
-			out = append(out, bsonval.Clone(id))
+			out = append(out, id)
 		}
 	}
 	return out, nil

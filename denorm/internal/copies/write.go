@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -23,7 +24,9 @@ func (c *Copying) element(id bson.RawValue, others ...bson.E) bson.D {
 	if c.key == "" {
 		return others
 	}
-	return append(bson.D{{Key: c.key, Value: mql.Eq(id)}}, others...)
+	d := make(bson.D, 1, 1+len(others))
+	d[0] = bson.E{Key: c.key, Value: mql.Eq(id)}
+	return append(d, others...)
 }
 
 // within is a condition on an element, as one on what holds the arrays.
@@ -79,26 +82,55 @@ func (c *Copying) arrayFilters(element bson.D, depth int) []any {
 	return out
 }
 
-// update sets a copy's fields to those of a source, and its version; of some fields only, if which is not nil. where is the
-// prefix of paths.
-func (c *Copying) update(s source, which []bool, where func(rel string) string) bson.D {
-	var set, unset bson.D
-	put := func(rel string, v bson.RawValue) {
+// update sets a copy's fields to those of a source, and its version; of some fields only, if which is not nil. It sets first too, before
+// them.
+func (c *Copying) update(s source, which []bool, first ...bson.E) bson.Raw {
+	buf, begun, missing := make([]byte, 4, 128), 0, false
+	put := func(path string, v bson.RawValue) {
 		if v.Type == 0 {
-			unset = append(unset, bson.E{Key: where(rel), Value: ""})
-		} else {
-			set = append(set, bson.E{Key: where(rel), Value: v})
+			missing = true
+			return
 		}
+		if begun == 0 {
+			buf, begun = core.AppendDocument(buf, bson.TypeEmbeddedDocument, "$set")
+		}
+		buf = core.AppendRaw(buf, path, v)
 	}
-	for i, f := range c.fields {
+	for _, e := range first {
+		put(e.Key, e.Value.(bson.RawValue))
+	}
+	c.eachField(s, which, put)
+	if begun > 0 {
+		buf = core.EndDocument(buf, begun)
+	}
+	if missing {
+		buf, begun = core.AppendDocument(buf, bson.TypeEmbeddedDocument, "$unset")
+		c.eachField(s, which, func(path string, v bson.RawValue) {
+			if v.Type == 0 {
+				buf = core.AppendRaw(buf, path, emptyString)
+			}
+		})
+		buf = core.EndDocument(buf, begun)
+	}
+	if c.spec.CountUp != "" {
+		buf, begun = core.AppendDocument(buf, bson.TypeEmbeddedDocument, "$inc")
+		buf = core.EndDocument(core.AppendRaw(buf, c.spec.CountUp, oneMore), begun)
+	}
+	return core.EndDocument(buf, 0)
+}
+
+var emptyString, oneMore = core.MustRawValue(""), core.MustRawValue(int64(1))
+
+// eachField tells where an update finds the fields of a copy, the version last, and the source's values.
+func (c *Copying) eachField(s source, which []bool, f func(path string, v bson.RawValue)) {
+	for i := range c.fields {
 		if which == nil || which[i] {
-			put(f.To, s.values[i])
+			f(c.paths[i], s.values[i])
 		}
 	}
 	if c.version != "" {
-		put(c.version, s.version)
+		f(c.paths[len(c.fields)], s.version)
 	}
-	return c.counting(commands.Operators(bson.E{Key: "$set", Value: set}, bson.E{Key: "$unset", Value: unset}))
 }
 
 // counting is an update of a document that counts up CopySpec.CountUp too.
@@ -136,10 +168,13 @@ func (c *Copying) pending(s source, which []bool) bson.D {
 	return c.element(s.id, c.differing(s, which))
 }
 
-// touched is the condition on the elements that an update with array filters changes; it has no $or, which array filters don't
-// need: an element that holds the values already may be set to them.
+// touched is the condition on the elements that an update with array filters changes; nil for an update without array filters. It has
+// no $or, which array filters don't need: an element that holds the values already may be set to them.
 func (c *Copying) touched(s source) bson.D {
-	if c.version != "" {
+	switch {
+	case len(c.arrays) == 0:
+		return nil
+	case c.version != "":
 		return c.element(s.id, c.older(s))
 	}
 	return c.element(s.id)
@@ -156,11 +191,11 @@ func (c *Copying) Propagate(doc any) model.Plan {
 
 // propagate are the steps that bring the copies of a source up to date, in some fields only, if which is not nil.
 func (c *Copying) propagate(s source, which []bool) []model.Step {
-	return c.updates(s, c.pending(s, which), c.touched(s), c.update(s, which, c.path))
+	return c.updates(s, c.pending(s, which), c.touched(s), c.update(s, which))
 }
 
 // updates are the steps that update the copies of a source that a condition matches.
-func (c *Copying) updates(s source, match, element, update bson.D) (steps []model.Step) {
+func (c *Copying) updates(s source, match, element bson.D, update bson.Raw) (steps []model.Step) {
 	if s.id.Type == 0 {
 		return nil
 	}
@@ -231,7 +266,7 @@ func (c *Copying) Attach(id, doc any) model.Write {
 	}
 	filter := commands.ByID(target)
 	w := model.Write{Collection: c.to.Name(), Expect: model.One, Once: true, Index: model.IDIndex}
-	put := func(guard, done, update bson.D) model.Write {
+	put := func(guard, done bson.D, update any) model.Write {
 		if done != nil {
 			w.Done = append(filter[:1:1], done...)
 		}
@@ -246,15 +281,11 @@ func (c *Copying) Attach(id, doc any) model.Write {
 		absent := bson.D{{Key: c.arrays[0], Value: bson.D{{Key: "$not", Value: there[0].Value}}}}
 		return put(absent, there, c.counting(bson.D{{Key: "$push", Value: bson.D{{Key: c.arrays[0], Value: c.snapshot(s)}}}}))
 	}
-	update := c.update(s, nil, c.path)
+	var key []bson.E
 	if c.key != "" {
-		key := bson.E{Key: c.key, Value: s.id}
-		if len(update) > 0 && update[0].Key == "$set" {
-			update[0].Value = append(bson.D{key}, update[0].Value.(bson.D)...)
-		} else {
-			update = append(bson.D{{Key: "$set", Value: bson.D{key}}}, update...)
-		}
+		key = append(key, bson.E{Key: c.key, Value: s.id})
 	}
+	update := c.update(s, nil, key...)
 	if c.version == "" && c.spec.CountUp == "" {
 		return put(nil, nil, update)
 	}

@@ -118,7 +118,7 @@ func (c *Copying) writeSource(x change) model.Write {
 		} else if v, _ := stored.AfterSet(c.docs, set, c.spec.Version, bson.RawValue{}); v.Type == 0 {
 			set = append(set[:len(set):len(set)], bson.E{Key: c.spec.Version, Value: x.now.version})
 		}
-		filter = append(filter, x.was.guard)
+		filter = append(filter, c.guard(x.was))
 		w.Done, w.Once = done, true
 	}
 	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: mql.Set(set...)}

@@ -115,7 +115,7 @@ func (c *Copying) hold(doc any) model.Step {
 	}
 	filter := commands.ByID(s.id)
 	if c.version != "" {
-		filter = append(filter, s.guard)
+		filter = append(filter, c.guard(s))
 	}
 	return model.Write{
 		Collection: c.docs.Name(), Expect: model.One, Index: model.IDIndex,

@@ -184,7 +184,7 @@ func mendsEntries[R any](t *Table, check string, of func(R) (v, id bson.RawValue
 
 // removeSurplus deletes an entry whose claims are as they were found.
 func (t *Table) removeSurplus(d surplusEntry) model.Write {
-	return t.remove(t.key(d.Value, d.ID), mql.A(d.Ops))
+	return t.remove(t.key(d.Value, d.ID), mql.E("ops", mql.Op("$eq", mql.A(d.Ops))))
 }
 
 // renew sets copied fields that are as they were found.

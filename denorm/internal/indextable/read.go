@@ -81,7 +81,10 @@ func (t *Table) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 			return nil, t.docs.Refuse(t.path, nil, err.Error())
 		}
 	}
-	seen := make(map[string]bool, len(list))
+	var seen map[string]bool
+	if len(list) > 1 {
+		seen = make(map[string]bool, len(list))
+	}
 	for _, e := range list {
 		switch e.Type {
 		case 0, bson.TypeNull:
@@ -92,10 +95,14 @@ func (t *Table) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 		if path, err := core.CheckNames(e, t.path); err != nil {
 			return nil, t.docs.Refuse(path, nil, err.Error())
 		}
-		if key := bsonval.Key(e); !seen[key] {
+		if seen != nil {
+			key := bsonval.Key(e)
+			if seen[key] {
+				continue
+			}
 			seen[key] = true
-			out = append(out, e)
 		}
+		out = append(out, e)
 	}
 	return out, nil
 }

@@ -32,14 +32,17 @@ func (ts Tables) Insert(w model.Write, op bson.ObjectID) model.Plan {
 	var p model.Plan
 	var held bson.A
 	var keep, entered []model.Step
+	claims := make([]*claim, len(ts))
 	for i, t := range ts {
-		for _, v := range states[i].values {
-			p.Steps = append(p.Steps, t.enter(v, id, states[i].copies, op))
-			entered = append(entered, t.enterSure(v, id, states[i].copies, op))
-			held = append(held, bson.D{{Key: t.path, Value: mql.Eq(v)}})
-			keep = append(keep, t.update(t.key(v, id), append(mql.Set(mql.E("sure", true)), pullOp(op))))
+		c := t.claim(id, states[i].copies, states[i].values, op)
+		for _, e := range c.entries {
+			p.Steps = append(p.Steps, c.enter(e))
+			entered = append(entered, c.enterSure(e))
+			held = append(held, bson.D{{Key: t.path, Value: mql.Eq(e.value)}})
+			keep = append(keep, t.update(e.key, append(mql.Set(sure), c.pull)))
 		}
-		p.IfStale = append(p.IfStale, t.takeBack(states[i].values, id, op)...)
+		p.IfStale = append(p.IfStale, c.takeBack()...)
+		claims[i] = c
 	}
 	if len(p.Steps) > 0 {
 		p.Leaves = "entries without their document, or not confirmed"
@@ -52,9 +55,9 @@ func (ts Tables) Insert(w model.Write, op bson.ObjectID) model.Plan {
 	if len(entered) > 0 {
 		p.InTx = append([]model.Step{w}, entered...)
 	}
-	for i, t := range ts {
-		for _, v := range states[i].values {
-			p.Steps = append(p.Steps, t.confirm(t.key(v, id), states[i].copies, op))
+	for _, c := range claims {
+		for _, e := range c.entries {
+			p.Steps = append(p.Steps, c.confirm(e.key))
 		}
 	}
 	return p
@@ -79,48 +82,57 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 		return refuse(err)
 	}
 	now := make([]state, len(ts))
-	var enters, back, leaves, after, removes, inTx []model.Step
+	var parts setSteps
 	for i, t := range ts {
 		if now[i], err = t.after(was[i], set); err != nil {
 			return refuse(err)
 		}
-		id, copies := was[i].id, now[i].copies
-		entered, left := stored.Without(now[i].values, was[i].values), stored.Without(was[i].values, now[i].values)
-		for _, v := range entered {
-			enters = append(enters, t.enter(v, id, copies, op))
-			inTx = append(inTx, t.enterSure(v, id, copies, op))
-			after = append(after, t.confirm(t.key(v, id), copies, op))
-		}
-		back = append(back, t.takeBack(entered, id, op)...)
-		for _, v := range left {
-			leaves = append(leaves, t.leave(v, id))
-			inTx = append(inTx, commands.DeleteOne(t.entries, t.key(v, id)))
-		}
-		if stored.Sets(set, t.copies...) {
-			for _, v := range stored.Without(now[i].values, entered) {
-				renewed := t.update(t.key(v, id), mql.Set(mql.E("doc", copies)))
-				after, inTx = append(after, renewed), append(inTx, renewed)
-			}
-		}
-		if stored.Sets(set, t.path) {
-			if len(entered) == 0 && len(now[i].values) > 0 { // a first run that was cut may have entered them
-				after = append(after, t.confirmAll(id, copies, op))
-			}
-			removes = append(removes, t.removeLeft(id, now[i].values))
-		}
+		parts.add(t, was[i], now[i], set, op)
 	}
 	write := ts.write(was, now, set)
 	p := commands.Leaving("an entry of a value that the document doesn't hold, or copied fields that are old",
-		slices.Concat(enters, leaves, []model.Step{write}, after, removes)...)
-	if p.IfStale = back; len(enters)+len(leaves) > 0 {
-		p.InTx = append([]model.Step{write}, inTx...)
+		slices.Concat(parts.enters, parts.leaves, []model.Step{write}, parts.after, parts.removes)...)
+	if p.IfStale = parts.back; len(parts.enters)+len(parts.leaves) > 0 {
+		p.InTx = append([]model.Step{write}, parts.inTx...)
 	}
 	return p
 }
 
+// setSteps are the writes to entries that a set of fields needs, by when they are sent.
+type setSteps struct{ enters, leaves, after, removes, back, inTx []model.Step }
+
+// add adds the writes to the entries of one table.
+func (s *setSteps) add(t *Table, was, now state, set bson.D, op bson.ObjectID) {
+	entered, left := stored.Without(now.values, was.values), stored.Without(was.values, now.values)
+	c := t.claim(was.id, now.copies, entered, op)
+	for _, e := range c.entries {
+		s.enters = append(s.enters, c.enter(e))
+		s.inTx = append(s.inTx, c.enterSure(e))
+		s.after = append(s.after, c.confirm(e.key))
+	}
+	s.back = append(s.back, c.takeBack()...)
+	for _, v := range left {
+		key := t.key(v, was.id)
+		s.leaves = append(s.leaves, t.update(key, noClaims))
+		s.inTx = append(s.inTx, commands.DeleteOne(t.entries, key))
+	}
+	if stored.Sets(set, t.copies...) {
+		for _, v := range stored.Without(now.values, entered) {
+			renewed := t.update(t.key(v, was.id), mql.Set(mql.E("doc", now.copies)))
+			s.after, s.inTx = append(s.after, renewed), append(s.inTx, renewed)
+		}
+	}
+	if stored.Sets(set, t.path) {
+		if len(entered) == 0 && len(now.values) > 0 { // a first run that was cut may have entered them
+			s.after = append(s.after, c.confirmAll())
+		}
+		s.removes = append(s.removes, t.removeLeft(was.id, now.values))
+	}
+}
+
 // after is the state once the fields are set.
 func (t *Table) after(was state, set bson.D) (now state, err error) {
-	now = state{id: was.id, held: map[string]bson.RawValue{}}
+	now = state{id: was.id, held: make(map[string]bson.RawValue, len(t.copies))}
 	if now.at, err = stored.AfterSet(t.docs, set, t.path, was.at); err != nil {
 		return now, err
 	}
@@ -172,8 +184,9 @@ func (ts Tables) Delete(read any) model.Plan {
 	var removes, inTx []model.Step
 	for i, t := range ts {
 		for _, v := range states[i].values {
-			p.Steps = append(p.Steps, t.leave(v, id))
-			inTx = append(inTx, commands.DeleteOne(t.entries, t.key(v, id)))
+			key := t.key(v, id)
+			p.Steps = append(p.Steps, t.update(key, noClaims))
+			inTx = append(inTx, commands.DeleteOne(t.entries, key))
 		}
 		removes = append(removes, t.removeLeft(id, nil))
 	}
@@ -193,37 +206,6 @@ func (t *Table) key(v, id bson.RawValue) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "v", Value: v}, {Key: "id", Value: id}}}}
 }
 
-// enter claims a value for a document: a new entry, or one claim more on the one that is there. Copied fields of one that
-// is there are set when the claim is confirmed.
-func (t *Table) enter(v, id bson.RawValue, copies bson.D, op bson.ObjectID) model.Write {
-	w := commands.UpsertOne(t.entries, t.key(v, id), bson.D{
-		{Key: "$setOnInsert", Value: t.fields(copies, mql.E("sure", false))}, {Key: "$addToSet", Value: bson.D{{Key: "ops", Value: op}}},
-	})
-	if t.unique {
-		w.Done = append(t.key(v, id), bson.E{Key: "ops", Value: op})
-		sure := bson.D{{Key: "_id", Value: mql.Eq(v)}, {Key: "sure", Value: true}}
-		w.Reasons = []model.Reason{
-			{If: sure, Err: commands.Taken(t.entries, v, false)},
-			{If: sure[:1:1], Err: commands.Taken(t.entries, v, true)},
-		}
-	}
-	return w
-}
-
-// enterSure is enter and confirm in one, for a transaction. It claims the value too: others take out only what they know all claims of.
-func (t *Table) enterSure(v, id bson.RawValue, copies bson.D, op bson.ObjectID) model.Write {
-	w := t.enter(v, id, copies, op)
-	w.Model.(*mongo.UpdateOneModel).Update = bson.D{
-		{Key: "$set", Value: t.fields(copies, mql.E("sure", true))}, {Key: "$addToSet", Value: bson.D{{Key: "ops", Value: op}}},
-	}
-	return w
-}
-
-// confirm says that the document holds the value of an entry, unless the claim is gone.
-func (t *Table) confirm(key bson.D, copies bson.D, op bson.ObjectID) model.Write {
-	return t.update(append(key, mql.E("ops", op)), mql.Set(t.fields(copies, mql.E("sure", true))...))
-}
-
 // fields are those of an entry, after the copied ones.
 func (t *Table) fields(copies any, others ...bson.E) bson.D {
 	if len(t.copies) == 0 {
@@ -232,25 +214,9 @@ func (t *Table) fields(copies any, others ...bson.E) bson.D {
 	return append(bson.D{{Key: "doc", Value: copies}}, others...)
 }
 
-// pullOp takes a claim off an entry.
-func pullOp(op bson.ObjectID) bson.E { return mql.E("$pull", bson.D{{Key: "ops", Value: op}}) }
-
-// confirmAll confirms all entries of a document that an operation claims, and nothing has confirmed.
-func (t *Table) confirmAll(id bson.RawValue, copies bson.D, op bson.ObjectID) model.Write {
-	w := t.confirm(t.unsure(id), copies, op)
-	one := w.Model.(*mongo.UpdateOneModel)
-	w.Index, w.Model = t.finder, &mongo.UpdateManyModel{Filter: one.Filter, Update: one.Update}
-	return w
-}
-
-// leave takes all claims off an entry, before the document is written: whoever claims it from then on keeps it.
-func (t *Table) leave(v, id bson.RawValue) model.Write {
-	return t.update(t.key(v, id), mql.Set(mql.E("ops", bson.A{}), mql.E("sure", false)))
-}
-
 // removeLeft deletes the entries of a document that claims were taken off, but for those of some values.
 func (t *Table) removeLeft(id bson.RawValue, but []bson.RawValue) model.Write {
-	filter := append(t.unsure(id), bson.E{Key: "ops", Value: bson.D{{Key: "$eq", Value: bson.A{}}}})
+	filter := append(t.unsure(id), unclaimed)
 	if len(but) > 0 {
 		filter = append(filter, bson.E{Key: t.valuePath(), Value: bson.D{{Key: "$nin", Value: but}}})
 	}
@@ -259,25 +225,14 @@ func (t *Table) removeLeft(id bson.RawValue, but []bson.RawValue) model.Write {
 
 // unsure is the filter of a document's entries that nothing has confirmed: of operations that are under way, or were cut.
 func (t *Table) unsure(id bson.RawValue) bson.D {
-	return bson.D{{Key: t.idPath(), Value: mql.Eq(id)}, {Key: "sure", Value: false}}
-}
-
-// takeBack ends claims: an entry goes if it was claimed by nobody else, and nobody has confirmed it.
-func (t *Table) takeBack(values []bson.RawValue, id bson.RawValue, op bson.ObjectID) (steps []model.Step) {
-	for _, v := range values {
-		steps = append(steps, t.update(t.key(v, id), bson.D{pullOp(op)}))
-	}
-	for _, v := range values {
-		steps = append(steps, t.remove(append(t.key(v, id), bson.E{Key: "sure", Value: false}), bson.A{}))
-	}
-	return steps
+	return bson.D{{Key: t.idPath(), Value: mql.Eq(id)}, notSure}
 }
 
 // remove deletes an entry that holds just these claims.
-func (t *Table) remove(key bson.D, ops bson.A) model.Write {
-	return commands.DeleteOne(t.entries, append(key, bson.E{Key: "ops", Value: bson.D{{Key: "$eq", Value: ops}}}))
+func (t *Table) remove(key bson.D, claims bson.E) model.Write {
+	return commands.DeleteOne(t.entries, append(key, claims))
 }
 
-func (t *Table) update(filter, update bson.D) model.Write {
+func (t *Table) update(filter bson.D, update any) model.Write {
 	return commands.UpdateIf(t.entries, filter, update)
 }

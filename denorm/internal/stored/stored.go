@@ -22,10 +22,13 @@ func Document(docs *core.Docs, doc any) (bson.Raw, error) {
 	return raw, nil
 }
 
-// ReadDocument encodes a document that the caller read. doc points at it, and it must have an _id.
+// ReadDocument encodes a document that the caller read, in bytes of its own. doc points at it, and it must have an _id.
 func ReadDocument(docs *core.Docs, doc any) (bson.Raw, error) {
 	if _, err := docs.ID(doc); err != nil {
 		return nil, err
+	}
+	if raw, ok := doc.(*bson.Raw); ok {
+		return Document(docs, slices.Clone(*raw))
 	}
 	return Document(docs, reflect.ValueOf(doc).Elem().Interface())
 }
@@ -129,6 +132,15 @@ func Contains(list []bson.RawValue, v bson.RawValue) bool {
 
 // Without returns the values of a that b doesn't hold.
 func Without(a, b []bson.RawValue) (out []bson.RawValue) {
+	const few = 8 // for which comparing is faster than a map
+	if len(a) <= few && len(b) <= few {
+		for _, v := range a {
+			if !Contains(b, v) {
+				out = append(out, v)
+			}
+		}
+		return out
+	}
 	held := make(map[string]bool, len(b))
 	for _, v := range b {
 		held[bsonval.Key(v)] = true
@@ -173,6 +185,9 @@ func Nested(paths []string, leaf func(path string) (any, bool)) bson.D {
 
 func nestedBelow(prefix string, paths []string, leaf func(path string) (any, bool)) bson.D {
 	d := bson.D{}
+	if len(paths) == 0 {
+		return d
+	}
 	seen := map[string]bool{}
 	for _, path := range paths {
 		name, _, deeper := strings.Cut(path[len(prefix):], ".")

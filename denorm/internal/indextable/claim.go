@@ -1,0 +1,108 @@
+package indextable
+
+import (
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Parts of filters and updates that are the same for every entry.
+var (
+	sure, notSure = mql.E("sure", true), mql.E("sure", false)
+	unclaimed     = mql.E("ops", mql.Op("$eq", bson.A{}))
+
+	// noClaims is the update that takes all claims off an entry, before the document is written: an operation that claims the
+	// entry from then on keeps it.
+	noClaims = core.MustMarshal(mql.Set(mql.E("ops", bson.A{}), notSure))
+
+	// confirmed is the update that confirms an entry without copied fields.
+	confirmed = core.MustMarshal(mql.Set(sure))
+)
+
+// A claim is what one operation does to entries of one document. The entries share the parts of its writes.
+type claim struct {
+	t       *Table
+	id      bson.RawValue
+	copies  bson.D
+	op      bson.ObjectID
+	entries []entry
+
+	ops       bson.E // the entry has this claim
+	add, pull bson.E // the operators that add the claim and take it off
+}
+
+// An entry is one that a claim is about.
+type entry struct {
+	value bson.RawValue
+	key   bson.D // its filter
+}
+
+// claim is the claim of an operation on the entries of a document's values.
+func (t *Table) claim(id bson.RawValue, copies bson.D, values []bson.RawValue, op bson.ObjectID) *claim {
+	ops := mql.E("ops", op)
+	var field any = bson.D{ops}
+	c := &claim{t: t, id: id, copies: copies, op: op, ops: ops, add: mql.E("$addToSet", field), pull: mql.E("$pull", field)}
+	c.entries = make([]entry, len(values))
+	for i, v := range values {
+		c.entries[i] = entry{v, t.key(v, id)}
+	}
+	return c
+}
+
+// enter claims a value for a document: a new entry, or one claim more on the entry that is there. Copied fields of an entry
+// that is there are set when the claim is confirmed.
+func (c *claim) enter(e entry) model.Write { return c.upsert(e, "$setOnInsert", notSure) }
+
+// enterSure is enter and confirm in one, for a transaction. It claims the value too: other operations take out only entries of which
+// they know all claims.
+func (c *claim) enterSure(e entry) model.Write { return c.upsert(e, "$set", sure) }
+
+func (c *claim) upsert(e entry, op string, sureness bson.E) model.Write {
+	t := c.t
+	w := commands.UpsertOne(t.entries, e.key, bson.D{{Key: op, Value: t.fields(c.copies, sureness)}, c.add})
+	if t.unique {
+		w.Done = append(e.key, c.ops)
+		held := bson.D{{Key: "_id", Value: mql.Eq(e.value)}, sure}
+		w.Reasons = []model.Reason{
+			{If: held, Err: commands.Taken(t.entries, e.value, false)},
+			{If: held[:1:1], Err: commands.Taken(t.entries, e.value, true)},
+		}
+	}
+	return w
+}
+
+// confirm says that the document holds the value of an entry, unless the claim is gone.
+func (c *claim) confirm(key bson.D) model.Write {
+	var update any = confirmed
+	if len(c.t.copies) > 0 {
+		update = mql.Set(c.t.fields(c.copies, sure)...)
+	}
+	return c.t.update(append(key, c.ops), update)
+}
+
+// confirmAll confirms all entries of the document that the operation claims, and nothing has confirmed.
+func (c *claim) confirmAll() model.Write {
+	w := c.confirm(c.t.unsure(c.id))
+	one := w.Model.(*mongo.UpdateOneModel)
+	w.Index, w.Model = c.t.finder, &mongo.UpdateManyModel{Filter: one.Filter, Update: one.Update}
+	return w
+}
+
+// takeBack ends the claims: an entry goes if no other operation claims it, and nothing has confirmed it.
+func (c *claim) takeBack() (steps []model.Step) {
+	if len(c.entries) == 0 {
+		return nil
+	}
+	var pull any = bson.D{c.pull}
+	steps = make([]model.Step, 0, 2*len(c.entries))
+	for _, e := range c.entries {
+		steps = append(steps, c.t.update(e.key, pull))
+	}
+	for _, e := range c.entries {
+		steps = append(steps, commands.DeleteOne(c.t.entries, append(e.key, notSure, unclaimed)))
+	}
+	return steps
+}
