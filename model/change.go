@@ -64,42 +64,58 @@ type Change[S any] struct {
 // that follow it. Besides what Read and Decide return, errors are those of [Plan.Run]; after the last attempt, the [*StepError]
 // with ErrStale; under a [Lease], [ErrLeased].
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
-	var state, before S
-	run := changing{
-		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
-		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide,
-		read: func(ctx context.Context) (err error) {
-			state, err = c.Read(ctx, db)
-			return err
-		},
-		decide: func() (Plan, error) { return c.Decide(state) },
-		reset: func() {
-			var none S
-			before, state = state, none
-		},
-		unchanged: func() bool { return reflect.DeepEqual(before, state) },
-	}
-	if c.Then != nil {
-		run.then = func(ctx context.Context, result *Result) error {
-			next := c.Then(state)
-			if next == nil {
-				return nil
-			}
-			after := *next
-			after.Name = cmp.Or(after.Name, c.Name)
-			after.Attempts = cmp.Or(after.Attempts, c.Attempts)
-			after.Pause, after.MaxPause = cmp.Or(after.Pause, c.Pause), cmp.Or(after.MaxPause, c.MaxPause)
-			_, more, err := after.Run(ctx, db)
-			*result = result.followedBy(more)
-			return err
-		}
-	}
-	result, err := run.run(ctx, db)
-	return state, result, err
+	s := &changeState[S]{c: &c}
+	result, err := runChange(ctx, db, s, changeOptions{})
+	return s.state, result, err
 }
 
-// changing is a [Change] that runs. What doesn't depend on the type of its state is done here.
-type changing struct {
+// changeState is what of a running [Change] depends on the type of its state.
+type changeState[S any] struct {
+	c             *Change[S]
+	state, before S
+}
+
+func (s *changeState[S]) options() changeOptions {
+	c := s.c
+	return changeOptions{
+		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
+		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide, follows: c.Then != nil,
+	}
+}
+
+func (s *changeState[S]) read(ctx context.Context, db DB) (err error) {
+	s.state, err = s.c.Read(ctx, db)
+	return err
+}
+
+func (s *changeState[S]) decide() (Plan, error) { return s.c.Decide(s.state) }
+
+func (s *changeState[S]) reset() {
+	var none S
+	s.before, s.state = s.state, none
+}
+
+func (s *changeState[S]) unchanged() bool { return reflect.DeepEqual(s.before, s.state) }
+
+func (s *changeState[S]) then() changer {
+	if next := s.c.Then(s.state); next != nil {
+		return &changeState[S]{c: next}
+	}
+	return nil
+}
+
+// changer is a changeState of any type.
+type changer interface {
+	options() changeOptions
+	read(context.Context, DB) error // the state
+	decide() (Plan, error)
+	reset()
+	unchanged() bool // whether the last read found what the one before it had found
+	then() changer   // the change that follows, or nil
+}
+
+// changeOptions are the fields of a [Change].
+type changeOptions struct {
 	err             error
 	attempts        int
 	pause, maxPause time.Duration
@@ -107,24 +123,43 @@ type changing struct {
 	lease           *Lease
 	mends           bool
 	name            string
-	decides         any // the function Decide
+	decides         any  // the function Decide
+	follows         bool // there is a Then
+}
 
-	read   func(context.Context) error // the state
-	decide func() (Plan, error)
-	reset  func()
-	then   func(context.Context, *Result) error // runs the change that follows; nil for none
+// changing is a [Change] that runs.
+type changing struct {
+	changeOptions
+	changer
+	shown string // the name for an observer
+	stale error  // of the last attempt
+	same  int    // how many reads in a row found nothing new
+	moves int    // how many documents had changed their shard key by then
+}
 
-	unchanged func() bool // whether the last read found what the one before it had found
-	stale     error       // of the last attempt
-	same      int         // how many reads in a row found nothing new
-	moves     int         // how many documents had changed their shard key by then
+// runChange runs a change, with the name, the attempts and the pauses of the one that it follows where it has none.
+func runChange(ctx context.Context, db DB, of changer, before changeOptions) (Result, error) {
+	c := &changing{changeOptions: of.options(), changer: of}
+	c.name, c.attempts = cmp.Or(c.name, before.name), cmp.Or(c.attempts, before.attempts)
+	c.pause, c.maxPause = cmp.Or(c.pause, before.pause), cmp.Or(c.maxPause, before.maxPause)
+	return c.run(ctx, db)
+}
+
+// followed runs the change that follows one whose plan was run.
+func (c *changing) followed(ctx context.Context, db DB, result Result) (Result, error) {
+	next := c.then()
+	if next == nil {
+		return result, nil
+	}
+	more, err := runChange(ctx, db, next, c.changeOptions)
+	return result.followedBy(more), err
 }
 
 func (c *changing) run(ctx context.Context, db DB) (Result, error) {
-	if c.name == "" && observed(db) {
-		c.name = functionName(c.decides)
+	if c.shown = c.name; c.shown == "" && observed(db) {
+		c.shown = functionName(c.decides)
 	}
-	ctx, op := begin(ctx, db, "change", c.name, "", 0)
+	ctx, op := begin(ctx, db, "change", c.shown, "", 0)
 	defer op.end()
 	result, err := c.attempted(ctx, db, op)
 	op.ran(result, err)
@@ -146,9 +181,8 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 	for n := 1; ; n++ {
 		op.tried()
 		result, err := c.attempt(ctx, db, n)
-		if err == nil && c.then != nil {
-			err = c.then(ctx, &result)
-			return result, err
+		if err == nil && c.follows {
+			return c.followed(ctx, db, result)
 		}
 		if !outdated(err) || runctx.InTransaction(ctx) {
 			return result, err
@@ -176,7 +210,7 @@ const maxUnchanged = 3
 var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it was read again")
 
 func (c *changing) attempt(ctx context.Context, db DB, n int) (Result, error) {
-	ctx, op := begin(runctx.First(ctx, n == 1), db, "attempt", c.name, "", n)
+	ctx, op := begin(runctx.First(ctx, n == 1), db, "attempt", c.shown, "", n)
 	defer op.end()
 	result, err := c.once(ctx, db)
 	op.ran(result, err)
@@ -197,7 +231,7 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 				return err
 			}
 		}
-		if plan, err = c.decided(ctx); err != nil {
+		if plan, err = c.decided(ctx, db); err != nil {
 			return err
 		}
 		result, err = plan.Run(ctx, db)
@@ -218,8 +252,9 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 }
 
 // decided reads the state, and decides. A plan that is Applied is decided again from a read that no rollback undoes.
-func (c *changing) decided(ctx context.Context) (Plan, error) {
-	if err := c.read(ctx); err != nil {
+func (c *changing) decided(ctx context.Context, db DB) (Plan, error) {
+	read := func(ctx context.Context) error { return c.read(ctx, db) }
+	if err := read(ctx); err != nil {
 		return Plan{}, err
 	}
 	if err := c.looked(ctx); err != nil {
@@ -229,7 +264,7 @@ func (c *changing) decided(ctx context.Context) (Plan, error) {
 	if err != nil || !plan.Applied || runctx.InTransaction(ctx) {
 		return plan, err
 	}
-	if err := lastingRead(ctx, c.read); err != nil {
+	if err := lastingRead(ctx, read); err != nil {
 		return Plan{}, err
 	}
 	return c.decide()
@@ -258,7 +293,7 @@ func (c *changing) leased(ctx context.Context, db DB) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	plan, err := c.decided(ctx)
+	plan, err := c.decided(ctx, db)
 	if err != nil {
 		return Result{}, release(err)
 	}

@@ -2,7 +2,6 @@ package relate
 
 import (
 	"context"
-	"sync"
 
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
@@ -10,7 +9,6 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/idref"
 	"github.com/docmodel/docmodel/relate/internal/joins"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // child is a fetched document, and what it is sorted by.
@@ -23,18 +21,10 @@ type child[C any] struct {
 func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db model.DB, ids []CK) (map[CK]*child[C], error) {
 	chunks := j.chunks(ids)
 	blocks := make([]block[C, CK], len(chunks))
-	parallel := min(j.in.Parallel, len(chunks))
-	if mongo.SessionFromContext(ctx) != nil {
-		parallel = 1
-	}
-	var err error
-	if parallel > 1 {
-		err = j.fetchParallel(ctx, db, chunks, parallel, blocks)
-	} else {
-		for i := 0; i < len(chunks) && err == nil; i++ {
-			blocks[i], err = j.fetchChunk(ctx, db, chunks[i])
-		}
-	}
+	err := j.in.Fetch(ctx, len(chunks), func(ctx context.Context, i int) (err error) {
+		blocks[i], err = j.fetchChunk(ctx, db, chunks[i])
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -45,29 +35,6 @@ func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db model.DB, ids []CK) (
 		}
 	}
 	return found, nil
-}
-
-func (j *Join[P, PK, C, CK]) fetchParallel(ctx context.Context, db model.DB, chunks [][]CK, parallel int, blocks []block[C, CK]) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	work := make(chan int)
-	for range parallel {
-		wg.Go(func() {
-			for i := range work {
-				var err error
-				if blocks[i], err = j.fetchChunk(ctx, db, chunks[i]); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	for i := range chunks {
-		work <- i
-	}
-	close(work)
-	wg.Wait()
-	return context.Cause(ctx)
 }
 
 // block is what one command fetched.
@@ -165,25 +132,18 @@ func (j *Join[P, PK, C, CK]) key(id CK) CK {
 // chunks cuts ids into what one command holds.
 func (j *Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
 	var out [][]CK
-	start, bytes := 0, 0
-	for i, id := range ids {
-		n := sizeOf(id)
-		if i > start && (i-start == j.in.ChunkIDs || bytes+n > j.in.ChunkBytes) {
-			out = append(out, ids[start:i])
-			start, bytes = i, 0
-		}
-		bytes += n
-	}
-	if start < len(ids) {
-		out = append(out, ids[start:])
+	start := 0
+	for _, end := range j.in.Cuts(len(ids), func(i int) int { return sizeOf(ids[i]) }) {
+		out = append(out, ids[start:end])
+		start = end
 	}
 	return out
 }
 
 // sizeOf is what an id takes in an array, roughly and never too little: its value, its index as a key, and a type.
-func sizeOf[K any](id K) int {
+func sizeOf(id any) int {
 	const key = 10
-	switch id := any(id).(type) {
+	switch id := id.(type) {
 	case bson.ObjectID:
 		return 12 + key
 	case string:

@@ -2,7 +2,6 @@ package embed
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -194,9 +193,9 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 // With Tokens, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
 // the document it is decided anew, and applied again. Cost: two commands for each attempt; two reads where the document holds the token already.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
-	return v.change(id, op, v.v.wholly(), decide == nil, func(doc D) (model.Write, error) {
-		was := v.v.asRead(&doc) // before decide, which may write to what doc refers to
-		next, err := decide(doc)
+	return v.change(id, op, v.v.wholly(), decide == nil, func(doc *D) (model.Write, error) {
+		was := v.v.asRead(doc) // before decide, which may write to what doc refers to
+		next, err := decide(*doc)
 		if err != nil {
 			return model.Write{}, err
 		}
@@ -209,9 +208,9 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 //
 // Cost: two commands for each attempt; two reads where the document holds the token already.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {
-	return v.change(id, op, nil, decide == nil, func(doc D) (model.Write, error) {
-		version := v.v.of(&doc) // before decide
-		update, err := decide(doc)
+	return v.change(id, op, nil, decide == nil, func(doc *D) (model.Write, error) {
+		version := v.v.of(doc) // before decide
+		update, err := decide(*doc)
 		if err != nil {
 			return model.Write{}, err
 		}
@@ -219,31 +218,36 @@ func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.
 	})
 }
 
-func (v *Versioned[D, K]) change(id K, op bson.ObjectID, refused error, undecided bool, write func(D) (model.Write, error)) model.Change[D] {
+func (v *Versioned[D, K]) change(id K, op bson.ObjectID, refused error, undecided bool, write func(*D) (model.Write, error)) model.Change[D] {
 	find := v.docs.ByID(id)
 	find.Options.ReadPreference = readpref.Primary()
-	err := cmp.Or(refused, v.v.checkOp(op))
-	switch {
-	case find.Err != nil:
-		err = find.Err
-	case undecided:
-		err = v.v.docs.Refuse("decide", nil, "is nil: give what computes the change")
-	}
 	return model.Change[D]{
-		Name: "versioned " + v.v.docs.Name(), Err: err, Attempts: 100,
-		Read: func(ctx context.Context, db model.DB) (D, error) { return find.One(ctx, db) },
+		Name: "versioned " + v.v.docs.Name(), Err: v.v.refusal(find.Err, undecided, refused, op), Attempts: 100, Read: find.One,
 		Decide: func(doc D) (model.Plan, error) {
-			applied, err := v.v.applied(&doc, op)
-			if applied || err != nil {
-				return model.Plan{Applied: applied}, err
-			}
-			w, err := write(doc)
-			if err != nil {
-				return model.Plan{}, err
-			}
-			return model.NewPlan(w), nil
+			return v.v.decided(&doc, op, func() (model.Write, error) { return write(&doc) })
 		},
 	}
+}
+
+// refusal returns the first of what is wrong with a change: its _id, that nothing decides, what refused it, its token.
+func (v *versioning) refusal(id error, undecided bool, refused error, op bson.ObjectID) error {
+	if id == nil && undecided {
+		return v.docs.Refuse("decide", nil, "is nil: give what computes the change")
+	}
+	return cmp.Or(id, refused, v.checkOp(op))
+}
+
+// decided is the plan of a change, from what doc points at: the write, unless it was applied before.
+func (v *versioning) decided(doc any, op bson.ObjectID, write func() (model.Write, error)) (model.Plan, error) {
+	applied, err := v.applied(doc, op)
+	if applied || err != nil {
+		return model.Plan{Applied: applied}, err
+	}
+	w, err := write()
+	if err != nil {
+		return model.Plan{}, err
+	}
+	return model.NewPlan(w), nil
 }
 
 // of reads the version of what doc points at.

@@ -2,6 +2,7 @@ package joins
 
 import (
 	"context"
+	"sync"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
@@ -120,4 +121,56 @@ func (p *Places) id(doc any) (bson.RawValue, error) {
 		return bson.RawValue{}, err
 	}
 	return p.docs.RawID("_id", id)
+}
+
+// Fetch fetches n chunks, several at once if asked for and no session forbids it. The first error ends it.
+func (j *Join) Fetch(ctx context.Context, n int, fetch func(ctx context.Context, i int) error) error {
+	parallel := min(j.Parallel, n)
+	if mongo.SessionFromContext(ctx) != nil {
+		parallel = 1
+	}
+	if parallel <= 1 {
+		for i := range n {
+			if err := fetch(ctx, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	work := make(chan int)
+	for range parallel {
+		wg.Go(func() {
+			for i := range work {
+				if err := fetch(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// Cuts returns the ends of the chunks that n ids are cut into, of which one command each is made; size is what an id takes.
+func (j *Join) Cuts(n int, size func(i int) int) (ends []int) {
+	start, bytes := 0, 0
+	for i := range n {
+		s := size(i)
+		if i > start && (i-start == j.ChunkIDs || bytes+s > j.ChunkBytes) {
+			ends = append(ends, i)
+			start, bytes = i, 0
+		}
+		bytes += s
+	}
+	if start < n {
+		ends = append(ends, n)
+	}
+	return ends
 }
