@@ -18,29 +18,26 @@ type ChildTreeSpec struct {
 // _ids, besides the parent links. Choose it if nodes are shown with their children, by
 // page or by number, or if the documents have lists already ([Tree.Adopt]).
 //
-// A parent's document grows with each child, up to MongoDB's 16 MiB. It is a hot document
-// if many writers insert under one node. A list that would exceed 16 MiB, or Max, gives
-// [model.ErrFull].
+// A list that would exceed the 16 MiB of the parent's document, or Max, gives
+// [model.ErrFull]. Writers that insert under one node all write that node.
 //
 // # Consistency
 //
-// The parent links are the truth, and the lists follow. A change adds a node to its new
-// list before it writes the link, and removes it from the old list after that. So a
-// reader who follows lists, and checks them by the links ([Tree.Arrange]), finds a moved
-// node in one of its places at each moment.
+// The parent links are the truth. A change adds a node to its new list before it writes
+// the link, and removes it from the old list afterwards. So a reader who follows lists,
+// and checks them by the links ([Tree.Arrange]), finds a moved node at each moment.
 //
 // A crash leaves, until the next change finishes the plan:
 //
 //   - an inserted node that isn't in a list yet
-//   - a moved node in two lists, and in the place that its link gives
+//   - a moved node in two lists
 //   - the old order in a list
 //
-// Readers of lists skip ids that lead nowhere. [Tree.Checks] finds each list that differs
-// from the links, and rewrites it.
+// [Tree.Checks] finds each list that differs from the links, and rewrites it.
 //
-// Cost: two documents for an insert and a delete. Three for a move, or two within one
-// list and from or to the roots. Promote writes the children, the node and the parent.
-// Each document is written by _id. Queries use the links, with the limits of
+// Cost: two documents for an insert or a delete. Three for a move, or two within one list
+// and from or to the roots. Promote writes the children, the node and the parent.
+// Documents are written by _id. Queries use the links, with the limits of
 // [NewParentTree].
 //
 // It panics with a [*model.DeclarationError] if a field is missing or has the wrong type,
@@ -54,23 +51,22 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 }
 
 // Adopt returns the change that creates parent links and order keys from existing lists
-// of children. The parent of a node is the node that lists it, and its order key is its
-// place there. A node in no list becomes a root. Roots keep the order of their order
-// keys; roots without a key come last, by _id. A document without a list gets an empty
-// list. Only a child tree has Adopt: other trees give a [*model.ValueError].
+// of children. A node's parent is the node that lists it. A node in no list becomes a
+// root. Roots keep their order keys; roots without a key come last, by _id. A document
+// without a list gets an empty list. Only child trees have Adopt: other trees give a
+// [*model.ValueError].
 //
-// Adopt takes the lists for the truth and doesn't change them. A node in two lists, a
-// cycle, or a field that isn't a list gives [ErrDamaged], and nothing is written: a
-// person must decide. [Tree.CheckLists] finds these. Afterwards [Tree.Checks] finds only
-// missing or repeated ids in lists, and its repair removes them.
+// Adopt doesn't change lists. A node in two lists, a cycle, or a field that isn't a list
+// gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. Afterwards
+// [Tree.Checks] finds only missing or repeated ids in lists, and its repair removes them.
 //
-// Run Adopt again after a crash, which leaves some nodes without links, before anything
-// else changes the tree. Run it again also while other code still writes only lists.
-// Don't run it once all writers use the tree, because then the links are the truth.
+// A crash leaves some nodes without links. Run Adopt again before anything else changes
+// the tree. Run it again also while other code writes only lists. Don't run it once all
+// writers use the tree, because then the links are the truth.
 //
 // Cost: one command reads the tree's fields of all documents into memory, about 800 bytes
-// each plus the list. Then a command per 25,000 documents or 16 MiB of writes, and two
-// for the lease. Only documents that differ are written, by _id.
+// each plus the list. Then one per 25,000 documents or 16 MiB of writes, and two for the
+// lease. Only documents that differ are written, by _id.
 func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
 
 // CheckLists returns the check of the lists of a child tree, for [Tree.Adopt]. It finds

@@ -9,18 +9,19 @@ import (
 
 // Convert returns the change that adds the fields of a second representation to the
 // documents of a tree. Both trees must be declared over one collection with equal
-// [TreeSpec]s, else it gives a [*model.ValueError]. The fields of the first tree stay,
-// and its readers and writers go on. Run Convert again to add what they change. When all
-// clients use the second tree, [Tree.Drop] removes the old fields.
+// [TreeSpec]s, else it gives a [*model.ValueError]. The fields of the first tree stay.
+// Run Convert again to add what they change. When all clients use the second tree,
+// [Tree.Drop] removes the old fields.
 //
-// Convert first, and create the second tree's unique index after that, before writers use
-// the tree. Materialized paths and nested sets have a unique index. Documents without its
-// field are equal in it, so it can't be created earlier, and it refuses inserts by the
-// first tree's writers. Convert and [Tree.Checks] need no unique index. A [model.New]
-// refuses two trees of one collection.
+// If the second tree has a unique index (materialized path, nested set), create it after
+// Convert, and before writers use that tree. Documents without its field are equal in it,
+// so an earlier index fails, or refuses inserts by the first tree's writers. A
+// [model.New] refuses two trees of one collection.
 //
-// Convert costs as much as the repair of the second tree: see [Tree]. A crash leaves some
-// documents without the new fields, and the first tree whole. Run it again.
+// A crash leaves some documents without the new fields, and the first tree whole. Run it
+// again.
+//
+// Cost: as the repair of the second tree, see [Tree].
 func Convert[D, K any](from, to *Tree[D, K]) model.Change[any] {
 	mustHave("Convert", from != nil && to != nil)
 	return to.t.Converted(from.t)
@@ -55,9 +56,9 @@ type IntoSpec[K any] struct {
 // make, or trees of one collection, panic with a [*model.DeclarationError]: use [Convert]
 // for one collection.
 //
-// The job stores nodes that are missing and replaces nodes that differ. A replaced
-// document loses the fields that others have added to it. Siblings get the source's order
-// and its keys. Create the indexes of the target first, by the Indexes of a [model.New].
+// The job stores missing nodes and replaces nodes that differ, which lose fields that
+// others added in the target. Siblings get the source's order and keys. Create the
+// target's indexes first, by the Indexes of a [model.New].
 //
 // # Steps
 //
@@ -68,33 +69,32 @@ type IntoSpec[K any] struct {
 //  5. delete, if step 2 didn't
 //  6. check the target
 //
-// Each batch of steps 2 to 5 runs under the target's lease. It reads the content that it
-// stores from the source again. Until a batch writes them, readers don't find the nodes
-// of step 3 by path or number.
+// Each batch of steps 2 to 5 runs under the target's lease. Readers don't find the nodes
+// of step 3 by path or number until step 4.
 //
 // A job that was interrupted begins anew and keeps what is done. If nodes vanish
 // meanwhile, or others write the target, it begins anew, up to 8 times in all, and then
 // returns [model.ErrStale]. Nil means that the target was a whole tree. The next run
-// brings over what changed in the source meanwhile.
+// copies what changed in the source meanwhile.
 //
 // Progress.Documents counts the nodes of the source, Writes the nodes to be stored,
 // written or deleted, and Modified the nodes that were. JobOptions.BatchSize is the
-// number of nodes per lease; 0 means 500. A dry run reads both trees.
+// number of nodes per lease; 0 means 500. A dry run only reads.
 //
-// # Errors
+// Errors are:
 //
 //   - [model.ErrNotFound]: Under is missing.
 //   - [model.ErrTaken]: two nodes have one _id, or the target has the _id, but not below
 //     Under.
 //   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path.
 //   - [ErrDamaged]: a tree must be repaired first.
-//   - [model.ErrLeased]: another writer holds the lease. Only this error can come after
-//     some batches were written.
+//   - [model.ErrLeased]: another writer holds the lease. Only here, the failed attempt
+//     may have written batches.
 //   - Errors of make.
 //
 // Cost: one command, in batches, for the source and one for the target. Per batch of
-// nodes that differ, one command that reads content, two for the lease, and one to three
-// that write. At the end, the check of the target: see [Tree]. If nothing differs, two
+// nodes that differ, one that reads their content again, two for the lease, and one to
+// three that write. Then the check of the target: see [Tree]. If nothing differs, two
 // commands. About 2 KB of memory per node, plus one batch of documents.
 func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) (E, error), spec IntoSpec[L]) model.Job {
 	mustHave("ConvertInto", from != nil && to != nil)

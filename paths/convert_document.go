@@ -7,18 +7,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Extract returns the job that stores the nodes of one owner's [DocumentTree] as
-// documents of a tree, for example because the tree outgrows its document. make returns
-// the document, with its _id, for a node. make must be pure and return each _id once,
-// across all owners that go into one collection: give each owner a node there, and name
-// it as Under.
+// Extract returns the job that stores the nodes of one owner's [DocumentTree]  as
+// documents of a tree. make returns the document, with its _id, for a node. make must be
+// pure and return each _id once, across all owners that go into one collection: give each
+// owner a node there, and name it as Under.
 //
 // Siblings keep their order. The owner's list stays as it is. Run the job again until all
 // clients use the target. [Absorb] is the way back.
 //
 // Panics, errors and cost are as for [ConvertInto]. An owner that doesn't exist gives
-// [model.ErrNotFound]. The source is one document, which is read at once, and again for
-// each batch that stores content.
+// [model.ErrNotFound]. The source is one document, which is read again for each batch
+// that stores content.
 func Extract[E, N, O, D, K any](from *DocumentTree[E, N, O], owner O, to *Tree[D, K], make func(E) (D, error), spec IntoSpec[K]) model.Job {
 	mustHave("Extract", from != nil && to != nil)
 	place := "Extract of " + from.t.Owners + "." + from.t.Path + " to " + to.t.Collection
@@ -39,16 +38,14 @@ type AbsorbSpec[K any] struct {
 	Delete bool // delete the document's nodes that the source doesn't have
 }
 
-// Absorb returns the change that makes a tree of documents, or the part below spec.Top,
+// Absorb returns the change that makes a tree of documents, or the subtree of spec.Top,
 // the [DocumentTree] of one owner, by one write. make returns the node, with its id, for
 // a document. The change fills in the fields of the tree. The documents stay as they are.
 // [Extract] is the way back.
 //
-// Run Absorb again to bring the list up to date. If the list is the same tree already,
-// wherever in the list its nodes are, nothing is written. Nodes that differ become what
-// make returns. A document that changes while the source is read may be copied before or
-// after its change. If another writer changes the list meanwhile, the change decides
-// again.
+// Run Absorb again to bring the list up to date. An equal tree isn't written. A document
+// that changes while the source is read is copied before or after its change. If another
+// writer changes the list meanwhile, the change decides again.
 //
 // Errors are:
 //

@@ -1,5 +1,5 @@
-// Package paths stores trees and graphs of documents. It inserts, moves and deletes nodes,
-// and reads the nodes above and below a node.
+// Package paths stores trees and graphs of documents. It inserts, moves and deletes
+// nodes, and reads the nodes above and below a node.
 //
 // # Choosing
 //
@@ -41,12 +41,12 @@
 //	descendants          $graphLookup by parent  one query      one range of an index
 //
 // A subtree is written by one update. Children, in order, are one query by an index in
-// each representation. A [NewChildTree] writes also the lists of children, and
-// a [NewNestedSet] also the numbers of other nodes. internal/bench/RESULTS.md has the times
-// of all representations in trees of up to a million nodes.
+// each representation. [NewChildTree] and [NewNestedSet] say what their trees write. See
+// internal/bench/RESULTS.md for times of all representations, in trees of up to a million
+// nodes.
 //
-// One writer at a time changes a tree, by a lease. The next writer finishes the change of a
-// writer that died. A reader can see a part of a change: see [Tree] and [Tree.Settled].
+// One writer at a time changes a tree, by a lease. The next writer finishes the change of
+// a writer that died. A reader can see a part of a change: see [Tree] and [Tree.Settled].
 // [Tree.Checks] finds and repairs damage by code that writes past Tree. A [DocumentTree]
 // changes by one write of one document, without a lease.
 //

@@ -39,12 +39,10 @@ type DocumentTreeSpec struct {
 
 // DocumentTree is a tree within one document, such as the comments of a post. E is the
 // type of a node, N of its id, K of the _id of the document, which is the owner. Each
-// change is one atomic write of one document. So readers and crashes see no state
-// between, and concurrent moves can't make a cycle. If the tree can outgrow 16 MiB, or
-// single nodes are read, use a [Tree].
-//
-// Read the tree with the owner's document. [DocumentTree.Arrange] puts its nodes in
-// order.
+// change is one atomic write. So readers and crashes see no state between, and concurrent
+// moves can't make a cycle. Read the tree with the owner's document:
+// [DocumentTree.Arrange] puts the nodes in order. Use a [Tree] for more than 16 MiB, or
+// to read single nodes.
 //
 // # Forms
 //
@@ -56,18 +54,17 @@ type DocumentTreeSpec struct {
 //
 //	{_id: 'p1', comments: [{id: 'a', replies: [{id: 'b'}]}]}
 //
-// Queries and updates find a node of the flat form by its id, at any depth.
+// In the flat form, queries and updates find a node by its id, at any depth.
 // [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull] need one command
-// each, and don't conflict with other writers. Choose the nested form for small trees
-// that are seldom written, if clients need this form. All its changes read the list
-// first. It can be 49 levels deep, because BSON allows 100.
+// each, and don't conflict with other writers. All changes of the nested form read the
+// list first, and it is at most 49 levels deep. Choose it for small trees that are seldom
+// written, if clients need this form.
 //
 // # Changes
 //
 // A [model.Change] reads the list, decides, and writes with a filter for what it decided
-// by. If another writer was faster, it reads again, up to 64 times. Errors are
-// [model.ErrNotFound], [model.ErrTaken], [ErrCycle], [ErrHasChildren], [model.ErrFull]
-// and [ErrDamaged]. A missing owner gives ErrNotFound from each method.
+// by. If another writer was faster, it reads again, up to 64 times. A missing owner gives
+// [model.ErrNotFound]. A damaged list gives [ErrDamaged].
 //
 // # Checks
 //
@@ -75,8 +72,8 @@ type DocumentTreeSpec struct {
 // elements that aren't nodes or have no id, repeated ids, orphans, cycles, and siblings
 // with equal or missing order keys. A finding's detail contains the list and the
 // problems. A problem has a kind (orphan, cycle, order, duplicate, notANode, notAList),
-// the node's id, and its path. The repair is [DocumentTree.Repair] without new ids: it
-// keeps different nodes with one id.
+// the node's id, and its path. The repair is [DocumentTree.Repair] without new ids:
+// different nodes with one id stay.
 //
 // Cost: one command, in batches, which sends every list. The repair takes one write per
 // damaged list.
@@ -133,8 +130,8 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 }
 
 // Load returns the write that stores a whole tree in an owner without nodes. nodes come
-// in any order, with their parents' ids, or nested. Siblings are sorted by their keys, or
-// as listed. If order keys are missing or equal, siblings get new keys. Errors are
+// in any order, with their parents' ids, or nested. Siblings are sorted by their order
+// keys, else as listed, and get new keys if a key is missing or repeated. Errors are
 // [model.ErrTaken] if an id comes twice or the owner has nodes, [model.ErrNotFound] for a
 // missing parent or owner, [ErrCycle] and [model.ErrFull].
 //
@@ -144,25 +141,25 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 	return t.t.Load(o, nodes, err)
 }
 
-// Push returns the write that adds a leaf as the first or last root, or as the first or
-// last child of a node. It needs the flat form without order keys: else use
-// [DocumentTree.Insert]. It overwrites the tree's fields in node. Errors are
-// [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull].
+// Push returns the write that adds a leaf as the first or last root or child, in the flat
+// form without order keys. It overwrites the tree's fields in node. Errors are
+// [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull]. Other forms and places need
+// [DocumentTree.Insert].
 //
-// Cost: one command, one document, by _id. One to five more commands find the reason if
-// nothing was pushed. A retry is a no-op if the stored node is equal.
+// Cost: one command, one document, by _id. One to five more find the reason if nothing
+// was pushed. A retry is a no-op if the stored node is equal.
 func (t *DocumentTree[E, N, K]) Push(owner K, node E, at Place[N]) model.Write {
 	o, doc, p, err := t.insertion(owner, node, at)
 	return t.t.Push(o, doc, p, err)
 }
 
 // Patch returns the write that sets fields of a node, by paths within it, in the flat
-// form. Fields of the tree, and paths that E doesn't have, give a [*model.ValueError]. A
-// missing node gives [model.ErrNotFound]. In a damaged list, Patch sets the fields of
+// form. Fields of the tree, and paths that E doesn't have, give a [*model.ValueError].
+// Other errors are [model.ErrNotFound] and [model.ErrFull]. In a damaged list, Patch sets
 // each node with the id.
 //
-// Cost: one command, one document, by _id. MaxBytes counts the new values in addition to
-// the old values. [DocumentTree.Set] counts the difference.
+// Cost: one command, one document, by _id. MaxBytes counts the new values as if the old
+// values stayed. [DocumentTree.Set] counts the difference.
 func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write {
 	o, n, err := t.ids(owner, id)
 	return t.t.Patch(o, n, fields, err)
@@ -170,8 +167,7 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 
 // Pull returns the write that deletes a node without children, in the flat form. Errors
 // are [ErrHasChildren] and [model.ErrNotFound]. A retry after success gives
-// model.ErrNotFound, also with [DocumentTree.Delete]. In a damaged list, Pull deletes
-// each node with the id.
+// model.ErrNotFound. In a damaged list, Pull deletes each node with the id.
 //
 // Cost: one command, one document, by _id. One or two more find the reason if nothing was
 // deleted.
@@ -181,8 +177,8 @@ func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 }
 
 // Insert returns the change that adds a node at a place. It overwrites the tree's fields
-// in node. A node with a nonempty nested list gives a [*model.ValueError]: insert its
-// nodes one by one. Errors are [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull].
+// in node. A nonempty nested list gives a [*model.ValueError]: insert its nodes one by
+// one. Errors are [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull].
 //
 // Cost: two commands, one document. In the flat form without order keys, inserts don't
 // conflict with each other.
@@ -207,8 +203,8 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, to Place[N]) model.Change[an
 }
 
 // Delete returns the change that deletes a node. The mode decides what happens to its
-// children. Errors are [model.ErrNotFound] and [ErrHasChildren]. If several writers
-// delete a node, one succeeds, and the others get model.ErrNotFound.
+// children. Errors are [ErrHasChildren] and, even if another writer deleted the node
+// first, [model.ErrNotFound].
 //
 // Cost: two commands, one document. A leaf is pulled, and so is a subtree in the flat
 // form. Other deletions write the whole list.
@@ -217,23 +213,21 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 	return t.t.Delete(o, n, forest.Mode(mode), err)
 }
 
-// Set returns the change that sets fields of a node, by paths within it. Fields of the
-// tree, and paths that E doesn't have, give a [*model.ValueError]. Errors are
-// [model.ErrNotFound] and [model.ErrFull].
+// Set returns the change that sets fields of a node, by paths within it. Errors are those
+// of [DocumentTree.Patch].
 //
-// Cost: two commands, one document. It conflicts with a change of another node only if
-// that moves this node.
+// Cost: two commands, one document. After a change of another node, it reads again only
+// if the change has moved this node.
 func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	return t.t.Set(o, n, fields, err)
 }
 
-// Replace returns the change that replaces the node with node's id. The node keeps its
-// parent, its siblings and its children. Errors are [model.ErrNotFound] and
-// [model.ErrFull].
+// Replace returns the change that replaces the node with node's id, and keeps its place
+// and children. Errors are [model.ErrNotFound] and [model.ErrFull].
 //
 // Cost: two commands, one document. In the flat form without a Revision, it overwrites
-// other changes of the node's fields since its read. Else it reads again.
+// changes of the node's fields since its read. Else it reads again.
 func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	o, err := t.owner(owner)
 	doc, errNode := t.t.NewNode(node)
@@ -246,17 +240,15 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 // Repair returns the change that repairs an owner's list by one write, if the list is as
 // it was read. A sound list isn't written.
 //
-//   - Of nodes with one id, the first keeps the id and its children. A later node that is
-//     equal byte for byte is removed. A later node that differs gets the next id of
-//     fresh, or Repair fails with [model.ErrTaken] if no id is left.
-//   - Orphans, with their subtrees, become roots after the last root.
-//   - The node with the smallest id of each cycle, in the server's order, becomes a root
-//     after the last root.
+//   - The first of several nodes with one id keeps the id and the children. A later node
+//     that is equal byte for byte is removed. Each other node gets the next id of fresh.
+//     If no id is left, Repair fails with [model.ErrTaken].
+//   - Orphans become roots, and so does the node with the smallest id of each cycle, in
+//     the server's order. They come after the other roots.
 //   - Siblings with missing or equal order keys get new keys. Equal keys keep the order
 //     of the list.
 //
-// Elements that aren't nodes stay: [DocumentTree.Checks] finds them. Nothing else
-// changes.
+// Elements that aren't nodes stay. [DocumentTree.Checks] finds them.
 //
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
@@ -270,9 +262,9 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 	return t.t.Repair(o, ids, err)
 }
 
-// Arrange puts the nodes of a list that was read in preorder: parents before children,
+// Arrange puts the nodes of an owner's list in preorder: parents before children,
 // siblings in order. Depths are below the roots. It sends nothing, and leaves out nodes
-// that have no place in a damaged list. [NewForest] makes a [Forest] of it.
+// that have no place in a damaged list. [NewForest] makes a [Forest] of the result.
 func (t *DocumentTree[E, N, K]) Arrange(list []E) iter.Seq2[Visit[E], error] {
 	return func(yield func(Visit[E], error) bool) {
 		err := t.t.Arrange(list, func(node bson.Raw, depth int) bool {

@@ -9,10 +9,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/forest"
 )
 
-// A Forest is an ordered tree in memory, without a database. It contains only ids, and
-// may have many roots. The zero Forest is empty. Don't use a Forest from other goroutines
-// while it changes. Its operations match those of [Tree]: a missing node gives
-// [model.ErrNotFound].
+// A Forest is an ordered tree of ids in memory, with any number of roots. The zero Forest
+// is empty. Don't use it from other goroutines while it changes. Its operations are those
+// of [Tree].
 type Forest[K comparable] struct{ f forest.Forest[K] }
 
 // NewForest makes a Forest of a walk in preorder, such as [Tree.Dump], [Tree.Arrange] or

@@ -16,7 +16,7 @@ import (
 type GraphSpec struct {
 	// States is the collection of the vertices' states; "" means the vertices' name with
 	// "_states". Two more collections have its name with "_steps", for the records of
-	// supersteps, and with "_messages", for the messages of programs.
+	// supersteps, and "_messages".
 	States string
 }
 
@@ -33,37 +33,31 @@ type VertexState[K any] struct {
 	Value     bson.RawValue `bson:"value"`     // a program: the vertex's State; decode it with Unmarshal
 }
 
-// Graph is a directed graph. The vertices are documents of a collection. Each vertex
-// lists the _ids of the vertices that its edges lead to. Declare it with [NewGraph].
-// [Supersteps] computes results for all vertices:
+// Graph is a directed graph. Its vertices are the documents of a collection. Each vertex
+// lists the _ids of the vertices that its edges lead to. Declare it with [NewGraph]. A
+// [Supersteps] computes results for all vertices: [Graph.Distances], [Graph.Components],
+// [Graph.PageRank], or a function of your own with [NewProgram]. [Graph.States] reads the
+// results, [Graph.Clear] deletes them. For a few vertices near a known vertex, use a
+// $graphLookup of your own.
 //
-//	how many edges lead to a vertex from given vertices   Graph.Distances, Graph.Within, Graph.Unreached
-//	which vertices are connected                          Graph.Components, Graph.Component
-//	which vertices important vertices point to            Graph.PageRank, Graph.Top
-//	what a function in Go finds out by messages           NewProgram
-//
-// [Graph.States] reads the results, [Graph.Clear] deletes them. For a few vertices near a
-// known vertex, a $graphLookup of your own is simpler.
-//
-// A Graph stores one computation. Declare another Graph, with other States, for another
-// computation over the same vertices. Vertices are never written. An edge to a missing
-// _id doesn't count, a repeated edge counts once, and an edge to its own vertex counts
-// only in PageRank.
+// A Graph stores one computation. For another computation, declare another Graph with
+// other States. Vertices are never written. An edge to a missing _id doesn't count, and a
+// repeated edge counts once. Only PageRank counts an edge to its own vertex.
 //
 // # Limits
 //
-// The copy of a vertex's edges in its state, and a program's vertex with its state and
-// the messages of one superstep, must fit in a document of 16 MiB. So a hub can get some
-// ten thousand messages, not millions. $group spills to disk above 100 MB by default from
-// MongoDB 6.0. Components, and $merge into the collection that is read, need MongoDB 4.4.
+// In Components and PageRank, a state contains a copy of the vertex's edges, and must fit
+// in 16 MiB. So must a program's vertex with its state and the messages of one superstep:
+// a hub can receive some ten thousand messages, not millions. From MongoDB 6.0, $group
+// spills to disk above 100 MB by default. Components, and $merge into the collection that
+// is read, need MongoDB 4.4.
 //
 // # Shards
 //
-// Computations weren't tested on shards. Shard the vertices, the states and the messages
-// by {_id: "hashed"}, so that lookups and $merge by _id find their shard. Leave the steps
-// unsharded. On shards, Distances and Components need MongoDB 5.1, for $lookup in sharded
-// collections. Components asks each shard for the edges to a vertex. $group sends at most
-// one document per target and shard to one shard.
+// Computations weren't tested on shards. Shard the vertices, states and messages by {_id:
+// "hashed"}, so that lookups and $merge find their shard by _id. Leave the steps
+// unsharded. Distances and Components need MongoDB 5.1 there, for $lookup in sharded
+// collections. Components asks each shard for the edges to a vertex.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -82,8 +76,8 @@ type Graph[D, K any] struct {
 // NewGraph declares that documents list at a path the _ids of other documents of the
 // collection, such as follows, or roads.to if an edge is a document. It panics with a
 // [*model.DeclarationError] if the path doesn't exist, contains other values than _ids,
-// crosses no array or more than one, or is within _id. It also panics for an invalid
-// collection name or the vertices' name.
+// crosses no array or more than one, or is within _id, and if a collection name is
+// invalid or the vertices' own.
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
 	g := graph.Declare(vertices.Name(), field, spec.States)
@@ -97,16 +91,13 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 }
 
 // Distances returns the computation of the number of edges from the nearest vertex of
-// from, breadth first. A state's Step is the distance, and Via leads back. Unreachable
-// vertices get no state: see [Graph.Unreached]. Missing vertices in from are ignored. An
-// empty _id gives a [*model.ValueError].
+// from. A state's Step is the distance, and Via leads back. Missing vertices in from are
+// ignored. An empty _id gives a [*model.ValueError]. Unreachable vertices get no state:
+// see [Graph.Unreached].
 //
-// Each superstep reads the edges as they are then. A distance, once found, stays. Clear
-// and run it again for the distances of changed edges.
-//
-// A superstep reads the states of the previous superstep by the index of
-// [Supersteps.Indexes], and their edges and targets by _id. It writes a state for each
-// vertex that it reaches.
+// Each superstep reads the states of the previous superstep by the index of
+// [Supersteps.Indexes], and their current edges and targets by _id. A distance, once
+// found, stays: clear and run it again after edges have changed.
 func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 	ids := bson.A{}
 	for i, id := range from {
@@ -123,9 +114,9 @@ func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 // edges. A state's Component is the least _id of its component, in the server's order.
 //
 // It first copies each vertex's edges to its state, so later changes of edges don't
-// count. In each superstep, vertices whose component changed pass it to their neighbours,
-// which are found by indexes. The number of supersteps is one more than the longest path
-// from a least _id to a vertex of its component.
+// count. In each superstep, vertices whose component changed pass it to their neighbours.
+// The number of supersteps is one more than the longest path from a least _id to a vertex
+// of its component.
 func (x *Graph[D, K]) Components() *Supersteps {
 	return supersteps(x.g.Components())
 }
@@ -136,16 +127,15 @@ type RankSpec struct {
 	Tolerance float64 // the total change of all ranks that ends it; 0 means 1e-10
 }
 
-// PageRank returns the computation of the ranks of vertices, which sum up to 1. A
-// vertex's rank is the probability to be there for somebody who follows edges at random
-// and, once in 1/(1-Damping) steps and at a vertex without edges, goes to any vertex. At
-// the end, the sum of all errors is below Tolerance·Damping/(1-Damping), except for
-// rounding. Runs can differ in the last digits.
+// PageRank returns the computation of the ranks of vertices. The ranks sum up to 1. A
+// rank is the probability that a walker is at the vertex. The walker follows edges at
+// random, but goes to any vertex once in 1/(1-Damping) steps and from a vertex without
+// edges. At the end, the sum of all errors is below Tolerance·Damping/(1-Damping), except
+// for rounding. Runs can differ in the last digits.
 //
 // It first copies each vertex's edges to its state, so later changes of edges and
-// vertices don't count. A superstep reads and writes all states. It panics with a
-// [*model.DeclarationError] for a Damping that isn't between 0 and 1, or a negative
-// Tolerance.
+// vertices don't count. It panics with a [*model.DeclarationError] for a Damping that
+// isn't between 0 and 1, or a negative Tolerance.
 //
 // Source: Page and others, "The PageRank Citation Ranking", 1998.
 func (x *Graph[D, K]) PageRank(r RankSpec) *Supersteps {
@@ -177,15 +167,15 @@ func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 }
 
 // Within returns the query of the vertices that are at most distance edges away, nearest
-// first. Use it after [Graph.Distances].
+// first, after [Graph.Distances].
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 	return x.find(bson.D{mql.E("step", mql.Op("$lte", distance))}, "step", 1, "step_1__id_1")
 }
 
-// Component returns the query of the vertices of a component. id is its least _id. Use it
-// after [Graph.Components].
+// Component returns the query of the vertices of a component, after [Graph.Components].
+// id is its least _id.
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
@@ -195,12 +185,11 @@ func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 	return f
 }
 
-// Top returns the query of the n vertices with the highest rank, the highest first. Use
-// it after [Graph.PageRank].
+// Top returns the query of the n vertices of the highest rank, the highest first, after
+// [Graph.PageRank].
 //
-// Cost: one command, and one per further batch. The server reads all states, because an
-// index on ranks would be rewritten in each superstep. Create an index afterwards if you
-// need Top often.
+// Cost: one command, and one per further batch. The server reads all states. If you need
+// Top often, create an index on rank after the computation.
 func (x *Graph[D, K]) Top(n int64) *model.Find[VertexState[K]] {
 	f := x.find(nil, "rank", -1, "")
 	f.Limit = n
@@ -220,7 +209,7 @@ func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index stri
 }
 
 // Unreached returns the vertices without a state, in the order of _id. After
-// [Graph.Distances], these vertices can't be reached.
+// [Graph.Distances], they can't be reached.
 //
 // Cost: one command, and one per further batch. The server reads every vertex, and its
 // state by _id.
@@ -235,8 +224,8 @@ func (x *Graph[D, K]) Unreached() *model.Aggregate[D] {
 }
 
 // Clear returns the plan that deletes states, messages and records, so that a computation
-// begins anew. If Clear was interrupted, computations refuse to run until another Clear
-// is complete.
+// can begin anew. After an interrupted Clear, computations give [ErrGraphState] until
+// Clear is run again.
 //
-// Cost: four commands, which delete all states, messages and records.
+// Cost: four commands. Deletes each state, message and record.
 func (x *Graph[D, K]) Clear() model.Plan { return x.g.Clear() }

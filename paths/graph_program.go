@@ -38,14 +38,14 @@ func (v *GraphVertex[D, K, S, M]) Send(to K, m M) { v.send(to, m) }
 // message was sent. S is the type of a vertex's state, M of a message: any values that
 // BSON can encode.
 //
-// compute must depend only on its argument, because a superstep that was interrupted
-// calls it again for the same vertices. Calls come one after the other, in batches, in
-// the order of _id. An error ends the run, and nothing of the batch is written. Each
-// superstep reads the current documents. If a document changes while an interrupted
-// superstep runs again, a message can stay that compute would no longer send.
+// compute must depend only on its argument, because an interrupted superstep calls it
+// again for the same vertices. Calls come one after the other, in batches, in the order
+// of _id. An error ends the run, and nothing of the batch is written. Each superstep
+// reads the current documents. If a document changes before an interrupted superstep runs
+// again, a message can stay that compute no longer sends.
 //
-// Messages are stored by superstep, target and sender, so none is stored twice. They are
-// deleted at the end of the superstep after the one that read them.
+// No message is stored twice. The superstep after the one that reads messages deletes
+// them.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
 		core.Fail("no graph, or no function", "NewProgram", "give what NewGraph returned, and what each vertex computes")

@@ -8,20 +8,19 @@ import (
 // Supersteps is a computation over a [Graph], in steps that each continue from the
 // previous step's results. Make it with [Graph.Distances], [Graph.Components],
 // [Graph.PageRank] or [NewProgram], and run its [Supersteps.Job]. Indexes returns the
-// indexes that it needs on states, or on a program's messages. PageRank needs none.
+// indexes that it needs. PageRank needs none.
 //
 // # Consistency
 //
-// A superstep writes states by a pipeline, or by a program's function in batches, and
-// then a record that it is over. The record decides whether another superstep follows. A
-// state contains the superstep that wrote it, and its previous values. So an interrupted
-// superstep, run again, reads what it read before and ends the same. A superstep with a
-// record writes nothing when it runs again. While a superstep runs, readers see states of
-// two supersteps.
+// A superstep writes states, and then a record that it is over, which decides whether
+// another superstep follows. A state contains its superstep and its previous values. So
+// an interrupted superstep, run again, reads what it read before and ends the same. A
+// superstep with a record writes nothing when it runs again. Meanwhile, readers see
+// states of two supersteps.
 //
-// Only one process at a time may run a computation: use a lock of your own. A second
-// process that was slow can overwrite states of a superstep that is over. PageRank
-// notices this (GraphStep.Lost). Components and programs don't.
+// Only one process at a time may run a computation: use a lock of your own. A slow second
+// process can overwrite states of a superstep that is over. Only PageRank notices this:
+// see [GraphStep].Lost.
 //
 // # Cost
 //
@@ -34,9 +33,8 @@ import (
 //
 // Distances reads the vertices of the previous superstep and their targets, Components
 // the vertices that changed in it and their neighbours. PageRank and programs read every
-// vertex. The beginning takes five commands, four for a program, and finding the end one.
-// Components and PageRank then write a state per vertex. Only a program sends vertices
-// and messages to the application.
+// vertex. The beginning takes five commands, four for a program. For Components and
+// PageRank it also writes a state per vertex. One more command finds the end.
 type Supersteps struct {
 	model.Parts
 
@@ -48,9 +46,9 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 }
 
 // Job returns the job that begins the computation, or continues it, until it is over. It
-// can be stopped or killed anywhere and run again, because the records say where it was.
-// If the computation is over, it does nothing: [Graph.Clear] lets it begin anew. States
-// of another computation give [ErrGraphState]. See [Supersteps] for the cost.
+// can be stopped or killed anywhere and run again. [Graph.Clear] lets a computation begin
+// anew. States of another computation give [ErrGraphState]. See [Supersteps] for the
+// cost.
 //
 // A part of the job is the beginning, a superstep, or a batch of a program's vertices.
 // Progress.After is the superstep's number, or a document within a program's superstep.

@@ -22,8 +22,7 @@ type NestedSetSpec struct {
 
 // NewNestedSet declares a tree whose nodes contain two numbers, left and right. The left
 // numbers of all descendants lie between them. All roots share one numbering, which
-// begins at 1. A subtree is one range of one index, in preorder. In exchange, an insert
-// or a move can shift the numbers of other nodes.
+// begins at 1. A subtree is one range of one index, in preorder.
 //
 // # Gap
 //
@@ -36,17 +35,16 @@ type NestedSetSpec struct {
 // document, and a move writes the subtree. A delete leaves its room free. If a gap is
 // full, [Tree] spreads the numbers of the smallest range around it that has room. It
 // shifts all numbers on the way only if a subtree with 1,000 descendants or more doesn't
-// fit, or if 256 numbers on each side leave no room. internal/bench/RESULTS.md shows what
-// moves and inserts write with several gaps. There, an insert at one place wrote other
-// nodes after 20 inserts with a Gap of 2³², and after 6 with 2¹⁰.
+// fit, or if 256 numbers on each side leave no room. In internal/bench/RESULTS.md,
+// inserts at one place wrote other nodes after 20 inserts with a Gap of 2³², and after 6
+// with 2¹⁰.
 //
 // # Consistency
 //
 // Two updates shift numbers. The first writes the new numbers as negative numbers, the
 // second makes them positive. So no two documents have the same left number, and its
 // index is unique. The updates mark documents with the change number, so they can be
-// interrupted and run again. An ancestor, which changes only its right number, is written
-// once.
+// interrupted and run again.
 //
 // Between the updates, queries don't find the nodes that are shifted, and find all other
 // nodes. While an update runs, a range can also contain a node that doesn't belong there.

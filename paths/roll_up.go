@@ -39,8 +39,8 @@ type Total[D any, V Numeric] struct {
 
 // RollUp adds up a number over subtrees, such as the products in a category and all
 // categories below it. Declare it with [NewRollUp]. [RollUp.Total] and [RollUp.Children]
-// compute totals on the server. [RollUp.Store] stores totals in the nodes. Stored totals
-// are read with the node, but don't follow later changes.
+// compute totals on the server. [RollUp.Store] stores totals in the nodes, which don't
+// follow later changes.
 //
 // A field that is missing or isn't a number counts only in Nodes. An int64 overflow is an
 // error. Sums of float64 can differ in the last digits between reads, because the order
@@ -48,8 +48,8 @@ type Total[D any, V Numeric] struct {
 //
 // How the server finds the nodes:
 //
-//	AncestorArray, MaterializedPath, NestedSet  one range of an index, grouped for children
-//	ParentTree, ChildTree                       $graphLookup, from the node or from each child
+//	AncestorArray, MaterializedPath, NestedSet  one range of an index
+//	ParentTree, ChildTree                       $graphLookup
 //
 // Source:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/, and
@@ -141,7 +141,7 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 	return out, nil
 }
 
-// Store returns the change that computes the totals of all nodes and stores those that
+// Store returns the change that computes the totals of all nodes, and stores totals that
 // differ. A damaged tree gives [ErrDamaged]. Numbers that can't be added up give a
 // [*model.ValueError].
 //

@@ -14,86 +14,74 @@ import (
 
 // Tree is a tree with one document per node. One collection is one tree, with any number
 // of roots. Declare it with [NewParentTree], [NewChildTree], [NewAncestorArray],
-// [NewMaterializedPath] or [NewNestedSet]: the methods are the same. Indexes returns the
-// indexes that its queries use.
+// [NewMaterializedPath] or [NewNestedSet]. Indexes returns the indexes that its queries
+// use.
 //
-// Reads are queries, made from a node's document. Each read is one command. Changes name
-// nodes by _id. A missing node gives [model.ErrNotFound].
+// Each query is one command, made from a node's document. Changes name nodes by _id. A
+// missing node gives [model.ErrNotFound].
 //
 // # Changes
 //
-// One writer at a time changes the tree. Each change:
+// A change has these steps. The costs of methods include them all:
 //
-//	takes the tree's lease ([model.Lease])    1 command; 5 in the tree's first change
-//	reads the nodes that it decides from      1 to 6 commands
-//	stores its plan in the lock document      1 command, if there is anything to write
-//	writes the nodes
-//	gives the lease back                      1 command
+//	take the lease, see model.Lease         1 command; 5 in the tree's first change
+//	read the nodes that it depends on       1 to 6 commands
+//	store the plan in the lock document     1 command, if there is anything to write
+//	write the nodes
+//	give the lease back                     1 command
 //
-// So concurrent moves can't make a cycle. Code that writes the fields of the tree without
-// Tree isn't kept apart.
-//
-// Read and Decide of a change, called without Run, give a plan with a change number that
-// isn't from the lock document. Print such a plan, but don't run it.
+// So concurrent moves can't make a cycle. A plan from Read and Decide, called without
+// Run, is only for printing: its change number isn't from the lock document.
 //
 // # Consistency
 //
-// Readers can see a part of a change, such as some nodes of a moved subtree in the old
-// place and some in the new place. Read in [Tree.Settled] to see all of a change or
-// nothing. A transaction with snapshot read concern isn't enough: its snapshot can lie in
-// the middle of a change, because MongoDB writes the documents of an update one by one
+// A reader can see a part of a change, such as a subtree in two places. [Tree.Settled]
+// excludes this. A transaction with snapshot read concern doesn't: its snapshot can lie
+// in the middle of a change, because MongoDB writes the documents of an update one by one
 // (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/).
 //
-// A writer that dies leaves a part of its plan written, and other writers wait for
-// TreeSpec.For. The next change of the tree writes the rest first. Readers see the part
-// until then. No crash loses a node that isn't deleted. [Tree.Load], [RollUp.Store],
-// [Convert] and the repair of Checks store no plan: run them again.
+// A writer that dies leaves a part of its plan, which readers see. Other writers wait for
+// TreeSpec.For. Then the next change writes the rest of the plan first. No crash loses a
+// node that isn't deleted. [Tree.Load], [RollUp.Store], [Convert] and the repair store no
+// plan: run them again.
 //
-// A write that arrives after its lease expired changes nothing, because each filter
-// excludes documents that a later change wrote. There is one exception, a late insert: if
-// a second writer has finished the insert and a third writer has deleted the node, the
-// node is stored again. Checks finds it if it doesn't fit.
+// A write that arrives after its lease expired changes nothing, because its filter
+// excludes documents of later changes. Only a late insert can store a node again that a
+// second writer inserted for it and a third writer deleted. Checks finds the node if it
+// doesn't fit.
 //
-// On a database of [model.WithTransactions], each change is a transaction. A crash leaves
-// nothing, and no reader sees a part of it. A change that writes takes one command less
-// than its method says, the commit included. MongoDB ends a transaction after one minute
-// by default, so change a nested set of a million nodes without transactions. The repair
-// never runs in a transaction.
+// On a database of [model.WithTransactions], each change except the repair is a
+// transaction. A crash leaves nothing, and no reader sees a part. A change that writes
+// takes one command less, the commit included. MongoDB ends a transaction after one
+// minute by default, so change a nested set of a million nodes without transactions.
 //
 // # Checks
 //
 // Checks returns one check of the whole tree, which [model.Check.In] can't narrow. It
-// finds orphans, cycles, siblings without an order, and fields of the representation that
-// differ from the parent links. The detail of a finding contains the kind (orphan, cycle,
-// order, field, same, segment, change), the field, and its present and correct values,
-// got and want.
+// finds orphans, cycles, siblings without an order, and fields that differ from what the
+// parent links give. A finding's detail contains the kind (orphan, cycle, order, field,
+// same, segment, change), the field, and its present and correct values, got and want.
+// Kind "change" means an invalid change number, or a lock document that was lost or is
+// older than the nodes. Later changes continue above the greatest number.
 //
-// Queries on the server look for wrong documents. Only if they find a document, the check
-// reads the tree's fields of all documents. The kind "change" means that a node has no
-// valid change number, or a greater number than the lock document, which was lost or is
-// from an older backup. The next change continues above the greatest number.
+// The repair is one change. It writes only documents that differ, and deletes nothing:
 //
-// The repair is one change under the lease:
-//
-//   - Orphans become roots, after the other roots. So does the node with the least _id of
-//     each cycle.
+//   - Orphans, and the node with the least _id of each cycle, become roots after the
+//     others.
 //   - Siblings without an order get order keys.
 //   - Each field of the representation gets the value that the links give.
-//   - A plan that another writer left, and that can't be finished, is dropped.
 //
-// The repair writes only documents that differ, and loses none of the user's data. It
-// doesn't rename siblings that would have the same segment: the next check finds them
-// again. A crash leaves some nodes repaired and some not. Some nodes can have a temporary
-// path or left number, by which no query finds them. Run the repair again.
+// Siblings that would have the same segment aren't renamed: the next check finds them
+// again. A plan that another writer left, and that can't be finished, is dropped. A crash
+// leaves some nodes repaired, and some with a temporary path or left number, by which no
+// query finds them. Run the repair again. A repair that loses its lease, because it can't
+// reach the server for TreeSpec.For, skips documents that others have written since:
+// check again.
 //
-// The repair extends its lease. If it loses the lease, because the server couldn't be
-// reached for longer than TreeSpec.For, it skips documents that others have written
-// since. Then check again.
-//
-// Cost: five to seven commands to check a sound tree. They return one document and the
-// count. If the tree is damaged, one more command reads all nodes into memory, about 800
-// bytes each. The repair costs as much, plus a command per 25,000 documents or 16 MiB of
-// writes, plus two for the lease.
+// Cost: five to seven commands for a sound tree, which return one document and the count.
+// If a query finds a wrong document, one more command reads the tree's fields of all
+// nodes into memory, about 800 bytes each. The repair adds a command per 25,000 documents
+// or 16 MiB of writes, and two for the lease.
 type Tree[D, K any] struct {
 	model.Parts
 
@@ -101,8 +89,8 @@ type Tree[D, K any] struct {
 	t    *tree.Tree
 }
 
-// TreeSpec names the fields and the lock document of a tree. The fields exist in each
-// representation. The zero TreeSpec has the defaults.
+// TreeSpec names the fields that each representation has, and the lock document. The zero
+// TreeSpec has the defaults.
 type TreeSpec struct {
 	Parent string // the parent's _id, with the type of _id; null for a root; "" means "parent"
 	Order  string // a string that orders siblings by its bytes, see [Between]; "" means "order"
@@ -158,18 +146,18 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 }
 
 // Insert returns the change that stores a node at a place. It overwrites the tree's
-// fields in doc and keeps the other fields. Errors are [model.ErrTaken] for an _id that
-// exists, [model.ErrNotFound] for a missing node in at, and [ErrSegment]. A document that
-// a unique index or a validator refuses is refused before anything else is written.
+// fields in doc. Errors are [model.ErrTaken] for an _id that exists, [model.ErrNotFound]
+// for a missing node in at, and [ErrSegment]. A document that a unique index or a
+// validator refuses is refused before any write.
 //
-// Cost: one document. Six commands for a root or a child, seven next to a sibling. Three
-// of them are for the lease. A materialized path needs one more command, to check that
-// the path is free. A child tree that writes a parent, and a nested set that shifts
-// numbers, need one more. The document is sent twice, and must be 64 KiB smaller than 16
-// MiB, because the plan contains it.
+// Cost: one document. Six commands for a root or a child, seven next to a sibling. One
+// more for a materialized path, to check that the path is free, and one more if a child
+// tree writes the parent or a nested set shifts numbers. The document is sent twice, and
+// must be 64 KiB smaller than 16 MiB, because the stored plan contains it.
 //
-// A crash leaves nothing, or a node that isn't in its parent's list yet, or nodes that
-// have no left numbers to be found by: the new node and the nodes after it.
+// A crash leaves nothing or, until the next change of the tree, a node that isn't in its
+// parent's list. In a nested set, the node and the nodes after it may not be found by
+// their numbers.
 func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
 	p, errAt := forest.PlaceOf(at.place, t.id)
@@ -183,15 +171,14 @@ func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[any] {
 // [model.ErrNotFound], [ErrCycle] and [ErrSegment]. Moving a node to where it is, or next
 // to itself, writes no node.
 //
-// Cost: six to eight commands, up to ten for a child tree. Three of them are for the
-// lease. A move to where the node is takes no command for the plan. The constructors say
-// which documents are written. A move among siblings writes only the node's own document,
-// except in a child tree, which also writes the list, and a nested set. A nested set with
-// gaps needs up to twelve more commands where the place has no room.
+// Cost: six to eight commands, up to ten for a child tree. A nested set with gaps needs
+// up to twelve more where the place has no room. The constructors say which documents are
+// written. A move among siblings writes only the node, in a child tree also the list, in
+// a nested set shifted nodes.
 //
-// A crash leaves some nodes of the subtree in the old place and some in the new, except
-// in a parent tree, which writes one document. In a nested set, shifted nodes aren't
-// found by their numbers.
+// A crash leaves, until the next change of the tree, some nodes of the subtree in the old
+// place and some in the new. In a nested set, shifted nodes aren't found by their
+// numbers. A parent tree writes one document, so nothing is left.
 func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 	n, err := t.id(id)
 	p, errTo := forest.PlaceOf(to.place, t.id)
@@ -204,21 +191,21 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 // Delete returns the change that deletes a node. The mode decides what happens to its
 // children. Errors are [model.ErrNotFound], [ErrHasChildren] and [ErrSegment].
 //
-// Cost, with three commands for the lease:
+// Cost:
 //
-//	a node without children  6 commands, 1 document; 7 if a list or numbers change, plus these documents
-//	Subtree                  6 commands, the documents of the subtree
-//	Promote                  7 to 11 commands; the node and its children, or all descendants
-//	                         if they contain paths or ancestors
-//	Rootify                  8 to 11 commands; as Promote
+//	no children  6 commands, 1 document; 7 and these documents if a list or numbers change
+//	Subtree      6 commands, the documents of the subtree
+//	Promote      7 to 11 commands; the node and its children, or all descendants if they
+//	             contain paths or ancestors
+//	Rootify      8 to 11 commands; as Promote
 //
-// Restrict costs as the first line, and ends after its second read if there are children.
-// A child tree also writes the parent, and needs one more command with Subtree. A nested
+// With Subtree, a child tree needs one more command and writes the parent, and a nested
 // set needs one or two more: see [NewNestedSet]. With Promote and Rootify, a materialized
-// path needs one more command per child, to check that the new path is free.
+// path needs one more per child, to check that the new path is free.
 //
-// A crash leaves a part of a subtree deleted, so that some nodes have no parent. With
-// Promote and Rootify it leaves children in both places, and the node deleted or not.
+// A crash leaves, until the next change of the tree, a part of a subtree deleted, so that
+// some nodes have no parent. With Promote and Rootify it leaves children in both places,
+// and the node deleted or not.
 func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Delete(n, forest.Mode(mode), err)
@@ -228,9 +215,9 @@ func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 // paths. Only materialized paths with a Segment have it: other trees give a
 // [*model.ValueError]. Errors are [model.ErrNotFound] and [ErrSegment].
 //
-// Cost: seven commands, six for a root. Three of them are for the lease. One update
-// writes the documents of the subtree. A crash leaves some nodes with the old path and
-// some with the new.
+// Cost: seven commands, six for a root. One update writes the documents of the subtree. A
+// crash leaves, until the next change of the tree, some nodes with the old path and some
+// with the new.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Rename(n, segment, err)
@@ -238,11 +225,11 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 
 // Rebalance returns the change that gives a node's children, or the roots if parent is
 // nil, the order keys of [Spread]. [Tree.Insert] and [Tree.Move] do this themselves when
-// a key would get longer than 48 characters. A missing parent gives [model.ErrNotFound].
+// a key would be longer than 48 characters. A missing parent gives [model.ErrNotFound].
 //
-// Cost: one command to read, one to write, three for the lease, and one more if there are
-// no children. Writes a document per child with a new key. A crash leaves some children
-// with new keys and some with old keys, so that they may be out of order.
+// Cost: five commands, one more if there are no children, and a document per child with a
+// new key. A crash leaves, until the next change of the tree, some children with new keys
+// and some with old, perhaps out of order.
 func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	var id bson.RawValue
 	var err error
@@ -253,22 +240,20 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 }
 
 // Load returns the change that stores all nodes of a tree, in any order. Each document
-// contains its parent's _id, and an order key if it has one. Siblings are sorted by their
-// keys. If a sibling has no key, or keys don't increase, all siblings get new keys in the
-// order of docs. The collection must not contain these nodes. Orphans, cycles and
-// duplicate _ids give a [*model.ValueError], and nothing is stored.
+// contains its parent's _id. Siblings are sorted by their order keys, then by their order
+// in docs. If a key is missing or repeated, all siblings get new keys. Orphans, cycles
+// and repeated _ids give a [*model.ValueError], and nothing is stored.
 //
 // A crash leaves the first nodes in preorder. Their lists and numbers can refer to
 // missing nodes. Run Load again with the same documents before anything changes the tree.
-// It skips nodes that are stored already. A stored node that differs gives a duplicate
-// key error.
+// It skips stored nodes that are equal. A stored node that differs gives a duplicate key
+// error.
 //
-// Load extends the lease while it runs. Other changes wait until it is done, or give up
-// after TreeSpec.Wait. So load a tree of millions of nodes before others use it.
+// Other changes wait meanwhile, or give up after TreeSpec.Wait. Load a tree of millions
+// of nodes before others use it.
 //
-// Cost: one command per 25,000 documents or 16 MiB, and two for the lease, or six if the
-// tree has no lock document. About 800 bytes of memory per node, plus its document twice.
-// Load stores no plan, so it has no size limit.
+// Cost: one command per 25,000 documents or 16 MiB, and two for the lease, or six without
+// a lock document. About 800 bytes of memory per node, plus its document twice.
 func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
 	nodes, err := t.nodes(docs)
 	return t.t.Load(nodes, err)
@@ -287,10 +272,11 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 	return nodes, nil
 }
 
-// Drop returns the job that removes the fields of this representation, and keeps the
-// parent links. Run it after [Convert], when nobody uses this representation any more: it
-// doesn't take the lease. Drop the unique index on these fields first. A crash leaves the
-// fields in some documents. Run the job again.
+// Drop returns the job that removes the fields of this representation and keeps the
+// parent links. Run it after [Convert], when nobody uses this representation: it takes no
+// lease. Drop the unique index on the fields first. A crash leaves the fields in some
+// documents. Run the job again. A parent tree has no fields to remove, and gives a
+// [*model.ValueError].
 //
 // Cost: two commands per batch of 500 documents, by _id, and two to find the end. Writes
 // each document that has such a field.

@@ -72,8 +72,8 @@ func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 // Leaves returns the query of the nodes below n that have no children, in the order of
 // Descendants.
 //
-// Cost: one command, as Descendants. Only leaves are sent. The server looks up the
-// children of each node by the index on the links, except in a nested set without gaps.
+// Cost: one command, as Descendants. Only leaves are sent. The server looks for children
+// of each node by the index on the links, except in a nested set without gaps.
 func (t *Tree[D, K]) Leaves(n *D) *model.Aggregate[D] { return t.around(n, t.t.Leaves) }
 
 // around is a query of nodes related to n.
@@ -96,10 +96,9 @@ type Visit[D any] struct {
 	Depth int // below the start of the walk
 }
 
-// Arrange puts documents that were read in preorder: parents before children, siblings in
-// order. It begins with n at depth 0, or with the roots if n is nil. It leaves out nodes
-// that the parent links don't place below n. It sends nothing, and encodes each document
-// once.
+// Arrange puts documents in preorder: parents before children, siblings in order. It
+// begins with n at depth 0, or with the roots if n is nil. It leaves out nodes that the
+// parent links don't place below n. It sends nothing, and encodes each document once.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""
@@ -125,18 +124,17 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	}
 }
 
-// Dump yields all nodes of the tree in preorder. Depths are below the roots. [Tree.Load]
-// makes the same tree of the documents, [NewForest] a [Forest]. Each range over it reads
-// again.
+// Dump yields all nodes in preorder. Depths are below the roots. [Tree.Load] makes the
+// same tree of the documents, [NewForest] a [Forest]. Each range over it reads again.
 //
-// A damaged tree gives [ErrDamaged] if Dump notices the damage, and so can a change
-// during the walk. Run Dump in [Tree.Settled], or begin again. If a node is deleted
-// during the walk, Dump leaves out the node and its descendants.
+// If Dump notices damage, also by a change during the walk, it yields [ErrDamaged]: use
+// [Tree.Settled], or begin again. If a node is deleted during the walk, Dump leaves out
+// its subtree.
 //
 // Cost: a nested set takes one command, in batches, by the index on the left number, and
 // keeps one node per depth in memory. Other trees take one command, in batches, which
-// reads the links of all nodes into memory, about 600 bytes each, and one command per 500
-// nodes, by _id.
+// reads the links of all nodes into memory, about 600 bytes each, and one per 500 nodes,
+// by _id.
 func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		more := true
@@ -154,10 +152,9 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 	}
 }
 
-// Settled calls read while no change of the tree runs, and calls it again if a change
-// began meanwhile. So the queries in read fit together, and see all of a change or
-// nothing. It uses no transaction. If writers leave no pause, it gives up with
-// [model.ErrLeased]. See [model.Lease.Settled].
+// Settled calls read while no change of the tree runs, and again if a change began
+// meanwhile. So the queries in read see all of a change or nothing. If writers leave no
+// pause, it gives up with [model.ErrLeased]. See [model.Lease.Settled].
 //
 // Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {
