@@ -78,10 +78,10 @@ import (
 // reach the server for TreeSpec.For, skips documents that others have written since:
 // check again.
 //
-// Cost: five to seven commands for a sound tree, which return one document and the count.
-// If a query finds a wrong document, one more command reads the tree's fields of all
-// nodes into memory, about 800 bytes each. The repair adds a command per 25,000 documents
-// or 16 MiB of writes, and two for the lease.
+// Cost: four to seven commands for a sound tree. They return one document at most, and
+// the count. If a query finds a wrong document, one more command reads the tree's fields
+// of all nodes into memory, about 800 bytes each. The repair adds a command per 25,000
+// documents or 16 MiB of writes, and two for the lease.
 type Tree[D, K any] struct {
 	model.Parts
 
