@@ -5,62 +5,73 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// ChildTreeSpec says in which fields a child tree is kept.
+// ChildTreeSpec names the fields of a child tree.
 type ChildTreeSpec struct {
 	TreeSpec
 	Children string // an array of _ids; "" means "children"
-	Max      int    // how many children an insert or a move may bring a node to; 0 means as many as its document has room for
+	// Max is the most children that an insert or a move may give a node. 0 means as many
+	// as fit in the document.
+	Max int
 }
 
-// NewChildTree declares a tree whose nodes hold the _ids of their children, in order, beside the links that all trees of this
-// package have: an adjacency list from above. A node's document tells how many children it has and which, and a page of them is
-// read by the list.
+// NewChildTree declares a tree whose nodes contain the ordered list of their children's
+// _ids, besides the parent links. Choose it if nodes are shown with their children, by
+// page or by number, or if the documents have lists already ([Tree.Adopt]).
 //
-// Choose it where nodes are shown with their children, page by page or by number, or where documents have such lists already
-// ([Tree.Adopt]). It costs a parent tree's writes and the lists beside them: an insert writes the node and its parent, a move
-// the node and both parents, which are hot documents where many writers insert under one node. A parent that has more children than
-// fit in a document can't be had: the list is a part of it, and what would outgrow 16 MiB, or Max, is refused with [model.ErrFull].
+// A list that would exceed the 16 MiB of the parent's document, or Max, gives
+// [model.ErrFull]. Writers that insert under one node all write that node.
 //
-// The links are what is true, and the lists follow them. What a cut leaves, until the next change finishes it: a node that was
-// inserted is in no list yet; one that is moved is in two, and where its link says; within one list, or among children that take a
-// deleted node's place, the order of the list is the one before. What is read by lists passes over ids that lead nowhere, and
-// [Tree.Arrange] over what the links don't confirm. [Tree.Checks] find each list that isn't as the links say, and write it anew.
+// # Consistency
 //
-// Cost: an insert and a delete, two documents; a move, three, or two within one list, and from or to the roots; a delete that leaves
-// the children to the parent, these, the node and the parent. Each is written by its _id. All queries go by the links, as those of a
-// parent tree do: children and descendants by the index on them, ancestors by _id, with the limits of $graphLookup that it says.
+// The parent links are the truth. A change adds a node to its new list before it writes
+// the link, and removes it from the old list afterwards. So a reader who follows lists,
+// and checks them by the links ([Tree.Arrange]), finds a moved node at each moment.
 //
-// Sources: "Adjacency Lists" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
+// A crash leaves, until the next change finishes the plan:
+//
+//   - an inserted node that isn't in a list yet
+//   - a moved node in two lists
+//   - the old order in a list
+//
+// [Tree.Checks] finds each list that differs from the links, and rewrites it.
+//
+// Cost: two documents for an insert or a delete. Three for a move, or two within one list
+// and from or to the roots. Promote writes the children, the node and the parent.
+// Documents are written by _id. Queries use the links, with the limits of
+// [NewParentTree].
+//
+// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type,
+// and if Max is negative.
+//
+// Sources: "Adjacency Lists" of
+// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-child-references/.
-//
-// It panics with a [*model.DeclarationError] when the documents don't have the
-// fields, or have them with other types, and for a negative Max.
 func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree[D, K] {
 	return newTree(c, tree.Children(declaredOf(c, spec.TreeSpec), spec.Children, spec.Max))
 }
 
-// Adopt returns the change that gives documents their parent links and order keys by their lists of children, for a collection
-// that has the lists alone: each node gets the one that lists it as its parent, and an order key by its place there; what no list
-// names becomes a root, in the order of the order keys, and those without one after them, by _id; a document without a list gets
-// an empty one. Then [Tree.Checks] find nothing but ids in lists that lead nowhere, or come twice, which their mending takes out,
-// and [Convert] takes the tree to any other representation.
+// Adopt returns the change that creates parent links and order keys from existing lists
+// of children. A node's parent is the node that lists it. A node in no list becomes a
+// root. Roots keep their order keys; roots without a key come last, by _id. A document
+// without a list gets an empty list. Only child trees have Adopt: other trees give a
+// [*model.ValueError].
 //
-// The lists are taken for the truth, and no list is changed that is one: a node that two of them name, a cycle, and a list that is
-// something else are [ErrDamaged], and nothing is written: only a person can say which is right. [Tree.CheckLists] finds them.
+// Adopt doesn't change lists. A node in two lists, a cycle, or a field that isn't a list
+// gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. Afterwards
+// [Tree.Checks] finds only missing or repeated ids in lists, and its repair removes them.
 //
-// Only documents that differ are written, each by its _id, so that it can be run again from any cut, and again while other code still
-// writes lists alone. Once all writers use the tree, don't: then the links are the truth. A cut leaves some nodes with links and others
-// without, and the lists as they are: run it again before anything else changes the tree.
+// A crash leaves some nodes without links. Run Adopt again before anything else changes
+// the tree. Run it again also while other code writes only lists. Don't run it once all
+// writers use the tree, because then the links are the truth.
 //
-// Cost: one command that reads the tree's fields of all documents, which are held in memory, some 800 bytes for each and its list; a
-// command for each 25,000 documents or 16 MiB of writes; two for the lease.
-//
-// It is for a tree that [NewChildTree] declared; others refuse it.
+// Cost: one command reads the tree's fields of all documents into memory, about 800 bytes
+// each plus the list. Then one per 25,000 documents or 16 MiB of writes, and two for the
+// lease. Only documents that differ are written, by _id.
 func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
 
-// CheckLists returns the check of the lists: what Adopt would have to give documents, and what keeps it from doing so. Beside the
-// problems that Adopt refuses, which make the check's mending fail, it finds a list that names a missing node, or a child twice, and a
-// parent link that the lists contradict. Its mending is Adopt.
+// CheckLists returns the check of the lists of a child tree, for [Tree.Adopt]. It finds
+// what Adopt refuses, lists with a missing node or a repeated child, and parent links
+// that the lists contradict. Its repair is Adopt, which fails if it refuses the lists.
 //
-// Cost: one command, as Adopt reads.
+// Cost: one command, which reads as Adopt does.
 func (t *Tree[D, K]) CheckLists() model.Check { return t.t.CheckLists() }

@@ -7,81 +7,95 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Convert returns the change that makes a tree also a tree of another representation of the same documents, with the same links:
-// each document gets the fields of the other one, where it hasn't got them yet. The fields of the first stay, so that its readers
-// and writers go on; what they change afterwards, Convert brings up to date when it is run again. Once all have gone over to the
-// other representation, [Tree.Drop] takes the old fields away.
+// Convert returns the change that adds the fields of a second representation to the
+// documents of a tree. Both trees must be declared over one collection with equal
+// [TreeSpec]s, else it gives a [*model.ValueError]. The fields of the first tree stay.
+// Run Convert again to add what they change. When all clients use the second tree,
+// [Tree.Drop] removes the old fields.
 //
-// Make the indexes of the other tree after the data: run Convert, then ensure the indexes of the model that has the other tree, and
-// then let writers use it. A model has one tree of a collection: [model.New] refuses two. Documents that don't have its fields yet are equal in a unique index, that of a materialized path or a nested set: made
-// before, it fails with a duplicate key, and it refuses what the first tree's writers insert. Other indexes can be made at any time.
-// While both trees are written, go without the unique index; Convert and [Tree.Checks] need none.
+// If the second tree has a unique index (materialized path, nested set), create it after
+// Convert, and before writers use that tree. Documents without its field are equal in it,
+// so an earlier index fails, or refuses inserts by the first tree's writers. A
+// [model.New] refuses two trees of one collection.
 //
-// Both must be declared over one collection with equal [TreeSpec]s, else it is refused.
+// A crash leaves some documents without the new fields, and the first tree whole. Run it
+// again.
 //
-// A cut leaves some documents with the other's fields and some without; the first tree is whole all the while. Run it again.
-//
-// Cost and consistency: those of mending the other tree: see [Tree.Checks].
+// Cost: as the repair of the second tree, see [Tree].
 func Convert[D, K any](from, to *Tree[D, K]) model.Change[any] {
 	mustHave("Convert", from != nil && to != nil)
 	return to.t.Converted(from.t)
 }
 
-// mustHave panics for a tree that isn't there.
+// mustHave panics if a tree is nil.
 func mustHave(place string, there bool) {
 	if !there {
 		core.Fail("a tree is nil", place, "give what NewParentTree, NewDocumentTree or another constructor returned")
 	}
 }
 
-// IntoSpec says how a tree is brought into the collection of another: see [ConvertInto] and [Extract].
+// IntoSpec says where nodes go in another tree: see [ConvertInto] and [Extract].
 type IntoSpec[K any] struct {
-	Under *K // the node of the target below which the roots go; nil means that they become roots
+	Under *K // the target's node that becomes the roots' parent; nil means that they become roots
 
-	// Delete has the nodes of the target deleted that the source doesn't have: below Under, or all. Without it they stay, after the
-	// siblings that the source has.
+	// Delete deletes the nodes of the target, below Under or all, that the source doesn't
+	// have. Without it they stay, after their siblings from the source.
 	Delete bool
 }
 
-// ConvertInto returns the job that brings a tree into another collection: into any representation, and any type of documents.
-// Run it again to bring the target up to date. make gives the target's document for a document of the source, with its _id. The job
-// fills in the fields of the tree. make must be pure, and give each _id once.
+// ConvertInto returns the job that copies a tree to another collection, in any
+// representation and with another type of documents. Run it again to bring the target up
+// to date. Both trees stay in use.
 //
 //	moved := paths.ConvertInto(oldTree, newTree, func(c oldCategory) (category, error) {
 //		return category{ID: c.Slug, Name: c.Title}, nil
 //	}, paths.IntoSpec[string]{})
 //
-// It panics with a [*model.DeclarationError] for trees of one collection, which [Convert] is for, and when make is nil.
+// make returns the target's document, with its _id, for a document of the source. The job
+// fills in the fields of the tree. make must be pure and return each _id once. A nil
+// make, or trees of one collection, panic with a [*model.DeclarationError]: use [Convert]
+// for one collection.
 //
-// Make the indexes of the target before the data, by the Indexes of a model.New: the job finds nodes by them, and keeps to the unique
-// indexes with each batch.
+// The job stores missing nodes and replaces nodes that differ, which lose fields that
+// others added in the target. Siblings get the source's order and keys. Create the
+// target's indexes first, by the Indexes of a [model.New].
 //
-// The job stores the nodes that are missing, and writes the nodes that differ. A document that says what make gives, beside the fields
-// of the tree, isn't written. Siblings have the source's order, and its keys. A document that differs becomes what make gives: fields
-// that others have added to it in the target go. Both trees stay in use meanwhile.
+// # Steps
 //
-// The job reads the source once wholly, and once more, in batches, the nodes that it stores. It reads the target once, and checks it
-// after the writes. It stores missing nodes in preorder, then writes those that differ, a batch under the target's lease at a
-// time, so that a node's parent is there before it. Where a unique index is in the way, a node first gives up its path or its
-// numbers, and gets the new ones with its batch: readers of the target miss it by them meanwhile. Deletions come last, or first where
-// a node to be deleted is in the way.
+//  1. read the source and the target, and compare them
+//  2. delete, if a node to be deleted is in the way
+//  3. give nodes temporary paths or numbers, if they are in the way in a unique index
+//  4. store missing nodes in preorder, then write nodes that differ
+//  5. delete, if step 2 didn't
+//  6. check the target
 //
-// All of this is one part of the job's work: a run that was cut begins anew, from any cut, and changes nothing that is done. What
-// writers of the source change meanwhile the next run brings over. When nodes vanish during a run, or somebody writes the target, the
-// run begins anew, up to 8 times in all, then it returns [model.ErrStale]. When it returns nil, the target was a whole tree.
+// Each batch of steps 2 to 5 runs under the target's lease. Readers don't find the nodes
+// of step 3 by path or number until step 4.
 //
-// Progress.Documents are the nodes of the source, Writes the nodes of the target to be stored, written or deleted, and Modified those
-// that were. A dry run reads both trees, and writes nothing. JobOptions.BatchSize is how many nodes are written under one lease; 0
-// means 500.
+// A job that was interrupted begins anew and keeps what is done. If nodes vanish
+// meanwhile, or others write the target, it begins anew, up to 8 times in all, and then
+// returns [model.ErrStale]. Nil means that the target was a whole tree. The next run
+// copies what changed in the source meanwhile.
 //
-// Errors are [model.ErrNotFound] when Under isn't there; [model.ErrTaken] when two nodes get one _id, or a node's _id is in the target
-// elsewhere than below Under; [ErrSegment] when a node can't have its path, or two would have one; [ErrDamaged] for a tree that has
-// to be repaired first; errors of make; and [model.ErrLeased]. An attempt that ends with one of these has written nothing, except
-// with [model.ErrLeased], which can come between batches.
+// Progress.Documents counts the nodes of the source, Writes the nodes to be stored,
+// written or deleted, and Modified the nodes that were. JobOptions.BatchSize is the
+// number of nodes per lease; 0 means 500. A dry run only reads.
 //
-// Cost: one command, in batches, that reads all of the source, and one that reads all of the target. For each batch of nodes that
-// differ, one that reads those whose content does, two for the lease, and one to three that write; in the end those of
-// [Tree.Checks] of the target. Some 2 KB of memory for each node; documents are held a batch at a time.
+// Errors are:
+//
+//   - [model.ErrNotFound]: Under is missing.
+//   - [model.ErrTaken]: two nodes have one _id, or the target has the _id, but not below
+//     Under.
+//   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path.
+//   - [ErrDamaged]: a tree must be repaired first.
+//   - [model.ErrLeased]: another writer holds the lease. Only here, the failed attempt
+//     may have written batches.
+//   - Errors of make.
+//
+// Cost: one command, in batches, for the source and one for the target. Per batch of
+// nodes that differ, one that reads their content again, two for the lease, and one to
+// three that write. Then the check of the target: see [Tree]. If nothing differs, two
+// commands. About 2 KB of memory per node, plus one batch of documents.
 func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) (E, error), spec IntoSpec[L]) model.Job {
 	mustHave("ConvertInto", from != nil && to != nil)
 	place := "ConvertInto of " + from.t.Collection + " to " + to.t.Collection
@@ -95,7 +109,7 @@ func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) 
 	return convert.Job(convert.OfTree(from.t, through(from.t.Decode, make, to.document), bson.RawValue{}), to.t, under, spec.Delete, err)
 }
 
-// under is the node of a target below which nodes go.
+// under encodes the _id of spec.Under, if it has one.
 func (t *Tree[D, K]) under(spec IntoSpec[K]) (id bson.RawValue, err error) {
 	if spec.Under != nil {
 		id, err = t.id(*spec.Under)
@@ -103,7 +117,7 @@ func (t *Tree[D, K]) under(spec IntoSpec[K]) (id bson.RawValue, err error) {
 	return id, err
 }
 
-// through makes a document of another: decoded, made into something else, and encoded.
+// through decodes a document, calls make, and encodes the result.
 func through[D, E any](decode func(bson.Raw, any) error, make func(D) (E, error), encode func(E) (bson.Raw, error)) func(bson.Raw) (bson.Raw, error) {
 	return func(raw bson.Raw) (bson.Raw, error) {
 		var d D

@@ -9,15 +9,15 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/forest"
 )
 
-// A Forest is an ordered tree in memory, of nodes that are known by their ids, with any number of roots: what the documents of a
-// tree say, without a database. The zero Forest is empty. It is not safe for use by several goroutines while it is changed.
-//
-// Its operations have the names and the answers of those of [Tree]: a node that isn't there is [model.ErrNotFound].
+// A Forest is an ordered tree of ids in memory, with any number of roots. The zero Forest
+// is empty. Don't use it from other goroutines while it changes. Its operations are those
+// of [Tree].
 type Forest[K comparable] struct{ f forest.Forest[K] }
 
-// NewForest makes a forest of what a walk through all nodes gives, such as [Tree.Dump], [Tree.Arrange] or [DocumentTree.Arrange]:
-// nodes in preorder, with their depths. It returns the walk's error, [model.ErrTaken] for an id that comes twice, and a
-// [*model.ValueError] for a depth that doesn't follow.
+// NewForest makes a Forest of a walk in preorder, such as [Tree.Dump], [Tree.Arrange] or
+// [DocumentTree.Arrange]. id returns the id of a node. It returns the walk's error,
+// [model.ErrTaken] for a repeated id, and a [*model.ValueError] for a depth that isn't
+// possible in preorder.
 func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) K) (*Forest[K], error) {
 	f := &Forest[K]{}
 	if walk == nil || id == nil {
@@ -43,36 +43,37 @@ func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) 
 	return f, nil
 }
 
-// Insert adds a node at a place. It returns [model.ErrTaken] or [model.ErrNotFound].
+// Insert adds a node at a place. Errors are [model.ErrTaken] and [model.ErrNotFound].
 func (f *Forest[K]) Insert(id K, at Place[K]) error { return f.f.Insert(id, at.place) }
 
-// Move takes a node, with all below it, to a place. It returns [model.ErrNotFound] or [ErrCycle]. Moving a node next to itself,
-// or to where it is, is a no-op.
+// Move moves a node, with its subtree, to a place. Errors are [model.ErrNotFound] and
+// [ErrCycle]. Moving a node next to itself, or to where it is, does nothing.
 func (f *Forest[K]) Move(id K, to Place[K]) error { return f.f.Move(id, to.place) }
 
-// Delete takes a node out; the mode says what becomes of its children. It returns [model.ErrNotFound], so of a node that was
-// deleted before, or [ErrHasChildren] where the mode is [Restrict].
+// Delete removes a node. The mode decides what happens to its children. Errors are
+// [model.ErrNotFound] and, with [Restrict], [ErrHasChildren].
 func (f *Forest[K]) Delete(id K, mode DeleteMode) error { return f.f.Delete(id, forest.Mode(mode)) }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (f *Forest[K]) Len() int { return f.f.Len() }
 
-// Has reports whether there is a node of the id.
+// Has reports whether the forest contains the node.
 func (f *Forest[K]) Has(id K) bool { return f.f.Has(id) }
 
-// Roots are the ids of the roots, in order.
+// Roots returns the ids of the roots, in order.
 func (f *Forest[K]) Roots() []K { return slices.Clone(f.f.Roots()) }
 
-// Parent is the id of a node's parent; false for a root. It returns [model.ErrNotFound].
+// Parent returns the id of a node's parent. ok is false for a root. A missing node gives
+// [model.ErrNotFound].
 func (f *Forest[K]) Parent(id K) (parent K, ok bool, err error) {
 	parent, ok = f.f.Above(id)
 	return parent, ok, f.f.Need(id)
 }
 
-// Children are the ids of a node's children, in order. It returns [model.ErrNotFound].
+// Children returns the ids of a node's children, in order, or [model.ErrNotFound].
 func (f *Forest[K]) Children(id K) ([]K, error) { return f.ask(id, f.f.Children) }
 
-// ask asks for nodes around one.
+// ask returns a copy of the ids that a function finds for an existing node.
 func (f *Forest[K]) ask(id K, of func(id K) []K) ([]K, error) {
 	if err := f.f.Need(id); err != nil {
 		return nil, err
@@ -80,11 +81,13 @@ func (f *Forest[K]) ask(id K, of func(id K) []K) ([]K, error) {
 	return slices.Clone(of(id)), nil
 }
 
-// Ancestors are the ids of the nodes above a node, root first: as many as the node is deep. It returns [model.ErrNotFound].
+// Ancestors returns the ids of the nodes above a node, root first, or
+// [model.ErrNotFound].
 func (f *Forest[K]) Ancestors(id K) ([]K, error) { return f.ask(id, f.f.Ancestors) }
 
-// Descendants are the ids of the nodes below a node down to a depth, in preorder: 1 means children, 0 means all. It returns
-// [model.ErrNotFound], and a [*model.ValueError] for a negative depth.
+// Descendants returns the ids of the nodes below a node, down to a depth, in preorder.
+// Depth 1 means children, 0 means all. Errors are [model.ErrNotFound], and a
+// [*model.ValueError] for a negative depth.
 func (f *Forest[K]) Descendants(id K, depth int) ([]K, error) {
 	if depth < 0 {
 		return nil, &model.ValueError{Field: "depth", Value: depth, Reason: "is negative; 0 means all"}
@@ -92,6 +95,6 @@ func (f *Forest[K]) Descendants(id K, depth int) ([]K, error) {
 	return f.ask(id, func(id K) []K { return f.f.Descendants(id, depth) })
 }
 
-// All goes through all nodes in preorder: parents before their children, siblings in order, with their depths. It can be ranged over
-// again; the forest must not be changed meanwhile.
+// All yields all nodes in preorder, with their depths: parents before children, siblings
+// in order. Don't change the forest while you range over it.
 func (f *Forest[K]) All() iter.Seq2[K, int] { return f.f.All() }

@@ -12,37 +12,58 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// GraphSpec says where a computation over a [Graph] keeps what it knows. The zero value is a good one.
+// GraphSpec says where a [Graph] stores its computation.
 type GraphSpec struct {
-	// States names the collection of the vertices' states. Records of supersteps are kept in another, named like it with
-	// "_steps", and messages of programs in a third, with "_messages". "" means the vertices' name with "_states".
+	// States is the collection of the vertices' states; "" means the vertices' name with
+	// "_states". Two more collections have its name with "_steps", for the records of
+	// supersteps, and "_messages".
 	States string
 }
 
-// VertexState is what a computation knows of a vertex: of each computation the fields that are named for it, the others being
-// zero.
+// VertexState is the state of a vertex in a computation. The fields of other computations
+// are zero.
 type VertexState[K any] struct {
-	ID   K     `bson:"_id"`  // the vertex's
-	Step int64 `bson:"step"` // the superstep that wrote the state last; of [Graph.Distances] the distance itself
+	ID   K     `bson:"_id"`  // the vertex's _id
+	Step int64 `bson:"step"` // the superstep that wrote the state; for Distances, the distance
 
-	Via       K             `bson:"via"`       // Distances: the vertex before it on a shortest path, the least where there are several
-	Component K             `bson:"component"` // Components: the least _id of the vertices that it hangs together with
-	Rank      float64       `bson:"rank"`      // PageRank: its rank, from 0 to 1; 0 before the first superstep
+	Via       K             `bson:"via"`       // Distances: the previous vertex on a shortest path; the least if several
+	Component K             `bson:"component"` // Components: the least _id of the component
+	Rank      float64       `bson:"rank"`      // PageRank: from 0 to 1; 0 before the first superstep
 	Halted    bool          `bson:"halted"`    // a program: the vertex waits for messages
-	Value     bson.RawValue `bson:"value"`     // a program: the vertex's State; Value.Unmarshal decodes it
+	Value     bson.RawValue `bson:"value"`     // a program: the vertex's State; decode it with Unmarshal
 }
 
-// Graph is a directed graph: the documents of a collection are its vertices, and each lists the _ids of those that its edges lead to.
-// Make it with [NewGraph]. A Graph holds one computation, in a collection of states of its own: declare another, with other States,
-// for another computation over the same vertices.
+// Graph is a directed graph. Its vertices are the documents of a collection. Each vertex
+// lists the _ids of the vertices that its edges lead to. Declare it with [NewGraph]. A
+// [Supersteps] computes results for all vertices: [Graph.Distances], [Graph.Components],
+// [Graph.PageRank], or a function of your own with [NewProgram]. [Graph.States] reads the
+// results, [Graph.Clear] deletes them. For a few vertices near a known vertex, use a
+// $graphLookup of your own.
 //
-// An edge to an _id that no vertex has is no edge. An edge that is listed twice is one. An edge may lead to its own vertex; a PageRank
-// counts that.
+// A Graph stores one computation. For another computation, declare another Graph with
+// other States. Vertices are never written. An edge to a missing _id doesn't count, and a
+// repeated edge counts once. Only PageRank counts an edge to its own vertex.
 //
-// Vertices are never written. What an edge that changes meanwhile does is said by each computation.
+// # Limits
 //
-// Sources: "Batch Graph Processing" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, which
-// is message passing in rounds: Malewicz and others, "Pregel: A System for Large-Scale Graph Processing", SIGMOD 2010.
+// In Components and PageRank, a state contains a copy of the vertex's edges, and must fit
+// in 16 MiB. So must a program's vertex with its state and the messages of one superstep:
+// a hub can receive some ten thousand messages, not millions. From MongoDB 6.0, $group
+// spills to disk above 100 MB by default. Components, and $merge into the collection that
+// is read, need MongoDB 4.4.
+//
+// # Shards
+//
+// Computations weren't tested on shards. Shard the vertices, states and messages by {_id:
+// "hashed"}, so that lookups and $merge find their shard by _id. Leave the steps
+// unsharded. Distances and Components need MongoDB 5.1 there, for $lookup in sharded
+// collections. Components asks each shard for the edges to a vertex.
+//
+// Sources: "Batch Graph Processing" of
+// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
+// Malewicz and others, "Pregel: A System for Large-Scale Graph Processing", SIGMOD 2010;
+// https://www.mongodb.com/docs/manual/core/aggregation-pipeline-sharded-collections/ and,
+// of the same manual, the pages on $lookup and $merge.
 type Graph[D, K any] struct {
 	model.Parts
 
@@ -52,9 +73,11 @@ type Graph[D, K any] struct {
 	g      *graph.Graph
 }
 
-// NewGraph declares that documents list at a path the _ids of those that their edges lead to: follows, or roads.to where each edge
-// is a document. It panics with a [*model.DeclarationError] when the path doesn't exist, holds other values than _ids of these
-// documents, crosses no array or more than one, or is within _id; and when a name is not a collection's, or is that of the vertices.
+// NewGraph declares that documents list at a path the _ids of other documents of the
+// collection, such as follows, or roads.to if an edge is a document. It panics with a
+// [*model.DeclarationError] if the path doesn't exist, contains other values than _ids,
+// crosses no array or more than one, or is within _id, and if a collection name is
+// invalid or the vertices' own.
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
 	g := graph.Declare(vertices.Name(), field, spec.States)
@@ -67,15 +90,14 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 	return x
 }
 
-// Distances returns the computation of how many edges each vertex is away from the nearest of some, which are 0 away: breadth
-// first, a superstep for each distance. A state's Step is the distance; Via leads back. Vertices that can't be reached get no
-// state: see [Graph.Unreached].
+// Distances returns the computation of the number of edges from the nearest vertex of
+// from. A state's Step is the distance, and Via leads back. Missing vertices in from are
+// ignored. An empty _id gives a [*model.ValueError]. Unreachable vertices get no state:
+// see [Graph.Unreached].
 //
-// The edges are read as the search comes to them: one that changes meanwhile counts as it is then, or not, and a distance that was
-// found stays. Clear and run it again for distances of the edges as they are.
-//
-// A superstep reads the states of the one before by the index of [Supersteps.Indexes], and their edges and targets by _id; it writes
-// a state for each vertex that it reaches. Vertices of from that don't exist are passed over; empty ids are refused.
+// Each superstep reads the states of the previous superstep by the index of
+// [Supersteps.Indexes], and their current edges and targets by _id. A distance, once
+// found, stays: clear and run it again after edges have changed.
 func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 	ids := bson.A{}
 	for i, id := range from {
@@ -88,40 +110,42 @@ func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 	return supersteps(x.g.Distances(ids, nil))
 }
 
-// Components returns the computation of which vertices hang together, edges being taken as leading both ways. A state's Component
-// is the least _id of those that it hangs together with, in the server's order.
+// Components returns the computation of connected vertices, in either direction of the
+// edges. A state's Component is the least _id of its component, in the server's order.
 //
-// It begins with copying each vertex's edges into its state; so edges that change later don't count. Then a vertex tells its
-// component to its neighbours whenever that changed: as many supersteps as the longest way from a least _id to a vertex of its
-// component, and one. States that changed are found by an index, and those whose edges lead to them by another; a hub with very
-// many edges to it makes none of the documents large.
+// It first copies each vertex's edges to its state, so later changes of edges don't
+// count. In each superstep, vertices whose component changed pass it to their neighbours.
+// The number of supersteps is one more than the longest path from a least _id to a vertex
+// of its component.
 func (x *Graph[D, K]) Components() *Supersteps {
 	return supersteps(x.g.Components())
 }
 
-// RankSpec says how a PageRank is computed. The zero value is the usual one.
+// RankSpec configures a PageRank. The zero value has the usual numbers.
 type RankSpec struct {
-	Damping   float64 // how much of a rank comes from edges, above 0 and below 1; 0 means 0.85
-	Tolerance float64 // ends when all ranks together changed by no more than that; 0 means 1e-10
+	Damping   float64 // the share of a rank from edges, above 0 and below 1; 0 means 0.85
+	Tolerance float64 // the total change of all ranks that ends it; 0 means 1e-10
 }
 
-// PageRank returns the computation of how often somebody is at each vertex who follows edges at random and, once in 1/(1-Damping)
-// steps, goes anywhere; one who is at a vertex without edges goes anywhere too. The ranks of all vertices sum up to 1. It ends at
-// the tolerance: the sum of all errors is then below Tolerance·Damping/(1-Damping), but for rounding.
+// PageRank returns the computation of the ranks of vertices. The ranks sum up to 1. A
+// rank is the probability that a walker is at the vertex. The walker follows edges at
+// random, but goes to any vertex once in 1/(1-Damping) steps and from a vertex without
+// edges. At the end, the sum of all errors is below Tolerance·Damping/(1-Damping), except
+// for rounding. Runs can differ in the last digits.
 //
-// It begins with copying each vertex's edges into its state; so edges and vertices that change later don't count. A superstep reads
-// all states and writes each. It panics with a [*model.DeclarationError] for a Damping that is not between 0 and 1, or a negative
-// Tolerance.
+// It first copies each vertex's edges to its state, so later changes of edges and
+// vertices don't count. It panics with a [*model.DeclarationError] for a Damping that
+// isn't between 0 and 1, or a negative Tolerance.
 //
 // Source: Page and others, "The PageRank Citation Ranking", 1998.
 func (x *Graph[D, K]) PageRank(r RankSpec) *Supersteps {
 	return supersteps(x.g.PageRank(r.Damping, r.Tolerance))
 }
 
-// States returns the query of the states of some vertices, or of all where none is named, in the order of _id. A vertex without a
-// state is left out.
+// States returns the query of the states of some vertices, or of all if ids is empty, in
+// the order of _id. It leaves out vertices without a state.
 //
-// Cost: one command, and one per further batch; served by _id.
+// Cost: one command, and one per further batch, by _id.
 func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 	if len(ids) == 1 {
 		return x.states.ByID(ids[0])
@@ -142,16 +166,18 @@ func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 	return f
 }
 
-// Within returns the query of the vertices that are up to so many edges away, nearest first: after [Graph.Distances].
+// Within returns the query of the vertices that are at most distance edges away, nearest
+// first, after [Graph.Distances].
 //
-// Cost: one command, and one per further batch; served by the index of [Supersteps.Indexes].
+// Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 	return x.find(bson.D{mql.E("step", mql.Op("$lte", distance))}, "step", 1, "step_1__id_1")
 }
 
-// Component returns the query of the vertices of a component, which is named by its least _id: after [Graph.Components].
+// Component returns the query of the vertices of a component, after [Graph.Components].
+// id is its least _id.
 //
-// Cost: one command, and one per further batch; served by the index of [Supersteps.Indexes].
+// Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 	v, err := x.docs.Docs().EncodeID("id", id)
 	f := x.find(bson.D{mql.E("component", model.Eq(v))}, "_id", 1, "component_1__id_1")
@@ -159,10 +185,11 @@ func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 	return f
 }
 
-// Top returns the query of the n vertices of the highest rank, the highest first: after [Graph.PageRank].
+// Top returns the query of the n vertices of the highest rank, the highest first, after
+// [Graph.PageRank].
 //
-// Cost: one command, and one per further batch; the server reads all states and keeps n, for an index on ranks would be written anew
-// in each superstep. Make one when the ranks are done, if this is asked often.
+// Cost: one command, and one per further batch. The server reads all states. If you need
+// Top often, create an index on rank after the computation.
 func (x *Graph[D, K]) Top(n int64) *model.Find[VertexState[K]] {
 	f := x.find(nil, "rank", -1, "")
 	f.Limit = n
@@ -181,9 +208,11 @@ func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index stri
 	return f
 }
 
-// Unreached returns the vertices that have no state, in the order of _id: after [Graph.Distances] those that can't be reached.
+// Unreached returns the vertices without a state, in the order of _id. After
+// [Graph.Distances], they can't be reached.
 //
-// Cost: one command, and one per further batch; the server reads every vertex, and looks its state up by _id.
+// Cost: one command, and one per further batch. The server reads every vertex, and its
+// state by _id.
 func (x *Graph[D, K]) Unreached() *model.Aggregate[D] {
 	return x.docs.Aggregate(mongo.Pipeline{
 		mql.Op("$sort", bson.D{mql.E("_id", 1)}),
@@ -194,8 +223,9 @@ func (x *Graph[D, K]) Unreached() *model.Aggregate[D] {
 	})
 }
 
-// Clear returns the plan that deletes states, messages and records, for a computation to begin anew. A computation refuses to go
-// on after one that was cut, until Clear is run to its end.
+// Clear returns the plan that deletes states, messages and records, so that a computation
+// can begin anew. After an interrupted Clear, computations give [ErrGraphState] until
+// Clear is run again.
 //
-// Cost: four commands, for the last two deletions share one; all states, messages and records.
+// Cost: four commands. Deletes each state, message and record.
 func (x *Graph[D, K]) Clear() model.Plan { return x.g.Clear() }

@@ -6,42 +6,46 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A GraphVertex is a vertex in a superstep, as a program's function sees it. The function changes State, sends and halts; it keeps
-// nothing of it.
+// A GraphVertex is a vertex in a superstep, as a program's function receives it. The
+// function changes State, calls Send, and sets Halt. It must not keep the GraphVertex.
 type GraphVertex[D, K, S, M any] struct {
-	Step     int64 // the superstep, from 1 on
+	Step     int64 // the superstep; the first is 1
 	ID       K
-	Doc      D                    // the document, as it is now
-	Edges    []K                  // what it lists, as it lists it
-	State    S                    // what the function left here in an earlier superstep; the zero value in the first
-	Messages []GraphMessage[K, M] // what was sent in the superstep before, in the order of senders and of sending
+	Doc      D                    // the current document
+	Edges    []K                  // the _ids that it lists, in order
+	State    S                    // from an earlier superstep; zero in the first
+	Messages []GraphMessage[K, M] // sent in the previous superstep, ordered by sender and time
 
-	// Halt, if the function sets it, lets the vertex wait: it is computed again when it is sent something, and not before.
+	// Halt, if the function sets it, makes the vertex wait until it receives a message.
 	Halt bool
 
 	send func(to K, m M)
 }
 
-// A GraphMessage is what a vertex was sent.
+// A GraphMessage is a message to a vertex.
 type GraphMessage[K, M any] struct {
 	From K
 	M    M
 }
 
-// Send sends to a vertex, which is told in the next superstep. What is sent to an _id that no vertex has is lost.
+// Send sends a message to a vertex, which receives it in the next superstep. A message to
+// a missing vertex is lost.
 func (v *GraphVertex[D, K, S, M]) Send(to K, m M) { v.send(to, m) }
 
-// NewProgram returns the computation of a function over a graph's vertices. In each superstep it is called for every vertex that
-// has not halted or was sent something, with what was sent in the superstep before; the computation is over when all have halted
-// and nothing was sent. S and M are what a vertex remembers and what it sends: any values that BSON holds.
+// NewProgram returns the computation that calls a function for the vertices of a graph. A
+// superstep calls compute for each vertex that hasn't halted or has received messages
+// from the previous superstep. The computation ends when all vertices have halted and no
+// message was sent. S is the type of a vertex's state, M of a message: any values that
+// BSON can encode.
 //
-// The function must depend on what it is handed alone, for a superstep that was cut calls it again for the same vertices. It is
-// called for one vertex after the other, in batches in the order of _id. An error of it ends the run, before anything of the batch
-// is written. Documents are read as they are in each superstep. A document that changes while a superstep that was cut is run again
-// can leave a message that the function would no longer send.
+// compute must depend only on its argument, because an interrupted superstep calls it
+// again for the same vertices. Calls come one after the other, in batches, in the order
+// of _id. An error ends the run, and nothing of the batch is written. Each superstep
+// reads the current documents. If a document changes before an interrupted superstep runs
+// again, a message can stay that compute no longer sends.
 //
-// Messages are stored under the superstep, target and sender, so that none is stored twice, and deleted when the superstep after
-// that in which they were read is over.
+// No message is stored twice. The superstep after the one that reads messages deletes
+// them.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
 		core.Fail("no graph, or no function", "NewProgram", "give what NewGraph returned, and what each vertex computes")

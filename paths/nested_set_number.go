@@ -8,22 +8,23 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Numbered is a node with the numbers of a nested set.
+// Numbered is a node with its numbers in a nested set.
 type Numbered[T any] struct {
 	Node        T
 	Left, Right int64
 	Depth       int
 }
 
-// Number numbers the nodes of a forest, which come in preorder with their depths: as [Forest.All] gives them, or a file that is
-// indented. The first number is 1, and they go up by gap, which is [NestedSetSpec.Gap]; below 1 it counts as 1. A node is given when
-// its right number is known: after all below it, and so children come before their parents.
+// Number gives the nodes of a tree the numbers of a nested set. The nodes come in
+// preorder with their depths, for example from [Forest.All]. The first number is 1. gap
+// is the distance between numbers, see [NestedSetSpec].Gap; below 1 it counts as 1.
+// Number yields a node after all its descendants, when its right number is known. It
+// keeps one node per depth in memory.
 //
-// It holds one node for each depth, whatever the number of nodes, and goes through nodes once for each time that it is ranged over.
-// A depth that is negative, or more than one below the node before, is an error, after which nothing comes; so is a number beyond
-// int64.
+// A negative depth, or a depth more than one below the previous node, yields a
+// [*model.ValueError] and ends the sequence. So does a number above int64.
 //
-// Cost: none; the caller stores what is given, in batches.
+// Cost: no command. The caller stores the nodes, in batches.
 func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], error] {
 	gap = max(gap, 1)
 	return func(yield func(Numbered[T], error) bool) {
@@ -58,7 +59,8 @@ func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], er
 	}
 }
 
-// numberable checks that a node can come at a depth, when as many are open, and that there are numbers for them and itself.
+// numberable checks a node's depth while open nodes wait for their right numbers, and
+// that numbers are left for all of them.
 func numberable(depth, open int, n, gap int64) error {
 	if depth < 0 || depth > open {
 		return &model.ValueError{Field: "depth", Value: depth, Reason: fmt.Sprintf("doesn't follow a node of depth %d: preorder goes down by one", open-1)}

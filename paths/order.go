@@ -2,11 +2,13 @@ package paths
 
 import "github.com/docmodel/docmodel/paths/internal/forest"
 
-// Between returns an order key that sorts after one and before another: a string whose bytes order siblings, with another string
-// between any two. "" stands for the beginning and the end. It returns a [*model.ValueError] when an argument isn't an order key,
-// or they are not in order.
+// Between returns an order key that sorts after one key and before another. Order keys
+// are strings that order siblings by their bytes. A new key fits between any two keys. ""
+// means the beginning or the end. Invalid keys, or keys in the wrong order, give a
+// [*model.ValueError].
 func Between(after, before string) (string, error) { return forest.Between(after, before) }
 
-// Spread returns n order keys in their order, none for n below 1: for children that are stored together, and to give siblings new
-// keys when inserts at one place have made them long. They are short: those of a million have up to five characters.
+// Spread returns n increasing order keys, for siblings that are stored together or get
+// new keys. Keys are short: at most five characters for a million. It returns no keys if
+// n is below 1.
 func Spread(n int) []string { return forest.Spread(n) }

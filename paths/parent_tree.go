@@ -5,17 +5,21 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// NewParentTree declares a tree whose nodes name their parents: an adjacency list. A move writes one document, whatever lies below the
-// node; ancestors and descendants take $graphLookup, which follows the links one level at a time on the server.
+// NewParentTree declares a tree whose nodes contain their parent's _id and no more: an
+// adjacency list. A move writes one document. Ancestors and descendants use $graphLookup,
+// which follows the links level by level on the server, and keeps at most 100 MB. For a
+// larger subtree, read level by level, or choose another representation.
 //
-// $graphLookup keeps its documents in memory, up to 100 MB, and each document that it returns is one command's result of up to
-// 16 MB in all. Ask for descendants of larger trees by levels, or choose another representation.
+// On DocumentDB, $graphLookup by _id uses no index. By parent it uses the index only when
+// the server has statistics of the collection, some time after a load: see
+// internal/bench/RESULTS.md. An index of your own on _id and the parent, in this order,
+// serves the ancestors there.
 //
-// Sources: "Adjacency Lists" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
+// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type.
+//
+// Sources: "Adjacency Lists" of
+// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-parent-references/.
-//
-// It panics with a [*model.DeclarationError] when the documents don't have the
-// fields of the links, or have them with other types.
 func NewParentTree[D, K any](c *model.Collection[D, K], spec TreeSpec) *Tree[D, K] {
 	return newTree(c, tree.Parents(declaredOf(c, spec)))
 }

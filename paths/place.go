@@ -2,8 +2,8 @@ package paths
 
 import "github.com/docmodel/docmodel/paths/internal/forest"
 
-// A Place says where a node is put: make it with [FirstChild], [LastChild], [Before], [After], [FirstRoot] or [LastRoot]. The zero
-// Place is after the last root. Printed, it says the place in words.
+// A Place is a position in a tree. Make it with [FirstChild], [LastChild], [Before],
+// [After], [FirstRoot] or [LastRoot]. The zero Place is [LastRoot].
 type Place[K any] struct{ place forest.Place[K] }
 
 func placeAt[K any](at forest.Position, ref K) Place[K] {
@@ -16,10 +16,10 @@ func FirstChild[K any](parent K) Place[K] { return placeAt(forest.FirstChild, pa
 // LastChild is the place after the last child of a node.
 func LastChild[K any](parent K) Place[K] { return placeAt(forest.LastChild, parent) }
 
-// Before is the place before a sibling: a child of the same parent, or a root.
+// Before is the place before a sibling, which is a child or a root.
 func Before[K any](sibling K) Place[K] { return placeAt(forest.Before, sibling) }
 
-// After is the place after a sibling: a child of the same parent, or a root.
+// After is the place after a sibling, which is a child or a root.
 func After[K any](sibling K) Place[K] { return placeAt(forest.After, sibling) }
 
 // FirstRoot is the place before the first root.
@@ -28,15 +28,15 @@ func FirstRoot[K any]() Place[K] { return Place[K]{forest.Place[K]{At: forest.Fi
 // LastRoot is the place after the last root.
 func LastRoot[K any]() Place[K] { return Place[K]{} }
 
-// String says the place in words.
+// String describes the place in words.
 func (p Place[K]) String() string { return p.place.String() }
 
-// DeleteMode says what becomes of a deleted node's children.
+// DeleteMode decides what happens to the children of a deleted node.
 type DeleteMode uint8
 
 const (
-	Restrict DeleteMode = iota // a node that has children is not deleted
-	Subtree                    // they are deleted too, and theirs
-	Promote                    // they take its place, in their order
-	Rootify                    // they become roots, after the last one
+	Restrict DeleteMode = iota // a node with children isn't deleted
+	Subtree                    // all descendants are deleted too
+	Promote                    // the children take the node's place, in order
+	Rootify                    // the children become roots, after the last root
 )

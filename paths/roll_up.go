@@ -10,21 +10,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Numeric is what a [RollUp] adds up.
+// Numeric is a type of numbers that a [RollUp] adds up.
 type Numeric interface {
 	~int | ~int32 | ~int64 | ~float64
 }
 
-// Totals are what one field of a node and of all below it comes to.
+// Totals are the totals of one field over a node's subtree.
 type Totals[V Numeric] struct {
-	Nodes  int64 `bson:"nodes"`  // the node itself, and all below it
-	Values int64 `bson:"values"` // how many of them have a number in the field
+	Nodes  int64 `bson:"nodes"`  // nodes of the subtree, itself included
+	Values int64 `bson:"values"` // nodes with a number in the field
 	Sum    V     `bson:"sum"`
-	Min    V     `bson:"min"` // null, which is read as 0, where there are no values; so is Max
+	Min    V     `bson:"min"` // null, which decodes to 0, if Values is 0; so is Max
 	Max    V     `bson:"max"`
 }
 
-// Branch is what a node's subtree comes to, under the key by which [RollUp.Branches] tells one child from another.
+// Branch is the totals of one child's subtree. Key identifies the child: see
+// [RollUp.Branches].
 type Branch[V Numeric] struct {
 	Key       bson.RawValue `bson:"_id"`
 	Totals[V] `bson:",inline"`
@@ -36,29 +37,32 @@ type Total[D any, V Numeric] struct {
 	Totals[V]
 }
 
-// RollUp adds up a field over subtrees: how many products there are in a category and all below it, what they cost together, the
-// least and the greatest price. Make it with [NewRollUp].
+// RollUp adds up a number over subtrees, such as the products in a category and all
+// categories below it. Declare it with [NewRollUp]. [RollUp.Total] and [RollUp.Children]
+// compute totals on the server. [RollUp.Store] stores totals in the nodes, which don't
+// follow later changes.
 //
-// It is asked of the server for a node or for each of its children, whenever it is needed ([RollUp.Total], [RollUp.Children]), or
-// stored in each node ([RollUp.Store]), where it is read with the node and goes stale.
+// A field that is missing or isn't a number counts only in Nodes. An int64 overflow is an
+// error. Sums of float64 can differ in the last digits between reads, because the order
+// of addition differs.
 //
-// What is no number, or not there, is left out of all but Nodes. A sum of int64 beyond int64 is an error. Sums of float64 can
-// differ in their last digits from one reading to the next, for a server adds up in the order in which it finds documents.
+// How the server finds the nodes:
 //
-//	                  ParentTree and others           AncestorArray               MaterializedPath           NestedSet
-//	a node's total    $graphLookup from it            one range of the index      one range of the index     one range of the index
-//	its children's    $graphLookup from each of them  the same range, grouped by  the same, grouped by       the same, grouped by
-//	                                                  an element of the array     a segment of the path      ranges of left numbers
+//	AncestorArray, MaterializedPath, NestedSet  one range of an index
+//	ParentTree, ChildTree                       $graphLookup
 //
-// Source: https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/, and the same manual's page on $group.
+// Source:
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/, and
+// the same manual's page on $group.
 type RollUp[V Numeric, D, K any] struct {
 	tree *Tree[D, K]
 	r    *rollup.RollUp
 }
 
-// NewRollUp declares what is added up: the number at a path of the nodes, which is a V, and where its totals are stored in them, a
-// [Totals] of V; "" for nowhere. It panics with a [*model.DeclarationError] when a path doesn't exist, is of another type, lies in an
-// array, or is one of the tree's own.
+// NewRollUp declares the totals of the number at path, of type V. into is the path at
+// which the nodes store them, as [Totals] of V; "" if they aren't stored. It panics with
+// a [*model.DeclarationError] if a path doesn't exist, has another type, lies in an
+// array, or belongs to the tree.
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V, D, K] {
@@ -66,9 +70,10 @@ func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V,
 	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, into, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
-// Total returns the query of a node's total, from its document.
+// Total returns the query of a node's totals.
 //
-// Cost: one command, one document; the server reads the subtree, by the index that Descendants uses.
+// Cost: one command, which returns one document. The server reads the subtree, by the
+// index of [Tree.Descendants].
 func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	a := &model.Aggregate[Totals[V]]{}
 	read, err := r.tree.stored(n)
@@ -78,11 +83,12 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	return a
 }
 
-// Branches returns the query of the totals of a node's children, from its document and theirs, in their order; nil means the roots,
-// from theirs. Their keys are, for a materialized path the child's segment as paths hold it, for a nested set its left number, for
-// others its _id. [RollUp.Children] puts them together.
+// Branches returns the query of the totals of n's children, in no order. children are the
+// documents of all children of n, in order. A nil n means the roots. A branch's Key is
+// the child's escaped segment for a materialized path, its left number for a nested set,
+// else its _id. [RollUp.Children] does all this.
 //
-// Cost: one command, a document for each child; the server reads the subtree, as Total.
+// Cost: one command, which returns one document per child. The server reads the subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {
 	a := &model.Aggregate[Branch[V]]{}
 	var above *tree.Node
@@ -103,11 +109,10 @@ func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V
 	return a
 }
 
-// Children reads a node's children, in order, with their totals; nil means the roots. It takes two commands, for the totals are asked
-// by the children that were read.
+// Children reads n's children, or the roots if n is nil, in order, with their totals. A
+// child that appears between the two commands has zero totals.
 //
-// Cost: two commands: the children, and Branches. What others change between them can be in one and not in the other: a child that
-// the totals don't know has none.
+// Cost: two commands, the children and then [RollUp.Branches].
 func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]Total[D, V], error) {
 	var above *tree.Node
 	if n != nil {
@@ -136,17 +141,17 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 	return out, nil
 }
 
-// Store returns the change that stores in each node its total, computed from the field in all nodes: totals that are right
-// already are not written. It is decided from the nodes, with their links, the field and the totals that they hold. It refuses a
-// tree that has to be repaired first, with [ErrDamaged], and numbers that can't be added up, with a [*model.ValueError].
+// Store returns the change that computes the totals of all nodes, and stores totals that
+// differ. A damaged tree gives [ErrDamaged]. Numbers that can't be added up give a
+// [*model.ValueError].
 //
-// Moves and other changes of the tree are kept away meanwhile. What writes the field is not: totals say what it was when it was
-// read, and go stale with every later change of it, until Store runs again. A cut leaves some nodes with new totals and others
-// with those of before; it can be run again.
+// Other changes of the tree wait meanwhile, but writes of the field don't. Run Store
+// again to follow them. A crash leaves some nodes with old totals. Run it again.
 //
-// Cost: one command, in batches, that reads the links, the field and the totals of all nodes, which are held in memory, some 1 KB
-// for each; a document written for each total that differs, and a command for each 25,000 documents or 16 MiB of them; two
-// commands for the lease. A change of one leaf's number changes the totals of its ancestors, and of no others.
+// Cost: one command, in batches, reads the links, the field and the totals of all nodes
+// into memory, about 1 KB each. A command per 25,000 documents or 16 MiB of writes, two
+// for the lease. If one leaf's number changes, only its total and its ancestors' totals
+// are written.
 func (r *RollUp[V, D, K]) Store() model.Change[any] {
 	return r.r.Store()
 }

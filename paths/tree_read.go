@@ -23,7 +23,8 @@ func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
 	return t.linked(read.ID, err)
 }
 
-// Siblings returns the query of the other children of a node's parent, or of the other roots, in order.
+// Siblings returns the query of the other children of n's parent, or of the other roots,
+// in order.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
@@ -35,7 +36,7 @@ func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
 	return t.linked(parent, err, mql.E("_id", mql.Op("$ne", read.ID)))
 }
 
-// linked is the query of the children of a parent, nil for the roots.
+// linked is the query of a parent's children, or of the roots if parent is nil.
 func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D] {
 	f := t.docs.Find(nil)
 	if f.Err = err; err == nil {
@@ -45,18 +46,21 @@ func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D
 	return f
 }
 
-// Ancestors returns the query of the nodes above a node, root first. A node is above another where it is among these.
+// Ancestors returns the query of the nodes above n, root first.
 //
-// Cost: one command: of an ancestor array by _id, of a materialized path by the index on the path, of a nested set by that on the
-// right number; a parent tree or child tree follows the links by $graphLookup and _id.
+// Cost: one command. An ancestor array uses _id, a materialized path the index on the
+// path, a nested set the index on the right number. Parent trees and child trees use
+// $graphLookup by _id.
 func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.t.Rep.Above) }
 
-// Descendants returns the query of the nodes below a node, down to a depth: 1 means children, 0 means all. A negative depth is
-// refused. Of a nested set they come in preorder, but none where a change that is being written shifts the node's numbers. Of other
-// representations they come in no order: [Tree.Arrange] puts them in preorder.
+// Descendants returns the query of the nodes below n, down to a depth. Depth 1 means
+// children, 0 means all. A negative depth gives a [*model.ValueError]. A nested set
+// returns the nodes in preorder, but none if n was read while a change shifted its
+// numbers. Other representations return them in no order: use [Tree.Arrange].
 //
-// Cost: one command: of an ancestor array by the index on the array, of a materialized path by that on the path, of a nested set by
-// that on the left number; a parent tree or child tree follows the links by $graphLookup and their index.
+// Cost: one command. An ancestor array uses the index on the array, a materialized path
+// the index on the path, a nested set the index on the left number. Parent trees and
+// child trees use $graphLookup by the index on the links.
 func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 	a := t.around(n, func(n tree.Node) tree.Source { return t.t.Rep.Below(n, max(depth, 0)) })
 	if depth < 0 {
@@ -65,13 +69,14 @@ func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 	return a
 }
 
-// Leaves returns the query of the nodes below a node that have no children, in the order of Descendants.
+// Leaves returns the query of the nodes below n that have no children, in the order of
+// Descendants.
 //
-// Cost: one command, as Descendants; only the leaves are sent. Each node is joined with its children on the server, by the index on the
-// links, but of a nested set without gaps, whose numbers tell its leaves.
+// Cost: one command, as Descendants. Only leaves are sent. The server looks for children
+// of each node by the index on the links, except in a nested set without gaps.
 func (t *Tree[D, K]) Leaves(n *D) *model.Aggregate[D] { return t.around(n, t.t.Leaves) }
 
-// around is the query of nodes around one, whose document is handed in.
+// around is a query of nodes related to n.
 func (t *Tree[D, K]) around(n *D, of func(tree.Node) tree.Source) *model.Aggregate[D] {
 	a := model.AggregateAs[D](t.docs, nil)
 	read, err := t.stored(n)
@@ -85,15 +90,15 @@ func (t *Tree[D, K]) around(n *D, of func(tree.Node) tree.Source) *model.Aggrega
 	return a
 }
 
-// A Visit is a node that a walk comes to.
+// A Visit is a node of a walk.
 type Visit[D any] struct {
 	Doc   D
-	Depth int // below where the walk began
+	Depth int // below the start of the walk
 }
 
-// Arrange puts nodes that were read in preorder: parents before their children, siblings in order. It begins with the node that was
-// asked about, at depth 0, or with the roots where that is nil. Nodes that the parent links don't put below it are left out. It sends
-// nothing, and encodes each document once.
+// Arrange puts documents in preorder: parents before children, siblings in order. It
+// begins with n at depth 0, or with the roots if n is nil. It leaves out nodes that the
+// parent links don't place below n. It sends nothing, and encodes each document once.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""
@@ -119,16 +124,17 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	}
 }
 
-// Dump goes through all nodes of the tree in preorder: roots in order, parents before their children, siblings in order. Depths are
-// below the roots. [Tree.Load] of the documents, in any order, makes the same tree; [NewForest] makes a [Forest] of them. It can be
-// ranged over again, and reads again then.
+// Dump yields all nodes in preorder. Depths are below the roots. [Tree.Load] makes the
+// same tree of the documents, [NewForest] a [Forest]. Each range over it reads again.
 //
-// A tree that has to be repaired first gives [ErrDamaged], as far as it is seen, and so may one that is changed meanwhile: go on in
-// [Tree.Settled], or begin anew. A node that is deleted while others are read is left out, with what was below it.
+// If Dump notices damage, also by a change during the walk, it yields [ErrDamaged]: use
+// [Tree.Settled], or begin again. If a node is deleted during the walk, Dump leaves out
+// its subtree.
 //
-// Cost: for a nested set one command, in batches, by the index on the left number; it holds one node for each depth. For others one
-// command, in batches, that reads the links of all nodes, which are held in memory, some 600 bytes for each, and one for each 500
-// nodes that reads them by _id.
+// Cost: a nested set takes one command, in batches, by the index on the left number, and
+// keeps one node per depth in memory. Other trees take one command, in batches, which
+// reads the links of all nodes into memory, about 600 bytes each, and one per 500 nodes,
+// by _id.
 func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		more := true
@@ -146,11 +152,11 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 	}
 }
 
-// Settled runs a read while no change of the tree is at work, and again when one began in between: see [model.Lease.Settled]. So
-// what the tree's queries give within read fits together, and none of them sees a part of a change. It takes no transaction; where
-// writers leave no pause, it gives up with [model.ErrLeased].
+// Settled calls read while no change of the tree runs, and again if a change began
+// meanwhile. So the queries in read see all of a change or nothing. If writers leave no
+// pause, it gives up with [model.ErrLeased]. See [model.Lease.Settled].
 //
-// Cost: two commands beside the read's, for each time that it is run.
+// Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {
 	return t.t.Lease.Settled(ctx, db, read)
 }
