@@ -36,11 +36,10 @@ type ProximitySpec struct {
 //
 // Spaces, tabs, line ends and ends of values separate words, but not commas or hyphens.
 //
-// One atomic update writes list and text. [Proximity.Checks] finds texts that other code
-// left unchanged.
+// One atomic update writes list and text.
 //
-// A query reads every text, because an index can't find a word inside a text. Use it for
-// some thousands of documents, or with an indexed condition. Otherwise use [Numbered],
+// A query reads every text, because an index can't find a word inside a text. With more
+// than some thousands of documents, add an indexed condition, or use [Numbered],
 // $elemMatch or a search engine.
 //
 // Source: "Nested Documents Flattening: Proximity Queries" (seed 002 §16);

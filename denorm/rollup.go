@@ -13,7 +13,7 @@ import (
 // RollupSpec says what the bins of a [Rollup] count. Time, Bins and Mark are required.
 type RollupSpec struct {
 	Time string   // path of an event's time, a time.Time or bson.DateTime
-	By   []string // paths of an event's group (strings, integers, ObjectIDs); empty: one group
+	By   []string // paths of its group: strings, integers, ObjectIDs; or none
 
 	// Sums, Mins and Maxs are paths of an event's numbers. A bin stores their sum,
 	// minimum or maximum, and how many events have a value, for averages.
@@ -23,12 +23,12 @@ type RollupSpec struct {
 	Zone *time.Location // of hours, days and months; nil means UTC
 	Mark string         // path of an event's *RollupMark, tagged omitempty
 
-	// Keep is how many batches a bin remembers: 1 to 10,000, default 100. A batch counts
-	// twice if two runners finish it with Keep other batches of one bin in between.
+	// Keep is how many batches a bin remembers: 1 to 10,000, default 100. See Consistency
+	// in [Rollup].
 	Keep int
 
-	// For is how long events are kept, from their time on ([Rollup.Expire]).
-	// [Rollup.Checks] skips bins of older events. 0 means for ever.
+	// For is how long events are kept ([Rollup.Expire]). [Rollup.Checks] skips older
+	// bins. 0 means for ever.
 	For time.Duration
 }
 
@@ -41,9 +41,9 @@ type RollupMark struct {
 
 // A RollupDoc is a bin: the totals of one group's events in one hour, day or month.
 //
-// G is the type of the field at By. For several paths, G is a struct with a field for
-// each path, with "/" for each dot. Without By, G is struct{}. V is int64, float64 or
-// bson.Decimal128, and must represent all numbers of the bin.
+// G is the type of the field at By, or for several paths a struct with a field per path,
+// "/" for each dot, or struct{} without By. V is int64, float64 or bson.Decimal128, and
+// must represent all numbers of the bin.
 type RollupDoc[G, V any] struct {
 	ID     string                    `bson:"_id"` // group, unit and start
 	Group  G                         `bson:"group,omitempty"`
@@ -51,7 +51,7 @@ type RollupDoc[G, V any] struct {
 	Start  time.Time                 `bson:"start"`
 	N      int64                     `bson:"n"`                // number of events
 	Values map[string]RollupValue[V] `bson:"values,omitempty"` // by path, with "/" for a dot
-	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // the latest batches
+	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // latest batches
 }
 
 // A RollupValue is what a bin stores of one number. Sum, Min and Max are zero unless the
@@ -70,12 +70,11 @@ type RollupTotal[V any] struct {
 }
 
 // Rollup keeps totals of events by hour, day and month: how many views a page had, and
-// their total and longest time. A chart of a year reads twelve documents, and the events
-// can be deleted.
+// their total and longest time. Then you can delete the events.
 //
 // [Rollup.Insert] stores an event with a mark: the event waits. [Rollup.Roll], run by a
 // timer or in a loop, adds waiting events to the bins and removes the marks. Late events
-// count in the bin of their own time. Don't change events. Deleted events stay counted.
+// count in the bin of their time. Don't change events. Deleted events stay counted.
 //
 // Bins start at full hours, midnights and first days of months, as clocks in Zone show
 // them. An hour that a clock repeats makes two bins.
@@ -95,10 +94,9 @@ type RollupTotal[V any] struct {
 //  4. The marks are removed, the leader's last.
 //
 // The next run finishes an interrupted batch. Several runners can run at once: a batch
-// that two finish counts once.
-//
-// Two things break this: Keep other batches of a bin between two runs of one batch, and
-// deleting an event that waits or belongs to a batch. [Rollup.Rebuild] repairs the bins.
+// that two finish counts once, unless they finish Keep other batches of one bin in
+// between. Don't delete events with a mark. [Rollup.Rebuild] repairs the bins in these
+// cases.
 //
 // # Scopes
 //
@@ -108,10 +106,10 @@ type RollupTotal[V any] struct {
 // Source: data binning and materialized views (seed 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
-// Indexes returns a partial index of the waiting events, and indexes of events by time
-// and of bins by start.
+// Indexes returns a partial index of waiting events, and indexes of events by time and
+// bins by start.
 //
-// Checks returns up to three checks. The last two ignore batches in progress:
+// Checks returns these checks. The last two ignore batches in progress:
 //
 //   - Events that aren't rolled up. Mending runs [Rollup.Roll].
 //   - Finest bins that are missing or differ from their events, including events stored
@@ -150,7 +148,7 @@ func NewRollup[E, K, G, V any](
 
 // Insert returns the write that stores a waiting event. If an equal event is stored, it
 // does nothing. A different event with the same _id gives [model.ErrTaken]. An event
-// without time or group, or with an unfit number, is refused.
+// without time or group, or with a number that V can't represent, is refused.
 //
 // Cost: one command, one document; on a duplicate key error one more command.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
@@ -161,25 +159,22 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 //
 // Cost: two commands if nothing waits. Seven per batch of 500 events
 // (JobOptions.BatchSize, at most 5,000). Each event is written twice, each bin once.
-// Served by the partial index and _id.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
 // Rebuild returns the job that recounts the bins between two starts of finest bins:
-// finest bins from events, coarser bins from finer bins. It writes the bins that differ.
+// finest bins from events, coarser bins from finer bins.
 //
 // All events of this time must be stored, otherwise bins lose counts. Don't delete finer
 // bins meanwhile.
 //
-// Inserts and rollups may run at the same time. A bin that changes meanwhile is
-// recounted, up to 100 times.
+// Inserts and rollups may run meanwhile. Bins that change are recounted, up to 100 times.
 //
 // Cost: five commands per start of a bin, for all groups together, and two more if some
 // differ. Served by [Rollup.Indexes]. If interrupted, run it again.
 func (x *Rollup[E, K, G, V]) Rebuild(from, to time.Time) model.Job { return x.r.Rebuild(from, to) }
 
 // Bins returns the query of a group's bins of one unit with from ≤ start < to, in order.
-// A zero time is no bound. Times without events have no bin. Page with Limited and
-// After(bin.ID).
+// A zero time is no bound. Times without events have no bin. Page with After(bin.ID).
 //
 // Cost: one command per batch; served by _id.
 func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *model.Find[RollupDoc[G, V]] {

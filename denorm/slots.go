@@ -11,7 +11,7 @@ import (
 
 // SlotsSpec says how numbers are divided. The zero value is a counter in 16 slots.
 type SlotsSpec struct {
-	// Slots is how many slots a new key gets: a power of two up to 1024, default 16.
+	// Slots is the number of slots of a new key: a power of two up to 1024, default 16.
 	// [Slots.Resize] changes existing keys.
 	Slots int
 
@@ -19,24 +19,24 @@ type SlotsSpec struct {
 	Stock bool
 
 	// Keep is how many tokens a slot remembers, at most 10000, default 100. A retry after
-	// Keep other operations in its slot counts twice. Joined slots keep Keep tokens in
-	// all.
+	// Keep other operations in its slot counts twice.
 	Keep int
 }
 
 // SlotDoc is one slot of a key: a string, an integer or a bson.ObjectID.
 type SlotDoc[K any] struct {
-	ID   string           `bson:"_id"` // key and slot number
-	Key  K                `bson:"key"`
-	N    int32            `bson:"n"`              // slot number, from 0
-	Of   int32            `bson:"of"`             // H mod Of = N; 0: closed
+	ID  string `bson:"_id"`
+	Key K      `bson:"key"`
+	N   int32  `bson:"n"` // slot number, from 0
+	// Of defines which tokens belong here: H modulo Of = N. A closed slot has 0.
+	Of   int32            `bson:"of"`
 	Sum  int64            `bson:"sum"`            // of this slot's operations
-	Free int64            `bson:"free,omitempty"` // stock that can be taken here
-	Ops  []SlotOp         `bson:"ops,omitempty"`  // the latest operations
-	Seq  int64            `bson:"seq"`            // of the last transfer sent
-	Out  bson.Raw         `bson:"out,omitempty"`  // the unfinished transfer sent
-	In   bson.Raw         `bson:"in,omitempty"`   // the transfer expected
-	Got  map[string]int64 `bson:"got,omitempty"`  // last transfers received
+	Free int64            `bson:"free,omitempty"` // available stock
+	Ops  []SlotOp         `bson:"ops,omitempty"`
+	Seq  int64            `bson:"seq"`           // of the last transfer sent
+	Out  bson.Raw         `bson:"out,omitempty"` // the unfinished transfer sent
+	In   bson.Raw         `bson:"in,omitempty"`  // the transfer expected
+	Got  map[string]int64 `bson:"got,omitempty"` // last transfers received
 }
 
 // SlotOp is a counted operation.
@@ -50,7 +50,7 @@ type SlotOp struct {
 type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
 	Sum   int64 `bson:"sum"`
-	Free  int64 `bson:"free"`  // stock that can be taken, without transfers
+	Free  int64 `bson:"free"`  // available stock, without transfers
 	Slots int64 `bson:"slots"` // open slots
 }
 
@@ -62,9 +62,9 @@ type SlotTotal[K any] struct {
 // slots. A slot with too little stock for a Take gets stock from other slots.
 //
 // Stock moves in three updates. It leaves the first slot as a numbered transfer, the
-// second slot adds the transfer once, and the transfer is removed. Any operation finishes
-// the transfers that it reads. Slots are divided and joined likewise. A joined slot stays
-// as a closed document with its sum.
+// second slot adds the transfer, and the transfer is removed. Any operation finishes the
+// transfers that it reads. Slots are divided and joined likewise. A joined slot stays as
+// a closed document with its sum.
 //
 // Source: distributed counters,
 // https://firebase.google.com/docs/firestore/solutions/counters; the resizing is Litwin's
@@ -74,11 +74,10 @@ type SlotTotal[K any] struct {
 //
 //   - Unfinished transfers. Mending finishes them.
 //   - Keys with missing slots, shared tokens, or a stock that differs from the sum.
-//     Mending stores missing slots, which an interrupted operation left. The rest comes
-//     from other code and isn't mended.
+//     Mending stores missing slots. The rest comes from other code and isn't mended.
 //   - Slots with other slots' tokens or negative stock, from other code. Not mended.
 //
-// Cost: see [model.Check]; the second check reads keys that look wrong twice or more.
+// Cost: see [model.Check]; the second check reads suspicious keys twice or more.
 type Slots[K any] struct {
 	model.Parts
 
@@ -99,8 +98,8 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 // no-op, and op with another n gives [ErrToken]. The server refuses sums over 64 bits.
 //
 // Cost: one command, one document by _id. Two more if the key has other slots than the
-// spec, or op was counted. A new key costs five, and stores all slots. A crash can leave
-// missing slots, which the next operation stores.
+// spec, or op was counted. A new key costs five, and stores all slots. After a crash the
+// next operation stores missing slots.
 func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Add(key, n, op)
 }
@@ -111,14 +110,13 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 //
 // Cost: one command, one document by _id, if the operation's slot has enough. With stock
 // from one other slot, five commands and three documents; from two, seven and six; each
-// further slot, one and three. A ShortError costs three commands or more. A crash can
-// leave transfers. The next operation that reads them finishes this Take too.
+// further slot, one and three. A ShortError costs three commands or more. After a crash
+// the next operation that reads the transfers finishes this Take too.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }
 
-// Total returns the pipeline of a key's total. For an unknown key, One returns
-// [model.ErrNotFound].
+// Total returns the pipeline of a key's total. An unknown key gives [model.ErrNotFound].
 //
 // Cost: one command, served by _id; it reads the key's slots.
 func (s *Slots[K]) Total(key K) *model.Aggregate[SlotTotal[K]] {
@@ -135,11 +133,11 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 
 // Resize returns the change that divides a key into another number of slots, a power of
 // two up to 1024, while others write. An unknown key gives [model.ErrNotFound]. Of two
-// different Resizes, one may give up.
+// different Resizes, one may give up. Change SlotsSpec.Slots too, otherwise operations
+// read before they write.
 //
 // Cost: five commands to double the slots (each written twice), seven to halve them, and
-// the same for each further step. A crash leaves some slots divided, which is harmless:
-// run it again.
+// the same for each further step. A crash leaves some slots divided: run it again.
 func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
 	return s.s.Resize(key, slots)
 }

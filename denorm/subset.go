@@ -7,8 +7,8 @@ import (
 )
 
 // Subset keeps a parent's newest n children, or the first n in another order, in an array
-// of the parent. All children are in their own collection. A page with a post and its ten
-// newest comments reads one document.
+// of the parent. All children are in their own collection. A post with its ten newest
+// comments is one document.
 //
 // An element contains the child's _id and the copied fields. The array is sorted.
 //
@@ -32,8 +32,7 @@ import (
 // Run its job to introduce the array, or after By, Max or Fields changed.
 //
 // Cost: see [model.Check]. The server reads each parent's first children by the index, or
-// without it all children for each parent. Mending writes one document per finding, by
-// _id.
+// without it all children for each parent. Mending writes one document per finding.
 type Subset[P, PK, C, CK any] struct {
 	model.Parts
 
@@ -76,8 +75,8 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 }
 
 // Set returns the change that sets fields of a child by path, and its element. nil stores
-// null. Setting the reference moves the child to another parent. The write requires that
-// copied fields and reference are as read. A missing child gives [model.ErrNotFound].
+// null. Setting the reference moves the child to another parent. A missing child gives
+// [model.ErrNotFound].
 //
 // Cost: two commands to read, one for the child, one or two for each array that changes,
 // and one to check again if the child's place changed. A crash leaves an array with the

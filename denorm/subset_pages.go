@@ -26,20 +26,18 @@ type SubsetPagesSpec struct {
 // # Consistency
 //
 // The pages are the truth. An operation writes the page first, then the parent. A crash
-// in between leaves an array that lacks a new element, still has a removed element, or
-// has old fields. A retry of the operation repairs it, and so does [SubsetPages.Refresh].
-// [SubsetPages.Checks] finds it.
+// in between leaves an array that lacks a new element, or has an old one. A retry or
+// [SubsetPages.Refresh] repairs it, [SubsetPages.Checks] finds it.
 //
-// Concurrent operations don't lose elements. One race can leave an old element in the
-// array, which Checks finds: a Set or Remove of an element before its Append returns.
-// Under [model.WithTransactions], which makes an Append one transaction, this race can't
-// happen. A Set or Remove is two transactions, or one within [model.InTx].
+// Concurrent operations don't lose elements. One race can leave an old element, which
+// Checks finds: a Set or Remove of an element before its Append returns. Under
+// [model.WithTransactions] this race can't happen. A Set or Remove is one transaction
+// only within [model.InTx].
 //
 // Source: posts that embed the newest comments and store all by the hundred (seed 000);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
 //
-// Indexes returns the Bucket's index, which finds an element by key and the pages of a
-// parent.
+// Indexes returns the Bucket's index.
 //
 // Checks returns the Bucket's checks after two others:
 //
@@ -48,8 +46,8 @@ type SubsetPagesSpec struct {
 //     or Max changed.
 //   - Pages without a parent. Mending deletes pages that haven't changed since.
 //
-// Cost: see [model.Check]. The first check reads all pages by Indexes. Mending writes one
-// document per finding, by _id.
+// Cost: see [model.Check]. The first check reads all pages. Mending writes one document
+// per finding, by _id.
 type SubsetPages[P, K, E any] struct {
 	model.Parts
 
@@ -60,11 +58,10 @@ type SubsetPages[P, K, E any] struct {
 
 // NewSubsetPages declares that the parents' array at path contains the newest elements of
 // a Bucket's pages. It panics with a [*model.DeclarationError] if the array lies inside
-// another, can be stored as null or doesn't have the Bucket's elements, if the Bucket has
-// no Key or is in the parents' collection, or for a bad spec.
+// another, can be stored as null or has other elements than the Bucket, if the Bucket has
+// no Key or the parents' collection, or for a bad spec.
 //
-// Give [model.New] the SubsetPages without its Bucket. Read pages with the Bucket's
-// methods.
+// Give [model.New] the SubsetPages without its Bucket.
 func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, pages *Bucket[K, E], spec SubsetPagesSpec) *SubsetPages[P, K, E] {
 	if pages == nil {
 		core.Place("NewSubsetPages of "+parents.Name()).Fail("no bucket for the pages", "give what NewBucket returned")
@@ -73,10 +70,10 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), parents, pages, s}
 }
 
-// Append returns the change that adds an element to the newest page, as [Bucket.Append]
-// does, and to the parent's array, which drops elements over Max. If a page contains the
-// element's key, only the array is refreshed. A missing parent gives [model.ErrNotFound],
-// but the element is stored in a page.
+// Append returns the change that adds an element to the newest page ([Bucket.Append]) and
+// to the parent's array, which drops elements over Max. If a page contains the element's
+// key, only the array is refreshed. A missing parent gives [model.ErrNotFound], but the
+// element is stored in a page.
 //
 // Cost: two commands to read, two to write, two documents; more if the Bucket closes a
 // page for MaxBytes. A crash leaves an array without the element: run it again.
@@ -122,11 +119,10 @@ func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.
 
 // Rest returns the pipeline of a parent's pages, newest first, without the elements in
 // parent's array, as the caller read it. after is the _id of the last page that was read,
-// or "". n 0 means all. Pages without other elements are left out. Items are in append
-// order, and N counts all items of the page.
+// or "". n 0 means all. Pages without other elements are left out. N counts all items of
+// a page.
 //
-// Cost: one command, served by _id; it reads up to n pages, and pages that are entirely
-// in the array.
+// Cost: one command, served by _id; it reads n pages, and pages entirely in the array.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, after string, n int64) *model.Aggregate[BucketDoc[K, E]] {
 	pipeline, err := x.s.Rest(parent, after, n)
 	return commands.Indexed(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)

@@ -26,7 +26,7 @@ type UniqueSpec struct {
 // UniqueDoc says that a group saw a member in a period. G and M are strings, integers or
 // bson.ObjectIDs.
 type UniqueDoc[G, M any] struct {
-	ID     string    `bson:"_id"` // group, period and member
+	ID     string    `bson:"_id"`
 	Group  G         `bson:"group"`
 	Member M         `bson:"member"`
 	Period string    `bson:"period,omitempty"` // "2014-03-28" or "2014-03"; "" without a Period
@@ -38,14 +38,12 @@ type UniqueDoc[G, M any] struct {
 // visit writes the same document, and a count reads a range of _id.
 //
 // The _id is group#period#member, or group#member without a Period. "#" and "%" within a
-// part are written as %23 and %25, and integers with 20 digits. The collection must not
-// have a collation.
+// part are %23 and %25, integers have 20 digits. The collection must not have a
+// collation.
 //
 // Times of a query are from ≤ t < to. Periods that overlap them count whole, and a member
 // of several periods counts once. A zero time is no bound. Without a Period, both times
 // must be zero.
-//
-// A visit is one atomic upsert.
 //
 // Source: "Aggregation with Composite Keys", unique visitors per site, and "Composite Key
 // Index" (seed 002 §9 and §8).
@@ -69,7 +67,7 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	return out
 }
 
-// Visit returns the write that stores that a group saw a member at a time. It is
+// Visit returns the upsert that stores that a group saw a member at a time. It is
 // idempotent.
 //
 // Cost: one command; one document, by _id, if the member is new in its period.
@@ -84,8 +82,8 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 // the first visits counted: run it again.
 func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x.u.VisitAll(visits) }
 
-// Seen returns the query of the document that a visit at this time stores. If the member
-// wasn't seen in that period, One returns [model.ErrNotFound].
+// Seen returns the query of the document that a visit at this time stores. Without a
+// visit in that period, One returns [model.ErrNotFound].
 //
 // Cost: one command, one document by _id.
 func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -94,7 +92,7 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[Un
 }
 
 // Visits returns the query of a group's documents, ordered by period and member. Page
-// with Limited and After(doc.ID).
+// with After(doc.ID).
 //
 // Cost: one command per batch; served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -121,8 +119,7 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggreg
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline of the count of each group, in order. Empty groups are left
-// out.
+// Counts returns the pipeline of each group's count, in order. Empty groups are left out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
 // periods, or the whole collection without bounds.
@@ -131,14 +128,12 @@ func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
-// Rollup returns the plan that counts these times' members in another collection with a
-// longer or no period: days into months, so that the days can expire. Both need the same
-// Location. Existing counts stay, so a month can be filled day by day, before the days
-// are deleted.
+// Rollup returns the plan that counts members in another collection with a longer or no
+// period: days into months, so that the days can expire. Both need the same Location.
+// Existing counts stay, so a month can be filled day by day, before the days are deleted.
 //
-// Cost: one command for each of at most 120 longer periods, served by
-// [UniqueCount.Indexes]; it reads these times' keys and writes each member of a group
-// once. If interrupted, run it again.
+// Cost: one command per longer period, at most 120, served by [UniqueCount.Indexes]; it
+// writes each member of a group once. If interrupted, run it again.
 func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) model.Plan {
 	if into == nil {
 		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("into", nil, "is nil: give what NewUniqueCount returned"))

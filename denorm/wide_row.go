@@ -23,13 +23,12 @@ type WideRowSpec struct {
 
 	Max int // maximum columns per document, 2 to 100,000; 0 means 500
 
-	// MaxBytes is the size up to which columns are added to a row's document: 4 KiB to 15
-	// MiB, 0 means 1 MiB. A column can have half of it. A [RowSide.Refresh] can exceed
-	// it.
+	// MaxBytes is the maximum size of a row's document, 4 KiB to 15 MiB; 0 means 1 MiB. A
+	// column can have half of it. A [RowSide.Refresh] can exceed it.
 	MaxBytes int
 }
 
-// A RowColumn is a column of a row: a link to a document with an _id of type K.
+// A RowColumn is a link to a document with an _id of type K.
 type RowColumn[K any] struct {
 	Key string        `bson:"k"` // "time|id", the order of columns
 	At  time.Time     `bson:"at"`
@@ -40,11 +39,10 @@ type RowColumn[K any] struct {
 
 // WideRow is a many-to-many relation that is read from both ends in order of time: which
 // items a user likes, and which users like an item. Each left and right document has a
-// row. A row's columns contain time, id and copied fields, so one read shows a page of
-// names.
+// row. Its columns contain time, id and copied fields, so one read shows a page of names.
 //
-// A row's documents contain up to Max columns, each for a stretch of time. A full
-// document is split:
+// A row's documents contain up to Max columns, each for a time span. Full documents are
+// split:
 //
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
@@ -72,15 +70,14 @@ type RowColumn[K any] struct {
 //
 //   - Pairs without exactly one column in each row, both with the same time. Mending
 //     links or unlinks the pair as the left row says, with its earliest time. It skips
-//     pairs with a column younger than Age. This check takes no filter.
-//   - For each side with copied fields, columns with old fields. Mending updates them,
-//     unless they changed since. After a concurrent split, check again.
+//     pairs with a column younger than the check's Age. This check takes no filter.
+//   - Columns with old copied fields. Mending updates them, unless they changed since.
+//     After a concurrent split, check again.
 //   - Columns that link to a missing document. Not mended: use [WideRow.Unlink].
-//   - Documents with more than Max columns. Not mended: the next column splits them.
+//   - Documents with more than Max columns. The next column splits them.
 //
-// Cost: see [model.Check]. The first check reads all rows' documents, and mends each pair
-// as [WideRow.Link] does. The check of copied fields reads each linked document by _id,
-// once per distinct copy; mending uses [WideRow.Indexes].
+// Cost: see [model.Check]. The first check reads all rows, and mends each pair like
+// [WideRow.Link]. The second reads each linked document by _id, once per distinct copy.
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -90,7 +87,7 @@ type WideRow[L, LK, R, RK any] struct {
 // NewWideRow declares a relation between two collections. It panics with a
 // [*model.DeclarationError] if the four collections aren't distinct, if a copied path
 // doesn't exist, lies inside an array or overlaps another, if an _id isn't a string,
-// integer or bson.ObjectID, or for a bad Max or MaxBytes.
+// integer or ObjectID, or for a bad spec.
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
@@ -101,9 +98,9 @@ func NewWideRow[L, LK, R, RK any](
 }
 
 // Link returns the change that links two documents at a time, and copies their fields. op
-// is the operation's token, a new bson.NewObjectID(). A linked pair keeps its time, and a
-// missing column is added. After another writer it reads again, up to 100 times. It can
-// be retried, but after an Unlink it links the pair again.
+// is the operation's token, a new bson.NewObjectID(). A linked pair keeps its time, and
+// gets a missing column. After another writer it reads again, up to 100 times. A retry
+// after an Unlink links the pair again.
 //
 // Cost: six commands, two documents, by [WideRow.Indexes] and _id. A full document costs
 // four more commands and three documents.
@@ -119,7 +116,7 @@ func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 	return x.w.Unlink(left, right)
 }
 
-// Linked returns the query of the left row's document with the pair's column alone. Count
+// Linked returns the query of the left row's document with only the pair's column. Count
 // or One report whether the pair is linked, and since when.
 //
 // Cost: one command, served by [WideRow.Indexes].
@@ -127,19 +124,19 @@ func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK
 	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
 }
 
-// A RowPage is a document of a row, with columns that link to ids of type K.
+// A RowPage is a document of a row that links to ids of type K.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
 	Low  string         `bson:"low"` // first key, inclusive
-	High string         `bson:"hi"`  // last key, exclusive
+	High string         `bson:"hi"`  // end key, exclusive
 	N    int            `bson:"n"`
 	Cols []RowColumn[K] `bson:"cols"`
 }
 
-// Left returns the left documents' side, for rows with links to right documents.
+// Left returns the side of the left documents' rows.
 func (x *WideRow[L, LK, R, RK]) Left() RowSide[L, LK, RK] { return RowSide[L, LK, RK]{x.w, 0} }
 
-// Right returns the right documents' side, for rows with links to left documents.
+// Right returns the side of the right documents' rows.
 func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
 	return RowSide[R, RK, LK]{x.w, 1}
 }
@@ -169,8 +166,7 @@ func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[R
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
 }
 
-// ColumnsFrom returns the key of a time in a row: earlier columns come before it, columns
-// at this time or later after it.
+// ColumnsFrom returns the key between columns before t and columns at t or later.
 func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
 // A RowCount is the size of a row.
@@ -187,8 +183,8 @@ func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 	return &model.Aggregate[RowCount]{Aggregation: s.w.Count(s.side, id)}
 }
 
-// Refresh returns the write that copies a document's fields to all columns that link to
-// it. Run it after the document changed. It is idempotent.
+// Refresh returns the write that copies a changed document's fields to all columns that
+// link to it. It is idempotent.
 //
 // Cost: one command, served by [WideRow.Indexes]; all documents of the other side's rows
 // with the column. If interrupted, or during a split, some columns stay old: run it
