@@ -126,7 +126,7 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 
 // Equal returns the query of the documents with one element in which all of these fields
 // have these string values. nil matches null or a missing field. A pattern over 32,000
-// bytes, the server's limit, is refused.
+// bytes is refused.
 //
 // Cost: one command; the server reads every text, or every key of the index.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {

@@ -51,7 +51,7 @@ type RollupDoc[G, V any] struct {
 	Start  time.Time                 `bson:"start"`
 	N      int64                     `bson:"n"`                // number of events
 	Values map[string]RollupValue[V] `bson:"values,omitempty"` // by path, with "/" for a dot
-	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // latest batches
+	Ops    []bson.ObjectID           `bson:"ops,omitempty"`
 }
 
 // A RollupValue is what a bin stores of one number. Sum, Min and Max are zero unless the
@@ -194,9 +194,9 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events before a time, except waiting events.
-// The bins stay. Don't Rebuild that time afterwards, and set RollupSpec.For for the
-// checks. It is idempotent.
+// Expire returns the write that deletes the rolled-up events before a time. Waiting
+// events and bins stay. Don't Rebuild that time afterwards, and set RollupSpec.For for
+// the checks. It is idempotent.
 //
 // Cost: one command, served by [Rollup.Indexes]; all these events. If interrupted, some
 // events stay.

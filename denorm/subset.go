@@ -42,7 +42,7 @@ type Subset[P, PK, C, CK any] struct {
 
 // SubsetSpec says what a [Subset] keeps. Max and By are required.
 type SubsetSpec struct {
-	Max int // maximum number of elements, at least 1
+	Max int // maximum elements, at least 1
 
 	// By is the order of the children, kept children first: {time: -1}. The _id is added,
 	// in the direction of the last field. The fields of By are copied, and every child

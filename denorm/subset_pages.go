@@ -12,7 +12,7 @@ import (
 
 // SubsetPagesSpec says which elements a parent keeps. Max and By are required.
 type SubsetPagesSpec struct {
-	Max int // maximum number of elements in the parent, 1 to 100,000
+	Max int // maximum elements in the parent, 1 to 100,000
 
 	// By is the order of the elements, kept elements first: {time: -1}. The elements' key
 	// is added. Every element must have these fields.

@@ -129,8 +129,9 @@ func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[
 }
 
 // Rollup returns the plan that counts members in another collection with a longer or no
-// period: days into months, so that the days can expire. Both need the same Location.
-// Existing counts stay, so a month can be filled day by day, before the days are deleted.
+// period: days into months, so that the days can expire. Both times are required. Both
+// collections need the same Location. Existing counts stay, so a month can be filled day
+// by day, before the days are deleted.
 //
 // Cost: one command per longer period, at most 120, served by [UniqueCount.Indexes]; it
 // writes each member of a group once. If interrupted, run it again.

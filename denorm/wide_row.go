@@ -24,7 +24,8 @@ type WideRowSpec struct {
 	Max int // maximum columns per document, 2 to 100,000; 0 means 500
 
 	// MaxBytes is the maximum size of a row's document, 4 KiB to 15 MiB; 0 means 1 MiB. A
-	// column can have half of it. A [RowSide.Refresh] can exceed it.
+	// column can have half of it, its copied fields a quarter. A [RowSide.Refresh] can
+	// exceed it.
 	MaxBytes int
 }
 

@@ -36,9 +36,9 @@ type NearestSpec struct {
 
 // Ring is one read of a search by rings.
 type Ring struct {
-	Meters float64 // radius that is now completely read
-	Ranges int     // ranges of keys that were read
-	Read   int     // documents that were read
+	Meters float64 // radius that is read completely
+	Ranges int     // key ranges read
+	Read   int     // documents read
 }
 
 // nearest is the non-generic core of a [Nearest].
@@ -58,7 +58,8 @@ type nearest struct {
 // previous page, or zero. Numbers, strings and ObjectIDs as _id have MongoDB's order,
 // other types the order of their bytes.
 //
-// The search reads a circle, then rings around it, as wide as the places so far suggest.
+// The search reads a circle, then rings around it, each as wide as the places so far
+// suggest.
 //
 // Bad input is the error of every run: an invalid point, a negative n, negative or NaN
 // metres, a field of Prefix without a condition.
