@@ -6,33 +6,33 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Subset keeps the newest n children of a parent, or the first n in any order of theirs, in the parent itself, beside the
-// children, which have a collection of their own: the ten newest comments in the post, and all of them under comments. A page
-// that shows the post needs one document; who wants more pages through the rest. Make it with [NewSubset].
+// Subset keeps a parent's newest n children, or the first n in another order, in an array
+// of the parent. All children are in their own collection. A post with its ten newest
+// comments is one document.
 //
-// An element holds the child's _id and the fields that are copied; the array is sorted, and never longer than n.
+// An element contains the child's _id and the copied fields. The array is sorted.
 //
 // # Consistency
 //
-// The children say what is true. A child and its parent are two writes; a cut between them leaves an array that lacks a new
-// child, or still has the old fields of one. [Subset.Checks] finds it, and [Subset.Refresh] mends it.
+// The children are the truth. A child and its parent are two writes. A crash in between
+// leaves an array that lacks a new child or has old fields. [Subset.Checks] finds it,
+// [Subset.Refresh] repairs it.
 //
-// What replaces the array asks that it is as it was read, and otherwise reads again; what fills it up with children that it
-// didn't hold, or pushes a changed child, is looked at again afterwards; a new child is pushed by its _id. So none that is pushed
-// meanwhile is lost, and none comes twice. Two races are left open: a deletion that meets a change of the same child can leave
-// its element, and so can, with its old fields, an insertion that meets a change of the child before it has returned.
+// Concurrent operations don't lose or duplicate elements. Two races can leave an old
+// element: a Delete and a Set of one child, and a Set of a child before its Insert
+// returns. The check finds it.
 //
 // Source: recent comments (seeds 000, 003); the Subset pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
 //
 // Indexes returns the index that finds a parent's children in order.
 //
-// Checks returns one check, of parents whose array isn't what their children say. An operation that is under way can show.
-// Mending sets the arrays, and doesn't disturb such an operation. Run its job to introduce the array, after By, Max or Fields
-// changed, or after children were loaded beside it.
+// Checks returns one check: parents whose array differs from their children. It can
+// report an operation in progress. Mending sets the array and doesn't disturb operations.
+// Run its job to introduce the array, or after By, Max or Fields changed.
 //
-// Cost: see [model.Check]. For each parent the server reads its first children by [Subset.Indexes]: without that index it reads
-// all children for each parent. Mending writes one document each, by _id.
+// Cost: see [model.Check]. The server reads each parent's first children by the index, or
+// without it all children for each parent. Mending writes one document per finding.
 type Subset[P, PK, C, CK any] struct {
 	model.Parts
 
@@ -42,70 +42,73 @@ type Subset[P, PK, C, CK any] struct {
 
 // SubsetSpec says what a [Subset] keeps. Max and By are required.
 type SubsetSpec struct {
-	Max int // how many children the parent holds; at least 1
+	Max int // maximum elements, at least 1
 
-	// By is the order of the children, the kept ones first: {time: -1}. The _id is added to it, in the direction of its last
-	// field, so that it is total. Its fields are copied, and every child must have them: don't leave them out when empty.
+	// By is the order of the children, kept children first: {time: -1}. The _id is added,
+	// in the direction of the last field. The fields of By are copied, and every child
+	// must have them: don't use omitempty.
 	By bson.D
 
-	// Fields are the paths of a child that its element holds, beside _id, under the same names; they must not lie within an
-	// array. Nil means the whole child; then elements must be of the children's type.
+	// Fields are the paths of a child that its element copies besides _id, under the same
+	// names, not inside arrays. Nil copies the whole child, and elements have the
+	// children's type.
 	Fields []string
 }
 
-// NewSubset declares that the children hold their parent's _id at the path ref, and that the array at a path of the parents
-// holds the first of them. It panics with a [*model.DeclarationError] when a path doesn't exist, when ref holds another type
-// than the parents' _id, when the array lies inside another or can be stored as null, when its elements lack a copied field
-// or _id or have it in another type, and when Max or By make no sense.
+// NewSubset declares that children store their parent's _id at ref, and that the parents'
+// array at path contains the first children. It panics with a [*model.DeclarationError]
+// if paths or types don't fit, if the array lies inside another or can be stored as null,
+// or for a bad spec.
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], ref string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
 	s := subset.Declare(children.Docs(), ref, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}
 }
 
-// Insert returns the plan that stores a child and pushes it into its parent's array, which drops what is over the bound. A
-// child that isn't among the first goes in and is dropped at once. A parent that is not there gives model.ErrNotFound; the child
-// is stored then.
+// Insert returns the plan that stores a child and pushes it into its parent's array,
+// which drops elements over Max. A missing parent gives [model.ErrNotFound], but the
+// child is stored.
 //
-// Cost: two commands, two documents. It can be run again. Cut, it leaves an array without the child.
+// Cost: two commands, two documents. A crash leaves an array without the child: run it
+// again.
 func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 	return x.s.Insert(x.children.Insert(child))
 }
 
-// Set returns the change that sets fields of a child by their paths, and its element, if it is or comes among the first; nil
-// stores null. With the reference among the fields it moves to another parent.
+// Set returns the change that sets fields of a child by path, and its element. nil stores
+// null. Setting the reference moves the child to another parent. A missing child gives
+// [model.ErrNotFound].
 //
-// The child is read anew, and its write is guarded by the copied fields and the reference. A child that is not there gives
-// model.ErrNotFound.
-//
-// Cost: two commands to read; one for the child, and one or two for each parent whose array changes; and one to look again when
-// its place changed. It can be run again, and completes itself. Cut, it leaves an array with the child's old fields
-// or place.
+// Cost: two commands to read, one for the child, one or two for each array that changes,
+// and one to check again if the child's place changed. A crash leaves an array with the
+// old fields or place: run it again.
 func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 	return x.s.Set(child, fields)
 }
 
-// Delete returns the change that takes a child out of its parent's array, where the next one takes its place, and deletes it.
-// A child that is not there is no error: nothing is written.
+// Delete returns the change that removes a child from its parent's array, fills up the
+// array, and deletes the child. A missing child is not an error.
 //
-// Cost: two commands to read, and two to write if the parent held it; and one to look again when the next took its place. Cut, it
-// leaves an array without a child that is there: run it again.
+// Cost: two commands to read, two to write if the array contains the child, and one to
+// check again if it was filled up. A crash leaves an array without an existing child: run
+// it again.
 func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 	return x.s.Delete(child)
 }
 
-// Refresh returns the change that makes a parent's array what its children say: after a plan that was cut, or a write past the
-// subset. A parent that is not there is no error; nothing is written.
+// Refresh returns the change that sets a parent's array from its children, after a crash
+// or other code's write. A missing parent is not an error.
 //
-// Cost: one command to read, served by [Subset.Indexes]; if the array differs, one to write, and one to look again.
+// Cost: one command, served by the index; if the array differs, one to write and one to
+// check again.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.Refresh(parent)
 }
 
-// Rest returns the query of the children that a parent, as it was read, doesn't hold: those that come after its last element,
-// in the order of By. An array with fewer elements than Max holds all there are; a new child may have come since.
+// Rest returns the query of the children after the last element of a parent's array, as
+// the caller read it, in the order of By. For the next page, use Find.After with the last
+// child's By fields and _id.
 //
-// Find.After with the By fields and the _id of the last child gives the next page. Cost: one command for each batch, served by
-// [Subset.Indexes].
+// Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 	f := x.children.Find(nil)
 	if last := x.s.Rest(&f.Query, parent); last != nil {
@@ -114,9 +117,9 @@ func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 	return f
 }
 
-// Children returns the query of all children of a parent in the order of By: the first of them are those that the parent holds.
+// Children returns the query of all children of a parent, in the order of By.
 //
-// Cost: one command for each batch, served by [Subset.Indexes].
+// Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Children(parent PK) *model.Find[C] {
 	f := x.children.Find(nil)
 	x.s.Children(&f.Query, parent)

@@ -9,79 +9,86 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// WideRowSpec says where both directions of a [WideRow] are kept, and what their columns carry. Both names are required.
+// WideRowSpec says where a [WideRow] keeps both directions, and which fields columns
+// copy. LeftRows and RightRows are required.
 type WideRowSpec struct {
-	LeftRows  string // the collection of the left documents' rows, whose columns are right documents
-	RightRows string // the collection of the right documents' rows, whose columns are left documents
+	LeftRows  string // collection of the left documents' rows
+	RightRows string // collection of the right documents' rows
 
-	LeftCopies  []string // paths of left documents that the columns of right rows carry; they can be arrays, not lie within one
-	RightCopies []string // paths of right documents that the columns of left rows carry
+	// LeftCopies are paths of left documents, not inside arrays, that columns of right
+	// rows copy.
+	LeftCopies []string
+	// RightCopies are paths of right documents that columns of left rows copy.
+	RightCopies []string
 
-	Max int // how many columns a document of a row holds at most; 0 means 500
+	Max int // maximum columns per document, 2 to 100,000; 0 means 500
 
-	// MaxBytes is how large such a document gets at most, in bytes, by columns that are added; copied fields that grow
-	// can take it past that. From 4 KiB to 15 MiB; 0 means 1 MiB. A column takes half of it at most.
+	// MaxBytes is the maximum size of a row's document, 4 KiB to 15 MiB; 0 means 1 MiB. A
+	// column can have half of it, its copied fields a quarter. A [RowSide.Refresh] can
+	// exceed it.
 	MaxBytes int
 }
 
-// A RowColumn is a column of a row: a link to a document with an id of type K.
+// A RowColumn is a link to a document with an _id of type K.
 type RowColumn[K any] struct {
-	Key string        `bson:"k"` // "time|id", by which the columns of a row are ordered
+	Key string        `bson:"k"` // "time|id", the order of columns
 	At  time.Time     `bson:"at"`
 	ID  K             `bson:"id"`
-	Op  bson.ObjectID `bson:"op"`  // the operation that linked
-	Doc bson.Raw      `bson:"doc"` // the copied fields, nested as in the document; nil if none are declared
+	Op  bson.ObjectID `bson:"op"`  // token of the operation that linked
+	Doc bson.Raw      `bson:"doc"` // copied fields, nested as in the document, or nil
 }
 
-// WideRow is a many-to-many relation that is read from both ends in the order of time: which items a user likes, newest
-// first, and which users like an item. Each end has a row, whose columns are keyed by time and id and carry copied
-// fields, so that a page of names is one read. A row is kept in documents of at most Max columns each, every one of
-// which holds the columns of a stretch of time; one that is full is split. Make it with [NewWideRow].
+// WideRow is a many-to-many relation that is read from both ends in order of time: which
+// items a user likes, and which users like an item. Each left and right document has a
+// row. Its columns contain time, id and copied fields, so one read shows a page of names.
 //
-// A document of a row is {_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}: the columns
-// with low ≤ k < hi, in order. A column goes where its time belongs, however late it comes; columns that come in order
-// of time fill one document after the other. Times are kept in milliseconds, from the year 0 to 9999.
+// A row's documents contain up to Max columns, each for a time span. Full documents are
+// split:
+//
+//	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
+//
+// Columns are in order, with low ≤ k < hi. Late columns go where their time belongs.
+// Times have milliseconds, in the years 0 to 9999.
 //
 // # Consistency
 //
-// A link is two columns in two documents, and its left column decides: it comes first, and goes first. An operation
-// that is cut, or meets another on the same pair, can leave half a link; [WideRow.Checks] find it, and mending
-// completes or removes it, as the left row says. Two links of one pair at once, at different times, can leave two
-// columns, of which the next operation on the pair, or mending, keeps the earlier. Within a row nothing is lost, whoever
-// writes: each write asks that the document is the one for its time and has room, and a split is marked before it
-// begins, so that whoever meets it finishes it. A reader who meets a split can see columns twice.
+// A link is two columns in two documents. The left column is the truth: it is written
+// first and removed first. A crash, or two operations on a pair, can leave half a link,
+// which [WideRow.Checks] finds. Two concurrent Links of a pair at different times can
+// leave two columns. The next operation on the pair, or mending, keeps the earlier.
 //
-// Copied fields are as old as the link, or the last [RowSide.Refresh]; [WideRow.Checks] find old ones.
+// Concurrent writes of a row lose nothing. The next operation finishes an interrupted
+// split. During a split, readers can see columns twice.
+//
+// Copied fields are as old as the link or the last [RowSide.Refresh].
 //
 // Source: user_by_item and item_by_user with composite columns of time and id (seed 001).
 //
-// Indexes returns, for each of the rows' collections, the index that finds a pair, and the one that pages from the
-// oldest on.
+// Indexes returns two indexes for each rows' collection: to find a pair, and to page from
+// the oldest column.
 //
-// Checks returns the checks of the relation. The first finds the pairs that don't have just one column in each row, both with
-// the same time. Mending links a pair as the left row says, with the earliest time there, or unlinks it if the left row has no
-// column of it. A pair stays as it is if one of its columns was written within Age. This check takes no filter.
+// Checks returns these checks, which can report operations in progress:
 //
-// The next find, for each side with copied fields, the columns that carry other fields than their document. Mending renews
-// them; it leaves columns alone that carry something else by now. A document that is split meanwhile can keep old fields:
-// check again.
+//   - Pairs without exactly one column in each row, both with the same time. Mending
+//     links or unlinks the pair as the left row says, with its earliest time. It skips
+//     pairs with a column younger than the check's Age. This check takes no filter.
+//   - Columns with old copied fields. Mending updates them, unless they changed since.
+//     After a concurrent split, check again.
+//   - Columns that link to a missing document. Not mended: use [WideRow.Unlink].
+//   - Documents with more than Max columns. The next column splits them.
 //
-// The others can't mend. They find columns whose document is missing, which [WideRow.Unlink] takes away, and documents of rows
-// with more than Max columns, which the next column splits. An operation, a refresh or a split under way can show.
-//
-// Cost: see [model.Check]. The check of pairs reads every document of both rows' collections, and mends each pair as
-// [WideRow.Link] writes it. The check of copied fields reads each linked document by _id, once for each form that columns
-// carry; mending finds the columns by the index of [WideRow.Indexes].
+// Cost: see [model.Check]. The first check reads all rows, and mends each pair like
+// [WideRow.Link]. The second reads each linked document by _id, once per distinct copy.
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
 	w *widerow.Rows
 }
 
-// NewWideRow declares a relation between the documents of two collections. It panics with a [*model.DeclarationError]
-// when a rows' collection has no name, or that of another of the four; when a copied path doesn't exist, lies inside an
-// array or overlaps another; when a type of _id is no kind of string or integer and not bson.ObjectID; and when Max or
-// MaxBytes is out of range.
+// NewWideRow declares a relation between two collections. It panics with a
+// [*model.DeclarationError] if the four collections aren't distinct, if a copied path
+// doesn't exist, lies inside an array or overlaps another, if an _id isn't a string,
+// integer or ObjectID, or for a bad spec.
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
@@ -91,97 +98,98 @@ func NewWideRow[L, LK, R, RK any](
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints), w}
 }
 
-// Link returns the change that links two documents at a time, with the fields that each copies from the other. op is
-// the operation's token, a fresh bson.NewObjectID(). A pair that is linked keeps its time; what is missing of it is
-// completed. It reads and decides again after another writer, up to 100 times. It can be run again; after another
-// operation has unlinked the pair, that links it anew.
+// Link returns the change that links two documents at a time, and copies their fields. op
+// is the operation's token, a new bson.NewObjectID(). A linked pair keeps its time, and
+// gets a missing column. After another writer it reads again, up to 100 times. A retry
+// after an Unlink links the pair again.
 //
-// Cost: six commands, two documents: who holds the pair, by the index of [WideRow.Indexes], and both rows' documents by
-// _id, then a write of each. A document that is full costs four commands more, and three documents.
+// Cost: six commands, two documents, by [WideRow.Indexes] and _id. A full document costs
+// four more commands and three documents.
 func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, at time.Time, op bson.ObjectID) model.Change[any] {
 	return x.w.Link(left, right, at, op)
 }
 
-// Unlink returns the change that takes both columns of a pair away. A pair that isn't linked is not an error. It can be run
-// again.
+// Unlink returns the change that removes both columns of a pair, if linked. It can be
+// retried.
 //
 // Cost: four commands, two documents.
 func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 	return x.w.Unlink(left, right)
 }
 
-// Linked returns the query of the document of the left row that holds the pair, with that column alone: Count or One
-// tell whether it is linked, and since when.
+// Linked returns the query of the left row's document with only the pair's column. Count
+// or One report whether the pair is linked, and since when.
 //
-// Cost: one command, served by the index of [WideRow.Indexes].
+// Cost: one command, served by [WideRow.Indexes].
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
 	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
 }
 
-// A RowPage is a document of a row, with columns that link to ids of type K.
+// A RowPage is a document of a row that links to ids of type K.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
-	Low  string         `bson:"low"` // the columns are from this key
-	High string         `bson:"hi"`  // up to this one, without it
+	Low  string         `bson:"low"` // first key, inclusive
+	High string         `bson:"hi"`  // end key, exclusive
 	N    int            `bson:"n"`
 	Cols []RowColumn[K] `bson:"cols"`
 }
 
-// Left returns the side of the left documents, whose rows' columns link to right documents.
+// Left returns the side of the left documents' rows.
 func (x *WideRow[L, LK, R, RK]) Left() RowSide[L, LK, RK] { return RowSide[L, LK, RK]{x.w, 0} }
 
-// Right returns the side of the right documents, whose rows' columns link to left documents.
+// Right returns the side of the right documents' rows.
 func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
 	return RowSide[R, RK, LK]{x.w, 1}
 }
 
-// A RowSide is one side of a [WideRow]: documents of type D with an _id of type K, each of which has a row. The columns of a
-// row link to documents of the other side, whose _id is of type O. [WideRow.Left] and [WideRow.Right] return it.
+// A RowSide is one side of a [WideRow]: documents D with an _id of type K, each with a
+// row of links to documents with an _id of type O.
 type RowSide[D, K, O any] struct {
 	w    *widerow.Rows
 	side int
 }
 
-// Newest returns the n newest columns of a document's row, the newest first. after is the key of the last column that was
-// read: the page goes on with older columns. "" begins with the newest; [ColumnsFrom] makes a key of a time. n 0 means all.
+// Newest returns the n newest columns of a document's row, newest first; n 0 means all.
+// after is the Key of the last column that was read, "" for the first page, or a time's
+// key of [ColumnsFrom].
 //
-// Cost: one command, served by _id, and one more for each further batch; it reads as many documents of the row as the
-// page spans.
+// Cost: one command per batch, served by _id; it reads the row's documents that the page
+// spans.
 func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, after, n)}
 }
 
-// Oldest returns the n oldest columns of a document's row, the oldest first. after and n are as for [RowSide.Newest]: the
-// page goes on with later columns.
+// Oldest returns the n oldest columns, oldest first. after and n work as in
+// [RowSide.Newest].
 //
-// Cost: as Newest, served by the index on row and hi of [WideRow.Indexes].
+// Cost: as Newest, served by the index on row and hi.
 func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
 }
 
-// ColumnsFrom returns the key of a time in the rows of a [WideRow]: before it come the columns of earlier times, after it
-// those of this time and later.
+// ColumnsFrom returns the key between columns before t and columns at t or later.
 func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
-// A RowCount is how much a row holds.
+// A RowCount is the size of a row.
 type RowCount struct {
 	Columns   int64 `bson:"columns"`
 	Documents int   `bson:"documents"`
 }
 
-// Count returns the pipeline that counts the columns of a document's row, by the counts of the row's documents. A row
-// without documents gives no result. While one is being split, its columns can count twice.
+// Count returns the pipeline that counts the columns of a document's row. An empty row
+// can give no result. During a split columns can count twice.
 //
 // Cost: one command, served by _id; it reads every document of the row.
 func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 	return &model.Aggregate[RowCount]{Aggregation: s.w.Count(s.side, id)}
 }
 
-// Refresh returns the write that gives the columns that link to a document its fields as they are now. Run it after the
-// document changed; columns that are right are left alone. It can be run again.
+// Refresh returns the write that copies a changed document's fields to all columns that
+// link to it. It is idempotent.
 //
-// Cost: one command; as many documents of the other side's rows as hold it, found by the index of [WideRow.Indexes]. Stopped
-// half way, it leaves some columns old. A document that is split meanwhile can keep old fields: run it again.
+// Cost: one command, served by [WideRow.Indexes]; all documents of the other side's rows
+// with the column. If interrupted, or during a split, some columns stay old: run it
+// again.
 func (s RowSide[D, K, O]) Refresh(doc *D) model.Write {
 	return s.w.Refresh(s.side, doc)
 }

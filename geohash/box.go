@@ -1,12 +1,13 @@
 package geohash
 
-// Box is the places between two latitudes and two longitudes, in degrees, the edges included. With West > East it crosses the
-// antimeridian. The meridian of 180 is that of -180: a box that reaches the one holds what is written as the other. At a pole
-// places are told apart by the longitude that they are written with. A box with a number that is no coordinate, or with
-// South > North, is none: it contains nothing and its cover is empty; [Box.Validate] says so.
+// Box is the area between two latitudes and two longitudes in degrees, edges included.
+//
+// If West > East, the box crosses the antimeridian. Longitudes 180 and -180 are the same.
+// At a pole, longitudes still count. A box with an invalid coordinate, or with South >
+// North, contains nothing and has an empty cover.
 type Box struct{ South, West, North, East float64 }
 
-// Validate returns a [*CoordinateError] for a box that is none.
+// Validate returns a [*CoordinateError] for an invalid box.
 func (b Box) Validate() error {
 	for _, side := range [...]struct {
 		name         string
@@ -26,7 +27,7 @@ func (b Box) valid() bool {
 	return Point{b.South, b.West}.valid() && Point{b.North, b.East}.valid() && b.South <= b.North
 }
 
-// Contains reports whether a point is in the box. A point that [Encode] refuses is in none.
+// Contains reports whether a point is in the box.
 func (b Box) Contains(p Point) bool {
 	if !b.valid() || !p.valid() || p.Lat < b.South || p.Lat > b.North {
 		return false
@@ -34,7 +35,7 @@ func (b Box) Contains(p Point) bool {
 	return b.holds(p.Lng) || p.Lng == maxLng && b.holds(-maxLng) || p.Lng == -maxLng && b.holds(maxLng)
 }
 
-// holds reports whether a longitude, as it is written, is in the box.
+// holds reports whether a longitude is in the box. It doesn't equate -180 and 180.
 func (b Box) holds(lng float64) bool {
 	if b.West <= b.East {
 		return b.West <= lng && lng <= b.East

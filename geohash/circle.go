@@ -1,14 +1,14 @@
 package geohash
 
-// Circle is the places at most Meters away from Center, by [Distance]. With 0 metres it is the center alone; with half the
-// Earth's circumference, or infinitely many, it is the world. A circle around no valid point, or of negative or NaN metres, is
-// none: it contains nothing and its cover is empty; [Circle.Validate] says so.
+// Circle is the area within Meters of Center, by [Distance]. 0 metres is only the center.
+// +Inf, or half the Earth's circumference, is the world. A circle with an invalid center,
+// or with negative or NaN metres, contains nothing and has an empty cover.
 type Circle struct {
 	Center Point
 	Meters float64
 }
 
-// Validate returns a [*CoordinateError] for a circle that is none.
+// Validate returns a [*CoordinateError] for an invalid circle.
 func (c Circle) Validate() error {
 	if err := c.Center.Validate(); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (c Circle) Validate() error {
 
 func (c Circle) valid() bool { return c.Center.valid() && c.Meters >= 0 }
 
-// Contains reports whether a point is in the circle, the rim included. A point that [Encode] refuses is in none.
+// Contains reports whether a point is in the circle or on its rim.
 func (c Circle) Contains(p Point) bool {
 	return c.valid() && p.valid() && Distance(c.Center, p) <= c.Meters
 }

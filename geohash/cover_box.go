@@ -1,8 +1,7 @@
 package geohash
 
-// Cover appends to dst at most max ranges of keys (below 1, max counts as 1), sorted and disjoint, that hold the keys of all
-// points in the box, its edges included; and of points around it, as few as so many ranges allow. It allocates only what dst
-// lacks. No point that [Box.Contains] holds is missed. A box that is none has an empty cover.
+// Cover appends to dst at most max ranges (at least 1) of keys, sorted and disjoint. They
+// contain every point that [Box.Contains] accepts, and few other points.
 func (b Box) Cover(dst []Range, max int) []Range {
 	if !b.valid() {
 		return dst

@@ -2,12 +2,9 @@ package geohash
 
 import "math"
 
-// Cover appends to dst at most max ranges of keys (below 1, max counts as 1), sorted and disjoint, that hold the keys of all
-// points in the circle; and of points around it, as few as so many ranges allow. It allocates only what dst lacks.
-//
-// No point that [Circle.Contains] holds is missed, across the antimeridian and around the poles too: the radius that is
-// covered is a micrometre greater, hundreds of times what all rounding comes to. A circle that is none has an empty cover.
-// For what the ranges hold besides, see Costs in the package's documentation.
+// Cover appends to dst at most max ranges (at least 1) of keys, sorted and disjoint. They
+// contain every point that [Circle.Contains] accepts, also at the antimeridian and poles.
+// They also contain other points (see the package's Costs).
 func (c Circle) Cover(dst []Range, max int) []Range {
 	if !c.valid() {
 		return dst
@@ -22,19 +19,21 @@ func (c Circle) Cover(dst []Range, max int) []Range {
 }
 
 const (
-	padMeters = 1e-6 // what is added to a radius: rounding comes to some nanometres
-	blindSpot = 1e-4 // degrees: a circle that leaves out no more, around its antipode, is the world
+	padMeters = 1e-6 // added to the radius, against rounding errors of some nanometres
+	// A circle that leaves out at most blindSpot degrees around its antipode is the
+	// world.
+	blindSpot = 1e-4
 )
 
-// round is a circle as rows see it.
+// round is a circle, prepared to compute its width in each row.
 type round struct {
 	lat, lng     float64
-	reach        float64 // degrees to the rim, with what is added for rounding
-	sin, cos     float64 // of half of that
+	reach        float64 // degrees to the rim, with padMeters
+	sin, cos     float64 // of half of reach
 	cosLat       float64
-	north, south bool    // the circle holds this pole
+	north, south bool    // the circle contains this pole
 	widest       float64 // degrees from the center's meridian to the easternmost point
-	turning      float64 // the latitude of that point, if no pole is within
+	turning      float64 // latitude of that point, without a pole in the circle
 }
 
 func newRound(c Circle) round {
@@ -46,7 +45,8 @@ func newRound(c Circle) round {
 		return k
 	}
 	k.widest = math.Asin(math.Min(1, 2*k.sin*k.cos/k.cosLat)) / radians
-	// cos(fromPole) is cos(center's distance from the pole)/cos(reach), in the form that has all digits near the pole.
+	// cos(fromPole) is cos(center's distance from the pole)/cos(reach), in a form that is
+	// exact near the pole.
 	center := 90 - math.Abs(k.lat)
 	sines := math.Sin((center+k.reach)*(radians/2)) * math.Sin((center-k.reach)*(radians/2))
 	fromPole := 2 * math.Asin(math.Min(1, math.Sqrt(math.Max(0, sines)/math.Cos(k.reach*radians)))) / radians
@@ -54,8 +54,8 @@ func newRound(c Circle) round {
 	return k
 }
 
-// draw gives the grid a span for each row: as wide as the circle is on the row's lower or upper edge, whichever is wider, or where
-// it is widest if that is between.
+// draw sets the grid's span of each row to the circle's width on the row's lower or upper
+// edge, whichever is wider. The row of the widest latitude gets the widest width.
 func (k *round) draw(g *grid, max int) {
 	low := index(math.Max(k.lat-k.reach, -maxLat) * (1 << 28))
 	high := index(math.Min(k.lat+k.reach, maxLat) * (1 << 28))
@@ -88,8 +88,10 @@ func (k *round) draw(g *grid, max int) {
 	}
 }
 
-// width returns the degrees of longitude from the center's meridian to the rim at a latitude; 180 if all of the parallel is
-// within, and -1 if nothing is. Haversines keep all digits for small circles; far ones are drawn from the antipode.
+// width returns the degrees of longitude from the center's meridian to the rim at a
+// latitude: 180 if the circle contains the whole parallel, -1 if it contains nothing of
+// it. Haversines are exact for small circles. Large circles are computed from the
+// antipode.
 func (k *round) width(lat float64) float64 {
 	cosines := cosine(lat) * k.cosLat
 	if k.reach >= 90 {

@@ -4,20 +4,22 @@ import (
 	"math/bits"
 )
 
-// A grid is a region drawn with cells of one size: for every row, the columns that touch the region. It is what both kinds of
-// cover are made from. Blocks of 8 by 8 cells are visited in the order of keys; what a block holds of the region is a word of 64
-// bits in that order, so that ranges and gaps are runs of bits.
+// A grid is a region, drawn with cells of one size: each row stores the columns that
+// touch the region. Both kinds of cover use it. The grid visits blocks of 8 by 8 cells in
+// the order of keys. A block's part of the region is a word of 64 bits in key order, so
+// runs of bits are ranges and gaps.
 type grid struct {
-	bits  int // of the number of a row, or a column: 3 to 30
+	bits  int // of a row's or column's number: 3 to 30
 	first int64
 	count int
 	wraps bool // some row has columns below 0 or above the last
-	alike bool // all rows are as the first of rows
+	alike bool // all rows equal rows[0]
 	rows  [maxRows]span
 	merger
 }
 
-// span is the columns of one row, from lo to hi; beyond the antimeridian they are counted on. It is empty if hi < lo.
+// span is the columns of one row, from lo to hi. Column numbers continue across the
+// antimeridian. hi < lo is an empty span.
 type span struct{ lo, hi int64 }
 
 const (
@@ -26,8 +28,9 @@ const (
 	block     = 1 << blockBits
 )
 
-// fit chooses the cells, as small as it pays to be for so many ranges, and with them the rows: from the numbers of the lowest and
-// the highest row of 60-bit cells, and how many columns of them there are about.
+// fit chooses the cell size, as small as it pays for limit ranges, and the rows. low and
+// high are the lowest and highest row of 60-bit cells, columns is about how many columns
+// of such cells there are.
 func (g *grid) fit(low, high, columns int64, limit int) {
 	finest := int64(40)
 	switch { // the more ranges, the more smaller cells save
@@ -87,7 +90,8 @@ func (g *grid) run(dst []Range, limit int) []Range {
 // blocks is a rectangle of blocks.
 type blocks struct{ west, east, south, north int64 }
 
-// visit goes through the blocks of a square of 1<<size by 1<<size, where it meets the area.
+// visit visits the blocks of the square at (x, y), 1<<size blocks wide, that are in the
+// area.
 func (g *grid) visit(area blocks, x, y int64, size int) {
 	if size == 0 {
 		g.draw(x, y)
@@ -136,7 +140,7 @@ func (g *grid) draw(x, y int64) {
 	}
 }
 
-// columnsOf returns a bit for each of eight columns that is between lo and hi.
+// columnsOf returns eight bits: 1 for each column from lo to hi.
 func columnsOf(lo, hi int64) uint8 {
 	if hi < 0 || lo >= block || hi < lo {
 		return 0
@@ -144,7 +148,8 @@ func columnsOf(lo, hi int64) uint8 {
 	return 0xff << max(lo, 0) & (0xff >> (block - 1 - min(hi, block-1)))
 }
 
-// drawn has eight columns' bits where the keys of the lowest row of a block have them.
+// drawn maps the bits of eight columns to their places in the lowest row of a block, in
+// key order.
 var drawn = func() (t [1 << block]uint64) {
 	for columns := range t {
 		for x := range uint64(block) {

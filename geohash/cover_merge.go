@@ -2,13 +2,13 @@ package geohash
 
 import "slices"
 
-// merger takes ranges in ascending order, and keeps at most max of them, by filling the narrowest gaps. What remains are the
-// max-1 widest gaps: no other choice leaves fewer keys over, since the keys in gaps add up.
+// merger takes ranges in ascending order and keeps at most max ranges, by filling the
+// narrowest gaps. The max-1 widest gaps remain, so no other choice has fewer extra keys.
 type merger struct {
-	out  []Range // from base on, what was taken so far
+	out  []Range // the ranges so far, from base on
 	base int
 	max  int
-	gap  Key // with max ranges: the narrowest gap, between at and at+1
+	gap  Key // the narrowest gap, between at and at+1, once out has max ranges
 	at   int
 }
 
@@ -20,7 +20,7 @@ func newMerger(dst []Range, limit int) merger {
 	return merger{out: dst, base: len(dst), max: limit, gap: 1<<63 - 1}
 }
 
-// add takes the next range, which begins where the last one ends or later.
+// add adds the next range, at or after the end of the last range.
 func (m *merger) add(lo, hi Key) {
 	n := len(m.out)
 	if n == m.base {
@@ -47,7 +47,8 @@ func (m *merger) add(lo, hi Key) {
 	}
 }
 
-// narrowest finds the narrowest gap; there is none, so none is narrower, with a single range.
+// narrowest finds the narrowest gap. A single range has no gap, so gap is then the
+// maximum.
 func (m *merger) narrowest() {
 	m.gap = 1<<63 - 1
 	for i := m.base; i+1 < len(m.out); i++ {

@@ -5,35 +5,36 @@ import (
 	"math"
 )
 
-// CoordinateError says which number is no coordinate, or no size of a circle or box. [Encode], [AppendEncode] and the Validate methods
-// return it.
+// CoordinateError is an invalid coordinate, or size of a circle or box. [Encode],
+// [AppendEncode] and the Validate methods return it.
 type CoordinateError struct {
 	Field  string // Lat, Lng, Meters, South, West, North or East
 	Value  float64
-	Reason string // what it must be
+	Reason string // what the value must be
 }
 
-// Error names the field, and says its value and the reason.
+// Error returns field, value and reason.
 func (e *CoordinateError) Error() string {
 	return fmt.Sprintf("geohash: %s is %v: %s", e.Field, e.Value, e.Reason)
 }
 
-// SyntaxError says where a text stops being a geohash: the error of [Parse], and of [AppendEncode] for a number of characters that
-// isn't 1 to 12.
+// SyntaxError says where a text isn't a geohash. [Parse] returns it, and [AppendEncode]
+// for a wrong number of characters.
 type SyntaxError struct {
-	Input  string // at most its first 32 bytes
-	Offset int    // in bytes, of what is wrong
+	Input  string // its first 32 bytes
+	Offset int    // of the error, in bytes
 	Reason string
 }
 
-// Error quotes the input, and says the place and the reason.
+// Error returns input, offset and reason.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("geohash: %q, at byte %d: %s", e.Input, e.Offset, e.Reason)
 }
 
-// check returns a *CoordinateError for a number that isn't within -limit to limit, with the name of its field.
+// check returns a *CoordinateError, with the name of the field, unless value is from
+// -limit to limit.
 func check(field string, value, limit float64) error {
-	if math.Abs(value) <= limit { // not so for a NaN
+	if math.Abs(value) <= limit { // false for NaN
 		return nil
 	}
 	return &CoordinateError{Field: field, Value: value, Reason: fmt.Sprintf("must be within -%v to %v", limit, limit)}

@@ -2,9 +2,9 @@ package geohash
 
 import "strconv"
 
-// AppendGeoJSON appends to dst a GeoJSON FeatureCollection (RFC 7946) of the ranges, to look at on a map: for each range a
-// MultiPolygon of its [Range.Cells], with the properties range (its place in ranges), first and last (keys as geohashes) and
-// cells (how many). Ranges without keys are left out.
+// AppendGeoJSON appends a GeoJSON FeatureCollection (RFC 7946) to dst, to show ranges on
+// a map. Each range is a MultiPolygon of its [Range.Cells], with the properties range
+// (its index), first and last (geohashes) and cells (count). Empty ranges are left out.
 func AppendGeoJSON(dst []byte, ranges []Range) []byte {
 	dst = append(dst, `{"type":"FeatureCollection","features":[`...)
 	features := 0

@@ -7,12 +7,13 @@ const (
 	maxLng = 180
 )
 
-// Point is a place on Earth, in degrees: Lat from -90 (south) to 90, Lng from -180 (west) to 180. The longitudes -180 and 180
-// are one meridian, and at a pole all longitudes are one place; both are different keys. The zero value is on the equator, south
-// of Ghana: as a rule, a place that somebody forgot to set.
+// Point is a place on Earth in degrees: Lat from -90 (south) to 90, Lng from -180 (west)
+// to 180. Longitudes -180 and 180, and all longitudes at a pole, are one place for
+// [Distance] and areas, but different keys. The zero value is on the equator, and often
+// means that the point wasn't set.
 type Point struct{ Lat, Lng float64 }
 
-// Validate returns a [*CoordinateError] for a coordinate that is NaN, infinite or out of range: the error of [Encode].
+// Validate returns a [*CoordinateError] if a coordinate is NaN, infinite or out of range.
 func (p Point) Validate() error {
 	if err := check("Lat", p.Lat, maxLat); err != nil {
 		return err
@@ -22,9 +23,9 @@ func (p Point) Validate() error {
 
 func (p Point) valid() bool { return math.Abs(p.Lat) <= maxLat && math.Abs(p.Lng) <= maxLng }
 
-// Normalize wraps a point into range, as if one had walked there: a longitude goes around the Earth, into -180 to below 180; a
-// latitude beyond a pole comes down on the other side. A point in range is returned as it is. What is NaN or infinite becomes
-// NaN, which [Encode] refuses. Nothing else in this package wraps.
+// Normalize wraps a point into range: the longitude around the Earth, into -180 to below
+// 180, the latitude over a pole to the other side. A point in range stays as it is. NaN
+// and infinity give NaN, which [Encode] refuses.
 func (p Point) Normalize() Point {
 	if math.Abs(p.Lat) > maxLat {
 		p.Lat = wrap(p.Lat)
@@ -41,7 +42,7 @@ func (p Point) Normalize() Point {
 	return p
 }
 
-// wrap takes full turns off degrees, until they are in -180 to below 180.
+// wrap adds or subtracts full turns, for -180 ≤ result < 180.
 func wrap(degrees float64) float64 {
 	d := math.Mod(degrees, 360)
 	switch {

@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// Range is the keys from Lo to below Hi. It is empty if Hi isn't greater than Lo, as in the zero value.
+// Range is the keys from Lo to below Hi. It is empty if Hi ≤ Lo.
 type Range struct{ Lo, Hi Key }
 
 // Contains reports whether a key is in the range.
 func (r Range) Contains(k Key) bool { return r.Lo <= k && k < r.Hi }
 
-// Cells goes through the fewest cells that make up the range, in order; at most 118. Numbers in the range that are no keys are
-// left out. It can be ranged over any number of times.
+// Cells returns the fewest cells that make up the range, in order, at most 118. It skips
+// numbers that aren't keys.
 func (r Range) Cells() iter.Seq[Cell] {
 	return func(yield func(Cell) bool) {
 		for lo, hi := max(r.Lo, 0), min(r.Hi, 1<<MaxBits); lo < hi; {
-			// As many low bits as lo has zero and as fit below hi.
+			// As many low bits as are zero in lo and fit below hi.
 			rest := min(bits.TrailingZeros64(uint64(lo|1<<MaxBits)), bits.Len64(uint64(hi-lo))-1)
 			if !yield(Cell{Key: lo, Bits: uint8(MaxBits - rest)}) {
 				return
@@ -26,9 +26,9 @@ func (r Range) Cells() iter.Seq[Cell] {
 	}
 }
 
-// Subtract appends to dst the keys of a that aren't in b: what a wider circle adds to the one that was searched already. Both
-// must be sorted and disjoint, as covers are, and so is what is appended: at most len(a)+len(b) ranges, none empty. dst may share
-// no memory with a or b. It allocates only what dst lacks.
+// Subtract appends to dst the keys of a that aren't in b, at most len(a)+len(b) ranges.
+// Use it to search only what a wider circle adds. a and b must be sorted and disjoint,
+// like covers, and so is the result. dst must not share memory with a or b.
 func Subtract(dst, a, b []Range) []Range {
 	for _, r := range a {
 		for len(b) > 0 && b[0].Hi <= r.Lo {

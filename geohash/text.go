@@ -1,6 +1,7 @@
 package geohash
 
-// digits has the five bits of each character, in either case, and noDigit for every other byte.
+// digits maps each character, in either case, to its five bits, and every other byte to
+// noDigit.
 var digits = func() (t [256]uint64) {
 	for c := range t {
 		t[c] = noDigit
@@ -14,11 +15,12 @@ var digits = func() (t [256]uint64) {
 	return t
 }()
 
-// noDigit is a bit that six digits side by side don't reach, and that isn't lost where the first of them is.
+// noDigit is a bit above six digits side by side. Shifting the first digit doesn't lose
+// it.
 const noDigit = 1 << 38
 
-// Parse returns the cell of a geohash of 1 to 12 characters, of the digits and the letters without a, i, l and o, in either
-// case. Anything else is a [*SyntaxError].
+// Parse returns the cell of a geohash: 1 to 12 digits and letters without a, i, l and o,
+// in either case. Any other text gives a [*SyntaxError].
 func Parse(s string) (Cell, error) {
 	if len(s) == MaxChars {
 		upper := digits[s[0]]<<25 | digits[s[1]]<<20 | digits[s[2]]<<15 | digits[s[3]]<<10 | digits[s[4]]<<5 | digits[s[5]]
@@ -64,8 +66,8 @@ func syntaxError(s string) error {
 // String returns the geohash of 12 characters.
 func (k Key) String() string { return Cell{Key: k, Bits: MaxBits}.String() }
 
-// String returns the geohash of the cell: Bits/5 characters. If its bits aren't a multiple of five, that is the geohash of the
-// smallest cell around it that has one; for less than five bits it is empty.
+// String returns the cell's geohash: Bits/5 characters. If Bits isn't a multiple of 5,
+// the geohash is a larger cell's, and empty below five bits.
 func (c Cell) String() string {
 	var text [MaxChars]byte
 	chars := min(int(c.Bits), MaxBits) / 5

@@ -10,20 +10,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Area is where to look: a [geohash.Circle], a [geohash.Box], or a shape of one's own, such as a polygon. Cover must hold the key of
-// each point that Contains holds, in at most so many ranges, sorted and disjoint; Validate says why the area is none.
+// Area is where to search: a [geohash.Circle], a [geohash.Box], or your own shape, such
+// as a polygon. Cover must return at most max ranges, sorted and disjoint, with the keys
+// of all points that Contains accepts. Validate returns why the area is invalid.
 type Area interface {
 	Cover(dst []geohash.Range, max int) []geohash.Range
 	Contains(p geohash.Point) bool
 	Validate() error
 }
 
-// Keys returns the query of the index alone (a covered query, which reads no documents) for the area's cover: its fields, Prefix, key
-// and Suffix, by their names and without _id. [geohash.Key.Point] of a key is within 2.1 cm of the point. What lies around the area is
-// in it, for a box too.
+// Keys returns the covered query of the index fields (Prefix, key, Suffix), without _id,
+// for the area's cover. The point is within 2.1 cm of [geohash.Key.Point] of its key. It
+// includes keys around the area, also for a box.
 //
-// Cost: as of [Field.Within], with no document read; with conditions on fields beside the index, documents are read, and on
-// DocumentDB in any case.
+// Cost: as [Field.Within], without reading documents, except for conditions on other
+// fields, or on DocumentDB.
 func (f *Field[D, K]) Keys(area Area, where ...bson.D) *model.Find[bson.Raw] {
 	filter, err := f.f.within(area, false, where)
 	q := f.find(filter, err)
@@ -43,7 +44,7 @@ func (f *Field[D, K]) find(filter bson.D, err error) *model.Find[D] {
 	return q
 }
 
-// within is the filter of an area's cover, and of the area itself where conditions can say it.
+// within returns the filter of an area's cover, and of a box itself if exactly is set.
 func (f *field) within(area Area, exactly bool, where []bson.D) (bson.D, error) {
 	ranges, err := f.cover(area)
 	if err != nil {
@@ -60,7 +61,7 @@ func (f *field) within(area Area, exactly bool, where []bson.D) (bson.D, error) 
 	return model.And(filter, rest), nil
 }
 
-// cover is that of an area, checked.
+// cover validates an area and returns its cover.
 func (f *field) cover(area Area) ([]geohash.Range, error) {
 	if area == nil {
 		return nil, f.Refuse("area", nil, "is nil")
@@ -79,7 +80,7 @@ func (f *field) badArea(err error) error {
 	return f.Refuse("area", nil, err.Error())
 }
 
-// divide takes the conditions on fields of the index from the others.
+// divide separates the conditions on fields of the index from other conditions.
 func (f *field) divide(where []bson.D) (own, rest bson.D, err error) {
 	for i, d := range where {
 		v, err := f.Encode(d)
@@ -106,7 +107,7 @@ func (f *field) divide(where []bson.D) (own, rest bson.D, err error) {
 	return own, rest, nil
 }
 
-// conditionOn reports whether a filter of plain conditions, or of $and of such, has one on a field.
+// conditionOn reports whether a filter has a condition on a field, at the top or in $and.
 func conditionOn(filter bson.D, name string) bool {
 	return slices.ContainsFunc(filter, func(e bson.E) bool {
 		list, _ := e.Value.(bson.A)
@@ -117,7 +118,8 @@ func conditionOn(filter bson.D, name string) bool {
 	})
 }
 
-// filter asks for keys in ranges, with the conditions on other fields of the index in each.
+// filter returns the filter of keys in ranges, with the conditions on other index fields
+// in each range.
 func (f *field) filter(ranges []geohash.Range, own bson.D) bson.D {
 	switch len(ranges) {
 	case 0:
@@ -132,7 +134,7 @@ func (f *field) filter(ranges []geohash.Range, own bson.D) bson.D {
 	return bson.D{{Key: "$or", Value: branches}}
 }
 
-// in asks for keys in one range.
+// in returns the filter of keys in one range.
 func (f *field) in(r geohash.Range) bson.D {
 	lo, hi, op := any(int64(r.Lo)), any(int64(r.Hi)), "$lt"
 	if f.text {
@@ -146,7 +148,8 @@ func (f *field) in(r geohash.Range) bson.D {
 
 const lastKey geohash.Key = 1<<geohash.MaxBits - 1
 
-// short is the shortest text that orders among geohashes of 12 characters as the key does: zeros at the end say nothing.
+// short returns the shortest text that sorts among geohashes of 12 characters as the key:
+// without zeros at the end.
 func short(k geohash.Key) string {
 	s := k.String()
 	for len(s) > 1 && s[len(s)-1] == '0' {
@@ -155,7 +158,8 @@ func short(k geohash.Key) string {
 	return s
 }
 
-// inBox asks for coordinates in a box, as [geohash.Box.Contains] does: 180 is -180.
+// inBox returns the filter of coordinates in a box, as [geohash.Box.Contains]: 180 equals
+// -180.
 func (f *field) inBox(b geohash.Box) bson.D {
 	lat, lng := f.point+".coordinates.1", f.point+".coordinates.0"
 	between := func(path string, lo, hi float64) bson.D {

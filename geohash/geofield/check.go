@@ -42,24 +42,24 @@ func (f *field) checks(find func(filter bson.D) *model.Find[bson.Raw]) []model.C
 	}}
 }
 
-// misplaced is a document whose key isn't that of its point.
+// misplaced is a document with a key other than its point's.
 type misplaced struct {
-	id         bson.RawValue // of the document
-	point, key bson.RawValue // as they are stored; of type 0 where there is none
-	want       any           // the key that belongs to the point; nil for none
-	reason     string        // what is wrong
+	id         bson.RawValue
+	point, key bson.RawValue // as stored; type 0 if missing
+	want       any           // the point's key, or nil
+	reason     string
 }
 
 func (f *field) projection() bson.D {
 	return bson.D{{Key: f.point, Value: 1}, {Key: f.key, Value: 1}}
 }
 
-// Rebuild returns the job that does what mending by [Field.Checks] does, in one read less for each batch: to introduce the field in a collection
-// that has points, and to mend one whose keys went astray. Run it after the program that writes keys is deployed, then create the
-// indexes, or before: what is inserted meanwhile has its key.
+// Rebuild returns the job that mends like [Field.Checks], with one read less per batch:
+// to introduce the field in a collection with points, or to repair keys. First deploy the
+// program that writes keys.
 //
-// Cost: two commands for each 500 documents, and two to find the end; written are those that were wrong. Cut, it leaves some of them to
-// the next run; a run when all is right writes nothing.
+// Cost: two commands per 500 documents, and two to find the end. It writes only wrong
+// documents. If interrupted, run it again.
 func (f *Field[D, K]) Rebuild() model.Job { return f.f.rebuild() }
 
 func (f *field) rebuild() model.Job {
@@ -69,14 +69,15 @@ func (f *field) rebuild() model.Job {
 	}}}
 }
 
-// repair is the plan that gives documents the keys of their points, from what was read of them.
+// repair returns the plan that gives documents the keys of their points, as they were
+// read.
 func (f *field) repair(docs []bson.Raw) model.Plan {
 	var p model.Plan
 	for _, raw := range docs {
 		m, bad := f.misplaced(raw)
 		switch {
 		case !bad || m.want == nil && m.key.Type == 0:
-			continue // the latter is an invalid point without a key
+			continue // an invalid point without a key
 		case m.id.Type == 0:
 			return model.RefusedPlan(f.Name(), f.Refuse("_id", nil, "the id is empty"))
 		}
@@ -96,7 +97,7 @@ func (f *field) repair(docs []bson.Raw) model.Plan {
 	return p
 }
 
-// same asks for what was read: a value, or none.
+// same returns the condition that a field is as it was read.
 func same(v bson.RawValue) any {
 	if v.Type == 0 {
 		return bson.D{{Key: "$exists", Value: false}}
@@ -104,15 +105,15 @@ func same(v bson.RawValue) any {
 	return model.Eq(bsonval.Clone(v))
 }
 
-// state is what a document stores of a place, judged.
+// state is a document's place, and what is wrong with it.
 type state struct {
 	point, key bson.RawValue
-	want       any  // the key; nil for none
+	want       any  // the key, or nil
 	flaw       flaw // of the point
 	right      bool
 }
 
-// look judges a document.
+// look reads and judges a document's place.
 func (f *field) look(raw bson.Raw) (s state) {
 	var inArray bool
 	if s.point, inArray = core.ValueAt(raw, f.point); inArray {
@@ -135,7 +136,7 @@ func (f *field) look(raw bson.Raw) (s state) {
 	return s
 }
 
-// isKey reports whether a stored value is a key.
+// isKey reports whether a stored value is the key want.
 func (f *field) isKey(v bson.RawValue, want any) bool {
 	switch want := want.(type) {
 	case string:
@@ -147,7 +148,7 @@ func (f *field) isKey(v bson.RawValue, want any) bool {
 	return false
 }
 
-// misplaced is what a check says of a document.
+// misplaced returns a check's result for a document.
 func (f *field) misplaced(raw bson.Raw) (m misplaced, bad bool) {
 	s := f.look(raw)
 	if s.right {

@@ -7,13 +7,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Cluster is how many documents are in a cell: a mark on a map.
+// Cluster is the number of documents in a cell, to show on a map.
 type Cluster struct {
 	Cell  geohash.Cell
 	Count int64
 }
 
-// UnmarshalBSON implements [bson.Unmarshaler]: it reads what the pipeline of [Field.Clusters] returns.
+// UnmarshalBSON implements [bson.Unmarshaler] for results of [Field.Clusters].
 func (c *Cluster) UnmarshalBSON(data []byte) error {
 	var stored struct {
 		Key   bson.RawValue `bson:"key"`
@@ -33,13 +33,16 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 	return nil
 }
 
-// Clusters returns the pipeline that counts documents by cells of so many bits ([geohash.Key.Cell]), in the order of keys: for a map at
-// some zoom, where a screen is some ten to twenty cells wide. Two bits more are one step of zoom. Counted is what the area's cover
-// holds, with what lies around it, and cells on the edge are counted in part; for whole cells, ask for a box of them.
+// Clusters returns the pipeline that counts documents by cells of this many bits
+// ([geohash.Key.Cell]), in the order of keys. Two bits are one zoom level of a map. It
+// counts all documents of the area's cover, so cells on the edge are counted partly. For
+// whole cells, use a box of cells.
 //
-// Bad input is in Err: bits below 1 or above 60, for keys that are texts no multiple of 5, and what [Field.Within] refuses.
+// Bad input is in Err: bits outside 1 to 60 or, for text keys, not a multiple of 5, and
+// input that [Field.Within] refuses.
 //
-// Cost: one command, served by [Field.Indexes] alone: no document is read (MongoDB's covered queries; DocumentDB reads them).
+// Cost: one command, served by [Field.Indexes] without reading documents (DocumentDB
+// reads documents).
 func (f *Field[D, K]) Clusters(area Area, bits int, where ...bson.D) *model.Aggregate[Cluster] {
 	pipeline, err := f.f.clusters(area, bits, where)
 	a := model.AggregateAs[Cluster](f.owners, pipeline)

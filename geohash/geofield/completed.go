@@ -4,16 +4,16 @@ import (
 	"bytes"
 )
 
-// Completed returns a document with the key of its point: for what stores whole documents by other means than [Field.Complete] can
-// see, such as the Insert of a tree of package paths, or a counter's of package denorm. Its field of the key, and all else, is as it
-// would be read after [Field.Insert]: times in milliseconds, and what is not stored not there. The caller's document isn't changed.
-// One without a point has no key.
+// Completed returns a copy of doc with the key of its point, for a technique that stores
+// whole documents itself, such as a tree of package paths or a counter of package denorm.
+// All fields are as read after [Field.Insert], such as times in milliseconds. A document
+// without a point has no key.
 //
-// Bad input, refused: what [Field.Insert] refuses of a point and a key; and a document without a point whose type stores a key all the
-// same, an int64 of 0 or an empty string, which is the key of a place: tag the field omitempty, or make it a pointer. (omitempty leaves
-// out the key of one place, 0, too: the South Pole at 180° West. Such a document is refused as well.)
+// It refuses a point or key that [Field.Insert] refuses, and a document without a point
+// if its type then stores a key (0 or ""): use omitempty or a pointer. With omitempty it
+// also refuses the point with key 0, the South Pole at 180° West.
 //
-// Cost: nothing is sent.
+// Cost: no command.
 func (f *Field[D, K]) Completed(doc D) (D, error) {
 	var out, none D
 	raw, err := f.f.completeDocument(&doc)
@@ -29,7 +29,7 @@ func (f *Field[D, K]) Completed(doc D) (D, error) {
 	return out, nil
 }
 
-// held returns why a completed document would not be stored with the key that it should have.
+// held returns an error if a completed document would not be stored with its key.
 func (f *field) held(doc any) error {
 	raw, err := f.rawOf(doc)
 	if err != nil {

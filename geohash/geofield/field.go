@@ -12,31 +12,32 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Field is a place of documents: a GeoJSON point, and beside it the point's key ([geohash.Encode]), by which an ordinary index
-// finds what is near. The point is the truth; the key is computed from it and stored with it in one write. Documents without a point
-// have no key, and no query here finds them. Make it with [NewField].
+// Field is a place in documents: a GeoJSON point, and its key ([geohash.Encode]), by
+// which an ordinary index finds what is near. One write stores both. A document without a
+// point has no key, and no search finds it. If other code changes a point, [Field.Checks]
+// finds the old key.
 //
-// What can go stale: a key that other code didn't change with the point. The check of [Field.Checks] finds and mends it.
+// Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966), for the
+// order of keys; "Geohash Index" of
+// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, for
+// the field.
 //
-// Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966), for the order of keys; "Geohash Index" of
-// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, for the field.
+// Indexes returns the index on Prefix, key and Suffix, and with FieldSpec.Sphere a
+// 2dsphere index on the point. Documents without a key have index entries too, under
+// null.
 //
-// Indexes returns the index on the key, between the fields of Prefix and Suffix, and with FieldSpec.Sphere a 2dsphere index on the
-// point. A document without a key has an entry too, under null.
+// Prefix and key, ascending, can be a shard key, supported by this index. Queries then go
+// only to the shards with their ranges. If most places are in one city, spread them by a
+// field of Prefix. [Field.Set] then changes a shard key value. MongoDB 4.2 and later
+// allow this in a transaction or retryable write, if you AND the whole old shard key to
+// the filter (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
-// The fields of Prefix and then the key, each ascending, can be a shard key, which the index supports. Queries of this package are then
-// sent only to the shards that hold the ranges. Places near together are on one shard: where most of them are in one city, and nearly
-// all writes too, a field of Prefix spreads them. 2dsphere can't be a shard key. A key in a shard key changes with its point: MongoDB 4.2
-// and later move the document then, in a transaction or by a retryable write, if the update names the whole old shard key in its
-// filter: AND it to the filter of [Field.Set] (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
+// Checks returns one check: documents with an invalid point, or with a key that is
+// missing, wrong, or without a point. Mending writes the point's key, and removes a key
+// without a valid point, unless the document changed since. Invalid points stay.
 //
-// Checks returns one check, of documents whose key isn't that of their point: the key is missing, of another point or of another
-// type, it is left over where there is no point, or the point is invalid. Documents that have neither are right. Keys are compared
-// here, bit for bit, because no server computes them. Mending writes the key of the point, and takes away a key without a valid point.
-// It doesn't touch points, so every check finds an invalid point again; and it leaves a document alone that was changed meanwhile.
-//
-// Cost: one command, and one for each further batch. It reads every document, and of each the _id, point and key. Mending writes one
-// document for each finding, by _id.
+// Cost: one command per batch; it reads every document. Mending writes one document per
+// finding, by _id.
 type Field[D, K any] struct {
 	model.Parts
 
@@ -46,22 +47,23 @@ type Field[D, K any] struct {
 
 // FieldSpec says how a place is stored and indexed. The zero value is valid.
 type FieldSpec struct {
-	// Text stores the key as a geohash of 12 characters in the place of an int64: greater, but read by other programs. It need be
-	// said only where the documents' type doesn't tell, since a string can be nothing else.
+	// Text stores the key as a geohash of 12 characters, not an int64, for other
+	// programs. A Go string as key implies Text.
 	Text bool
 
-	// Prefix are fields that come before the key in the index, because every query gives a condition on each, an equality as a rule:
-	// {city: 1, geo: 1}. Without it the key comes first.
+	// Prefix are the fields before the key in the index: {city: 1, geo: 1}. Every query
+	// needs a condition on each, usually equality.
 	Prefix []string
-	// Suffix are fields that come after the key in the index: other conditions of queries, or what is read from the index alone.
+	// Suffix are the fields after the key in the index: for other conditions, or to be
+	// read from the index.
 	Suffix []string
 
-	Ranges int  // the most ranges that a cover has, each one scan of the index: 1 to 100; 0 means 8
-	Zero   bool // take the point where both coordinates are 0, which else is refused: as a rule somebody forgot to set it
-	Sphere bool // declare a 2dsphere index on the point too, for $near and $geoIntersects
+	Ranges int  // maximum ranges (index scans) per cover: 1 to 100, default 8
+	Zero   bool // accept the point 0, 0, which is usually a forgotten value
+	Sphere bool // also declare a 2dsphere index, for $near and $geoIntersects
 }
 
-// field is what of a declaration doesn't depend on types.
+// field is the non-generic core of a [Field].
 type field struct {
 	*core.Docs
 	point, key     string
@@ -71,10 +73,10 @@ type field struct {
 	zero, sphere   bool
 }
 
-// NewField declares that the owners' documents hold a GeoJSON point at one path and its key at another. It panics with a
-// [*model.DeclarationError] when a path doesn't exist or lies in an array (one place to a document), when the point is stored as
-// something else than a document with coordinates, when the key is neither an int64 nor a string, and for a spec that contradicts
-// itself.
+// NewField declares that owners contain a GeoJSON point at one path and its key at
+// another. It panics with a [*model.DeclarationError] if a path doesn't exist or lies in
+// an array, if the point isn't a document with coordinates, the key isn't an int64 or
+// string, or the spec is bad.
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
 	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints)
@@ -153,7 +155,7 @@ func (f *field) indexKeys() bson.D {
 
 func (f *field) index() string { return model.NewIndex("", f.indexKeys()).Name }
 
-// keyOf is the key of a valid point, as it is stored.
+// keyOf returns the key of a valid point, as it is stored.
 func (f *field) keyOf(p geohash.Point) any {
 	k, err := geohash.Encode(p)
 	if err != nil {

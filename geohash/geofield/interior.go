@@ -8,8 +8,9 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 )
 
-// interior returns at most max ranges of keys whose cells lie in the circle as a whole, sorted and disjoint: the greatest of them. Of
-// a place with such a key the distance is less than the circle's radius.
+// interior returns at most max ranges of keys, sorted and disjoint: the largest ranges
+// with cells entirely in the circle. A place with such a key is nearer than the circle's
+// radius.
 func interior(c geohash.Circle, max int) []geohash.Range {
 	i := inner{center: c.Center, within: c.Meters*(1-1e-12) - 1e-3, cover: c.Cover(nil, 2*max)}
 	if i.within <= 0 {
@@ -32,16 +33,17 @@ func interior(c geohash.Circle, max int) []geohash.Range {
 // inner collects the cells of a circle.
 type inner struct {
 	center geohash.Point
-	within float64 // metres: a millimetre less than the radius, thousands of times what rounding comes to
+	within float64 // metres: the radius minus a millimetre, against rounding errors
 	cover  []geohash.Range
 	out    []geohash.Range
 }
 
-// most is how many cells on the rim are divided once more: with an eighth of the radius across there are some hundred, near a pole many
-// narrow ones.
+// most is how many cells on the rim are divided again. With cells of an eighth of the
+// radius, the rim has some hundred cells, or many narrow cells near a pole.
 const most = 256
 
-// divide keeps the cells that lie within, and returns the halves of those on the rim.
+// divide keeps the cells that are entirely in the circle, and returns the halves of cells
+// on the rim.
 func (i *inner) divide(level []geohash.Cell) (next []geohash.Cell) {
 	for _, c := range level {
 		r := c.Range()
@@ -57,7 +59,7 @@ func (i *inner) divide(level []geohash.Cell) (next []geohash.Cell) {
 	return next
 }
 
-// joined makes one range of those that follow each other.
+// joined joins adjacent ranges.
 func joined(list []geohash.Range) []geohash.Range {
 	out := list[:0]
 	for _, r := range list {
@@ -70,9 +72,10 @@ func joined(list []geohash.Range) []geohash.Range {
 	return out
 }
 
-// holds reports whether all of a cell is within. On a parallel the distance grows with the difference in longitude; on a meridian less
-// than a quarter turn away its cosine is that of the difference to some latitude, so that it is greatest at one of the ends: corners
-// decide. Of other cells it isn't known.
+// holds reports whether a cell is entirely in the circle. On a parallel, the distance
+// grows with the longitude difference. On a meridian less than a quarter turn away, its
+// cosine is that of the difference to some latitude, so the maximum is at an end. So
+// corners decide. For other cells it returns false.
 func (i *inner) holds(c geohash.Cell) bool {
 	b := c.Box()
 	for _, lng := range [...]float64{b.West, b.East} {

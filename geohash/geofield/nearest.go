@@ -13,58 +13,64 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Nearest is a search in the order of distance, then _id. It does nothing until Each or All runs it. [Field.Nearest] makes it.
+// Nearest is a search in the order of distance, then _id, made by [Field.Nearest]. Each
+// and All run it.
 type Nearest[D any] struct {
-	// First is the query of the first ring that is read. It shows what is sent, and bad input is in its Err.
+	// First is the query of the first ring. Bad input is in its Err.
 	First *model.Find[D]
 
 	n nearest
 }
 
-// NearestSpec says where to look, and from where on. The zero value looks everywhere.
+// NearestSpec says where to search. The zero value searches everywhere.
 type NearestSpec struct {
-	Max   float64 // metres; what is farther away isn't found; 0 means no bound
-	Start float64 // metres of the first circle: what holds some more than n, as a rule; 0 means 1000
-	Where bson.D  // conditions, as of [Field.Within]
+	Max float64 // maximum distance in metres; 0 means no bound
+	// Start is the radius of the first circle in metres; 0 means 1000. Best, the circle
+	// has slightly more than n places.
+	Start float64
+	Where bson.D // conditions, as in [Field.Within]
 
-	// Trace, if it is not nil, is told of each command.
+	// Trace, if not nil, is called after each ring.
 	Trace func(Ring)
 }
 
 // Ring is one read of a search by rings.
 type Ring struct {
-	Meters float64 // the radius up to which all is known after it
-	Ranges int     // of keys that were read
-	Read   int     // documents
+	Meters float64 // radius that is read completely
+	Ranges int     // key ranges read
+	Read   int     // documents read
 }
 
-// nearest is what of a search doesn't depend on types.
+// nearest is the non-generic core of a [Nearest].
 type nearest struct {
 	f         *field
 	from      geohash.Point
 	k         int
 	spec      NearestSpec // without Where
-	mark      Mark        // where it goes on
+	mark      Mark        // where the search goes on
 	own, rest bson.D
 	find      func(filter bson.D) model.Query
 	err       error
 }
 
-// Nearest returns the search for the n documents nearest to a point, in the order of their distance ([geohash.Distance]), and of their
-// _id where that is equal; with n 0, for all of them, until the loop ends. after is the Mark of the last place of the page
-// before, or the zero Mark. Exact everywhere, across the antimeridian and at the poles.
+// Nearest returns the search for the n documents nearest to a point, ordered by
+// [geohash.Distance], then _id. n 0 means all. after is the Mark of the last place of the
+// previous page, or zero. Numbers, strings and ObjectIDs as _id have MongoDB's order,
+// other types the order of their bytes.
 //
-// A circle is searched, then a ring around it, and so on, each as wide as what was found so far lets expect; no range of keys is read
-// twice. _ids are ordered as MongoDB orders numbers, strings and ObjectIDs; other types by their bytes.
+// The search reads a circle, then rings around it, each as wide as the places so far
+// suggest.
 //
-// Bad input is the error of every run: a point that is none, a negative n, metres that are negative or NaN, a field of Prefix without
-// a condition.
+// Bad input is the error of every run: an invalid point, a negative n, negative or NaN
+// metres, a field of Prefix without a condition.
 //
-// Cost: one command for each ring, with at most FieldSpec.Ranges scans of the index and what subtracting adds. Two or three rings as a
-// rule; from the default start six to the end of the world, where nothing is near. What is read is about twice n; much more where
-// Start is far too wide, as no limit can be sent. Next pages read anew only what is around the rim of what was shown: the
-// ranges within it are left out. Consistency: each ring is a query of its own. A document that moves meanwhile is returned once at
-// most, and may be missed.
+// Cost: one command per ring, usually two or three, and six to search the world. Each has
+// about FieldSpec.Ranges index scans. A search reads about 2n documents, or many more if
+// Start is too wide, because no limit is sent. Further pages read only the rim of the
+// previous page again.
+//
+// Consistency: each ring is a query. A document that moves meanwhile can be missed, but
+// isn't returned twice.
 func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, n int64) Nearest[D] {
 	s := f.f.nearest(from, spec, after, n)
 	s.find = func(filter bson.D) model.Query { return f.find(filter, nil).Query }
@@ -77,8 +83,8 @@ func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, 
 	return Nearest[D]{first, s}
 }
 
-// Each runs the search and yields places in order. An error ends the sequence. Each range over it runs the search anew. Another
-// ring is read only when the loop goes on beyond the last.
+// Each runs the search and yields places in order. An error ends the sequence. It reads
+// another ring only if the loop needs it. Each loop is a new search.
 func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}

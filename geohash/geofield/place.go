@@ -9,22 +9,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Place is a document that was found, and where it is.
+// Place is a document that a search found, with its point.
 type Place[D any] struct {
 	Doc   D
 	Point geohash.Point
-	Mark  // where it stands in the order of distance: where [Field.Nearest] goes on
+	Mark  // position, from which [Field.Nearest] continues
 }
 
-// Mark is a position in the order of distance, then _id. The zero value is the beginning. It can be stored, and be used by another
-// process; as distances may differ by their last digits between architectures ([geohash.Distance]), of the same one.
+// Mark is a position in the order of distance, then _id. The zero value is the beginning.
+// It can be stored, for use on the same architecture: [geohash.Distance] can differ.
 type Mark struct {
-	Meters float64       `bson:"meters"` // from the center of the circle, or from the point that is searched around; 0 for other areas
-	ID     bson.RawValue `bson:"id"`     // the document's _id
-	Rank   int           `bson:"rank"`   // in a search by distance: 1 for the nearest, and counted on from page to page; 0 means not known
+	// Meters is the distance from the circle's center or from the point of Nearest,
+	// otherwise 0.
+	Meters float64       `bson:"meters"`
+	ID     bson.RawValue `bson:"id"`   // the document's _id
+	Rank   int           `bson:"rank"` // 1 for the nearest, across pages; 0: unknown
 }
 
-// located is a place that isn't decoded.
+// located is a place with an undecoded document.
 type located struct {
 	raw    bson.Raw
 	id     bson.RawValue
@@ -33,7 +35,7 @@ type located struct {
 	rank   int
 }
 
-// places decodes what run finds.
+// places decodes the places that run finds.
 func places[D any](f *field, run func(yield func(located) bool) error) iter.Seq2[Place[D], error] {
 	return func(yield func(Place[D], error) bool) {
 		ended := false
@@ -49,7 +51,7 @@ func places[D any](f *field, run func(yield func(located) bool) error) iter.Seq2
 	}
 }
 
-// collect is all that a sequence gives.
+// collect returns all places of a sequence.
 func collect[D any](seq iter.Seq2[Place[D], error]) ([]Place[D], error) {
 	var all []Place[D]
 	for p, err := range seq {
@@ -61,7 +63,8 @@ func collect[D any](seq iter.Seq2[Place[D], error]) ([]Place[D], error) {
 	return all, nil
 }
 
-// placeOf reads where an answer's document is; false for one without a place. An error says that a projection left the point out.
+// placeOf reads a document's place, and returns false if it has no valid point. It
+// returns an error if the projection left the point out.
 func (f *field) placeOf(q *model.Query, raw bson.Raw) (located, bool, error) {
 	stored, _ := core.ValueAt(raw, f.point)
 	if stored.Type == 0 && len(q.Projection) > 0 {

@@ -8,17 +8,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Point is a place as a document stores it, a GeoJSON point: {type: 'Point', coordinates: [lng, lat]}. Its fields are those of
-// [geohash.Point], so that one converts to the other, and nobody has to remember which coordinate comes first. The zero value counts
-// as empty: with omitempty it isn't stored.
+// Point is a place as a document stores it, a GeoJSON point: {type: 'Point', coordinates:
+// [lng, lat]}. It converts to and from [geohash.Point]. The zero value is empty:
+// omitempty doesn't store it.
 //
-// It is stored as it is, valid or not; what [Field] writes is checked. When it is read, further coordinates (a height) are passed
-// over, and what is no GeoJSON point is an error.
+// Encoding doesn't validate, but writes of a [Field] do. Decoding ignores further
+// coordinates (height), and returns an error for a value that isn't a GeoJSON point.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/geojson/#point.
 type Point geohash.Point
 
-// IsZero reports whether both coordinates are 0: on the equator south of Ghana, where nobody is. So omitempty leaves it out.
+// IsZero reports whether both coordinates are 0, for omitempty.
 func (p Point) IsZero() bool { return p == Point{} }
 
 // MarshalBSONValue implements [bson.ValueMarshaler].
@@ -27,7 +27,7 @@ func (p Point) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return byte(bson.TypeEmbeddedDocument), raw, err
 }
 
-// UnmarshalBSONValue implements [bson.ValueUnmarshaler]. A null gives the zero value.
+// UnmarshalBSONValue implements [bson.ValueUnmarshaler]. Null gives the zero value.
 func (p *Point) UnmarshalBSONValue(typ byte, data []byte) error {
 	v := bson.RawValue{Type: bson.Type(typ), Value: data}
 	if v.Type == bson.TypeNull {
@@ -42,12 +42,12 @@ func (p *Point) UnmarshalBSONValue(typ byte, data []byte) error {
 	return nil
 }
 
-// geoJSON is a point as it is stored.
+// geoJSON returns a point as it is stored.
 func geoJSON(p geohash.Point) bson.D {
 	return bson.D{{Key: "type", Value: "Point"}, {Key: "coordinates", Value: bson.A{p.Lng, p.Lat}}}
 }
 
-// A flaw is what is wrong with a stored value, and below which part of it.
+// A flaw is an error in a stored value, at a path below it.
 type flaw struct {
 	below  string
 	value  any
@@ -56,7 +56,7 @@ type flaw struct {
 
 func (f flaw) err(d *core.Docs, path string) error { return d.Refuse(path+f.below, f.value, f.reason) }
 
-// pointOf reads a stored point. Its coordinates may be out of range.
+// pointOf reads a stored point. It doesn't check the range of coordinates.
 func pointOf(v bson.RawValue) (p geohash.Point, _ flaw) {
 	doc, ok := v.DocumentOK()
 	if !ok {
@@ -86,7 +86,7 @@ func pointOf(v bson.RawValue) (p geohash.Point, _ flaw) {
 	return p, flaw{}
 }
 
-// checkPoint says why a point is refused.
+// checkPoint returns why a point is refused.
 func (f *field) checkPoint(p geohash.Point) flaw {
 	if err := (geohash.Point{Lat: p.Lat}).Validate(); err != nil {
 		return flaw{coordinate(1), p.Lat, "the latitude must be within -90 to 90"}

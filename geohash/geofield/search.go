@@ -12,29 +12,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// search is a run of a [Nearest].
+// search is one run of a [Nearest].
 type search struct {
 	nearest
-	limit  float64           // metres: no farther
+	limit  float64           // maximum distance in metres
 	radius float64           // of the next circle
-	read   [][]geohash.Range // what needn't be read again
-	known  map[string]bool   // _ids of what was read
-	ahead  []located         // read, and not yet returned, in order
-	near   int               // how many lie within the last circle
-	out    int               // how many were returned
+	read   [][]geohash.Range // ranges that needn't be read again
+	known  map[string]bool   // _ids of documents that were read
+	ahead  []located         // places that were read and not returned, in order
+	near   int               // places within the last circle
+	out    int               // places that were returned
 }
 
 const (
 	everywhere   = math.Pi * geohash.EarthRadius // metres to the antipode
 	defaultStart = 1000
-	widest       = 8 // times the last radius
+	widest       = 8 // maximum growth of the radius
 )
 
-// run reads ring after ring, and returns what lies within the circle read so far, in order.
+// run reads ring after ring, and yields the places within the circle read so far, in
+// order.
 //
-// That is exact: a cover holds the keys of all points of its circle, so everything not farther away than the radius has been read
-// once the ring is, and whatever hasn't been read is farther. What was read beyond the radius waits for the next ring. So once k lie
-// within the radius, they are the nearest.
+// This is exact: a cover contains the keys of all points of its circle. So after a ring,
+// all places up to the radius have been read, and unread places are farther. Places
+// beyond the radius wait for the next ring. Once k places are within the radius, they are
+// the nearest.
 func (s *search) run(ctx context.Context, db model.DB, yield func(located) bool) error {
 	if s.err != nil {
 		return s.err
@@ -76,7 +78,7 @@ func (s *search) begin() {
 	if after := s.mark; after.ID.Type != 0 && after.Meters > 0 {
 		s.read = append(s.read, interior(geohash.Circle{Center: s.from, Meters: after.Meters}, 2*s.f.ranges))
 		if s.spec.Start == 0 || s.radius < after.Meters {
-			more := 1.0 // the same area again, unless it is known how many are in it
+			more := 1.0 // the same area again, unless Rank is known
 			if after.Rank > 0 && s.k > 0 {
 				more = min(1.3*float64(s.k)/float64(after.Rank), widest)
 			}
@@ -86,7 +88,8 @@ func (s *search) begin() {
 	s.radius = min(s.radius, s.limit)
 }
 
-// grow sets the next circle: what was found in this area lets expect one in which the rest will be, and half as much again.
+// grow sets the next circle: by the density so far, it contains one and a half times the
+// missing places.
 func (s *search) grow() {
 	r := s.radius
 	next := widest * r
@@ -101,7 +104,7 @@ func (s *search) grow() {
 	s.radius = min(max(next, 1.2*r), widest*r, s.limit)
 }
 
-// ring is what must be read for the circle, and no other ring has.
+// ring returns the ranges of the circle that no ring has read.
 func (s *search) ring() []geohash.Range {
 	ranges := geohash.Circle{Center: s.from, Meters: s.radius}.Cover(nil, s.f.ranges)
 	for _, done := range s.read {
@@ -114,7 +117,7 @@ func (s *search) query(ranges []geohash.Range) model.Query {
 	return s.find(model.And(s.f.filter(ranges, s.own), s.rest))
 }
 
-// readRing reads the ring of the circle into what is ahead.
+// readRing reads the circle's ring into ahead.
 func (s *search) readRing(ctx context.Context, db model.DB) error {
 	ranges := s.ring()
 	if len(ranges) == 0 {
@@ -147,7 +150,8 @@ func (s *search) readRing(ctx context.Context, db model.DB) error {
 	return nil
 }
 
-// add keeps what was read, unless it is too far, was shown on the page before, or moved from one ring to another meanwhile.
+// add keeps a place, unless it is too far, was on a previous page, or was read before
+// because it moved.
 func (s *search) add(x located) {
 	x.meters = geohash.Distance(s.from, x.point)
 	if s.spec.Max > 0 && x.meters > s.spec.Max || s.mark.ID.Type != 0 && compare(x.mark(), s.mark) <= 0 {

@@ -9,51 +9,58 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Within is a search for the documents in an area, exactly. It does nothing until Each, All or Count runs it. [Field.Within] makes it.
+// Within is an exact search in an area, made by [Field.Within]. Each, All and Count run
+// it.
 type Within[D any] struct {
-	// Find is what is sent: the query of the documents whose key is in the area's cover. These are all documents in the area and, but
-	// for a box, some around it: beside a circle of up to some hundred kilometres 44 % more by area, with eight ranges. Find may be
-	// narrowed by Where, sorted, and given options or a projection that keeps the point. A limit or a skip would count what lies around
-	// the area too, so they are refused, but for a box. Run by itself, Find returns what lies around the area too.
+	// Find is the query of the documents with keys in the area's cover. Except for a box,
+	// it also finds documents around the area, which Each, All and Count leave out: about
+	// 44 % more for a circle of up to some hundred kilometres, with eight ranges.
+	//
+	// You can add Where, a sort, options, or a projection that includes the point. Except
+	// for a box, a limit or skip is refused when run, because it would count documents
+	// around the area.
 	Find *model.Find[D]
 
 	f    *field
 	area Area
 }
 
-// Within returns the search for the documents whose point is in an area, as its Contains says: a document on the rim of a circle is
-// in it. The server decides a box: conditions on the stored coordinates, which it compares as [geohash.Box.Contains] does, are ANDed.
-// Any other area is decided when documents are read, by the stored point: what lies around is read and left out, before it is decoded.
+// Within returns the search for the documents with a point in an area, as area.Contains
+// decides. The server decides a box, by conditions on the coordinates. For other areas,
+// the client decides, before it decodes documents.
 //
-// Conditions are ANDed to the filter. Conditions on fields of the index, Prefix above all, go into each range, where they bound it.
-// Each field of Prefix needs a condition. Bad input is in Find.Err, and the error of every run: an area that is none, a field of Prefix
-// without a condition.
+// where conditions are ANDed. Conditions on index fields bound each range. Bad input is
+// in Find.Err, and the error of every run: an invalid area, or a field of Prefix without
+// a condition.
 //
-// MongoDB's own {$geoWithin: {$centerSphere: [[lng, lat], meters/geohash.EarthRadius]}} finds the same, but for points some
-// millimetres from the rim, where its rounding decides otherwise. $near and $maxDistance in metres take a radius of 6378100 m, and so
-// find 0.11 % less.
+// MongoDB's {$geoWithin: {$centerSphere: [[lng, lat], meters/geohash.EarthRadius]}} finds
+// the same, except some millimetres from the rim. $near with $maxDistance in metres uses
+// a radius of 6378100 m, and finds 0.11 % less.
 //
-// Cost: one command, and one for each further batch; at most FieldSpec.Ranges scans of the index. Consistency: one query's; a document
-// that moves meanwhile may be missed, or be found in two ranges and yet be returned once.
+// Cost: one command per batch, with at most FieldSpec.Ranges index scans.
+//
+// Consistency: one query. A document that moves meanwhile can be missed, but isn't
+// returned twice.
 func (f *Field[D, K]) Within(area Area, where ...bson.D) Within[D] {
 	filter, err := f.f.within(area, true, where)
 	return Within[D]{Find: f.find(filter, err), f: f.f, area: area}
 }
 
-// Each runs the search and yields places as they come, in bounded memory, in no order but that of Find. An error ends the sequence.
-// Each range over it runs the search anew.
+// Each runs the search and yields places in the order of Find, with bounded memory. An
+// error ends the sequence. Each loop is a new search.
 func (w Within[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](w.f, func(yield func(located) bool) error { return w.f.each(ctx, db, w.Find.Query, w.area, yield) })
 }
 
-// All runs the search and returns all places. None is not an error.
+// All runs the search and returns all places, possibly none.
 func (w Within[D]) All(ctx context.Context, db model.DB) ([]Place[D], error) {
 	return collect(w.Each(ctx, db))
 }
 
 // Count runs the search and counts the places.
 //
-// Cost: of a box, one command that returns a number; of another area, the _id and the point of each candidate.
+// Cost: one command for a box; for another area, it reads _id and point of each
+// candidate.
 func (w Within[D]) Count(ctx context.Context, db model.DB) (int64, error) {
 	return w.f.count(ctx, db, w.Find.Query, w.area)
 }
@@ -83,7 +90,7 @@ func (f *field) each(ctx context.Context, db model.DB, q model.Query, area Area,
 	return nil
 }
 
-// checkLimit refuses what counts candidates.
+// checkLimit refuses a limit or skip that would count documents around the area.
 func (f *field) checkLimit(q *model.Query, area Area) error {
 	if _, exact := area.(geohash.Box); exact || q.Err != nil || q.Limit == 0 && q.Skip == 0 {
 		return q.Err

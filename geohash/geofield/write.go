@@ -11,36 +11,39 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document with the key of its point; one without a point (missing, null, or a zero
-// [Point] with omitempty) gets none. Besides what [model.Collection.Insert] refuses: coordinates that are NaN, infinite or out of
-// range, both 0 (see FieldSpec.Zero), what is no GeoJSON point, and a key that the document has already and that isn't its point's.
-// The [*model.ValueError] names the field, such as loc.coordinates.1. An int64 of 0, an empty string and null count as no key.
+// Insert returns the write that stores a new document with the key of its point. Without
+// a point (missing, null, or a zero [Point] with omitempty) there is no key.
 //
-// Cost and consistency: those of [model.Collection.Insert].
+// Besides [model.Collection.Insert], it refuses an invalid GeoJSON point, coordinates
+// that are NaN, infinite, out of range or both 0 (see FieldSpec.Zero), and a key that
+// isn't zero, null, empty or the point's. The [*model.ValueError] names the field, such
+// as loc.coordinates.1.
+//
+// Cost: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
 
-// InsertMany returns the plan that stores documents in order, each as [Field.Insert] does. A bad one refuses all of them.
+// InsertMany returns the plan that stores documents in order, as [Field.Insert] does. One
+// bad document refuses all.
 //
-// Cost: one command for each 25,000 documents or 16 MiB. It can be run again from any cut.
+// Cost: one command per 25,000 documents or 16 MiB. After a crash, run it again.
 func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 	return f.f.completeAll(f.owners.InsertMany(docs))
 }
 
-// Replace returns the write that stores a whole document over the one with its _id, as [model.Collection.Replace] does, with the key
-// of its point. A document that was read, whose point was changed and whose key is still the old one, is refused: set the key to its
-// zero value, or use [Field.Set]. The document must exist: else running it gives [model.ErrNotFound]. It is idempotent.
+// Replace returns the write that replaces the document with doc's _id, as
+// [model.Collection.Replace] does, with the key of its point. If doc has the key of an
+// old point, it is refused: set the key to zero, or use [Field.Set]. A missing document
+// gives [model.ErrNotFound]. It is idempotent, but overwrites later changes of others.
 //
-// Consistency: one document, atomic; what others changed of it since it was read is gone. Cost: one command, one document, found by
-// _id; an entry of the index moves where the key does.
+// Cost: one command, one document, by _id.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
 
-// Set returns the write that moves a document: point and key together, by $set, so that it merges with other updates of the document
-// ([model.Merge]). The document must exist: else running it gives [model.ErrNotFound]. A height that the old point had is gone. It is
-// idempotent; of two that run at the same time, the later one's point and key stay.
+// Set returns the write that moves a document: one $set of point and key, which merges
+// with other updates ([model.Merge]). A height of the old point is lost. A missing
+// document gives [model.ErrNotFound]. A bad point is refused as in [Field.Insert]. It is
+// idempotent, and of concurrent Sets the last wins.
 //
-// Bad input, refused: a point as in [Field.Insert].
-//
-// Cost: one command, one document, found by _id; one entry of the index moves.
+// Cost: one command, one document, by _id.
 func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
 	set, err := f.f.fields(p)
 	if err != nil {
@@ -49,14 +52,15 @@ func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
 	return f.owners.Update(id, bson.D{{Key: "$set", Value: set}})
 }
 
-// Unset returns the write that takes a document's place away: point and key together. The document must exist.
+// Unset returns the write that removes a document's point and key. A missing document
+// gives [model.ErrNotFound].
 //
-// Cost: one command, one document, found by _id.
+// Cost: one command, one document, by _id.
 func (f *Field[D, K]) Unset(id K) model.Write {
 	return f.owners.Update(id, bson.D{{Key: "$unset", Value: bson.D{{Key: f.f.point, Value: ""}, {Key: f.f.key, Value: ""}}}})
 }
 
-// fields are what a document stores of a place.
+// fields returns the fields that a document stores of a place.
 func (f *field) fields(p geohash.Point) (bson.D, error) {
 	if x := f.checkPoint(p); x.reason != "" {
 		return nil, x.err(f.Docs, f.point)
@@ -64,16 +68,18 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
 }
 
-// Complete returns any write of the owners with the key beside the point: what stores or replaces a document as [Field.Insert] does;
-// where an update sets the point, by $set or $setOnInsert, it sets the key too, and where one unsets the point, the key. A write that
-// touches neither stays as it is. What would part the two is refused: a change of the key alone, of a part of the point, or by
-// another operator, a key that isn't the point's, and an update by a pipeline, which can't be looked into. For a repository, whose
-// writes all go through one place.
+// Complete returns any write of the owners with the key beside the point:
 //
-// A refused write stays refused, and a write to another collection is refused. A delete stays as it is.
+//   - A stored or replaced document gets the key, as in [Field.Insert].
+//   - An update that sets the point by $set or $setOnInsert, or unsets it, also sets or
+//     unsets the key.
+//   - Other updates and deletes stay as they are.
 //
-// Cost and consistency: those of the write. Nothing of a filter, an expectation or a Done condition changes, so what could be run again
-// still can. Whole documents that another technique stores are completed by [Field.Completed].
+// It refuses an update of the key alone, of a part of the point, or by another operator,
+// a wrong key, an update pipeline, and another collection's write.
+//
+// Cost and consistency: as the write's. For whole documents that another technique
+// stores, use [Field.Completed].
 func (f *Field[D, K]) Complete(w model.Write) model.Write { return f.f.complete(w) }
 
 func (f *field) completeAll(p model.Plan) model.Plan {
@@ -126,7 +132,7 @@ func (f *field) refuse(path string, v any, reason string) model.Write {
 	return model.Refused(f.Name(), f.Refuse(path, v, reason))
 }
 
-// completeDocument is a whole document with its key.
+// completeDocument returns a whole document with its key.
 func (f *field) completeDocument(doc any) (bson.Raw, error) {
 	raw, err := f.rawOf(doc)
 	if err != nil {
@@ -172,7 +178,7 @@ func emptyKey(v bson.RawValue) bool {
 	return false
 }
 
-// completeUpdate is an update by operators that sets the key with the point.
+// completeUpdate returns an update by operators that sets the key with the point.
 func (f *field) completeUpdate(update any) (any, error) {
 	raw, err := f.rawOf(update)
 	if err != nil {
@@ -203,7 +209,8 @@ func (f *field) completeUpdate(update any) (any, error) {
 	return d, nil
 }
 
-// uses reports whether an operator's fields touch point or key.
+// uses reports whether an operator's fields touch point or key. It refuses operators that
+// would change only one of them.
 func (f *field) uses(op string, fields bson.D) (bool, error) {
 	touches := func(path string) bool { return core.Overlap(path, f.point) || core.Overlap(path, f.key) }
 	for _, e := range fields {
@@ -219,7 +226,8 @@ func (f *field) uses(op string, fields bson.D) (bool, error) {
 	return false, nil
 }
 
-// completeOperator is the fields of a $set, $setOnInsert or $unset that touch point or key, completed.
+// completeOperator returns the fields of a $set, $setOnInsert or $unset that touches
+// point or key, with the key.
 func (f *field) completeOperator(op string, fields bson.D, stored bson.RawValue) (bson.D, error) {
 	has := func(path string) bool {
 		return slices.ContainsFunc(fields, func(e bson.E) bool { return e.Key == path })
@@ -255,7 +263,7 @@ func (f *field) completeOperator(op string, fields bson.D, stored bson.RawValue)
 	return fields, nil
 }
 
-// lookup finds a key that may hold dots, as operators have them.
+// lookup returns the value of a key that can contain dots, as in operators.
 func lookup(doc bson.RawValue, key string) (v bson.RawValue) {
 	elements, err := bson.Raw(doc.Value).Elements()
 	if err != nil {
