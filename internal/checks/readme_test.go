@@ -35,8 +35,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// README.md tells what came of all pairs of techniques in the words of PAIRS.md.
-func TestReadmeCountsPairs(t *testing.T) {
+// STATUS.md quotes the counts of PAIRS.md.
+func TestStatusCountsPairs(t *testing.T) {
 	text := func(name string) string {
 		s, err := readFile(name)
 		if err != nil {
@@ -44,10 +44,10 @@ func TestReadmeCountsPairs(t *testing.T) {
 		}
 		return strings.Join(strings.Fields(s), " ")
 	}
-	readme, pairs := text("README.md"), text("internal/compose/PAIRS.md")
+	status, pairs := text("STATUS.md"), text("internal/compose/PAIRS.md")
 	for _, counts := range []string{`\d+ are refused when the model is declared, .* hold together as they are`, `\d+ meetings, in \d+ orders`} {
-		if found := regexp.MustCompile(counts).FindString(pairs); found == "" || !strings.Contains(readme, found) {
-			t.Errorf("README.md's status lacks %q", found)
+		if found := regexp.MustCompile(counts).FindString(pairs); found == "" || !strings.Contains(status, found) {
+			t.Errorf("STATUS.md lacks %q", found)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A row of the README's status table: a technique and what declares it, types or functions ("relate.TwoWay").
+// A row of STATUS.md's table: a technique and what declares it, types or functions ("relate.TwoWay").
 type row struct {
 	name     string
 	declares []string
@@ -49,12 +49,12 @@ const (
 	statusEnds   = "<!-- end of status -->\n"
 )
 
-// The README's status table says of each row how it is shown, as the tests themselves tell.
+// STATUS.md's table says of each row how it is shown, as the tests themselves tell.
 func TestStatus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads source")
 	}
-	file := filepath.Join(root(), "README.md")
+	file := filepath.Join(root(), "STATUS.md")
 	readme, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestStatus(t *testing.T) {
 	before, rest, found := strings.Cut(string(readme), statusBegins)
 	old, after, ended := strings.Cut(rest, statusEnds)
 	if !found || !ended {
-		t.Fatalf("README.md has no %q", statusBegins)
+		t.Fatalf("STATUS.md has no %q", statusBegins)
 	}
 	table := statusTable(t)
 	if *update {
@@ -72,7 +72,7 @@ func TestStatus(t *testing.T) {
 		return
 	}
 	if old != table {
-		t.Errorf("README.md's status table is not what the tests tell: run go test ./internal/checks -run Status -update\n%s", table)
+		t.Errorf("STATUS.md's table is not what the tests tell: run go test ./internal/checks -run Status -update\n%s", table)
 	}
 }
 

@@ -1,0 +1,145 @@
+package checks
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const (
+	measuredBegin = "<!-- measured: internal/bench/RESULTS.md -->\n"
+	measuredEnd   = "<!-- end of measured -->\n"
+)
+
+// measured are the tables of RESULTS.md that BENCHMARKS.md quotes: the beginning of a title, and what BENCHMARKS.md says in its place.
+var measured = []struct{ title, says string }{
+	{"Build and marshal $in", "`$in` of 100 ids, built and marshaled"},
+	{"Build and marshal a bounded push", "a bounded push with a counter and a field"},
+	{"Build and marshal a guarded update", "a guarded update"},
+	{"Build and marshal a copy", "the update of a copy"},
+	{"Build and marshal the set of an indexed", "the set of a field with an index table"},
+	{"Join 1000 products × 20 parts, each part in one, on the engine", "a join of 1,000 × 20, on the engine"},
+	{"Join 1000 products × 20 parts, each part in ten, on the engine", "the same, each part in ten products"},
+	{"Join 1000 products × 20 parts, each part in one, on the server", "a join of 1,000 × 20, on FerretDB"},
+	{"Join 1000 products × 20 parts, each part in ten, on the server", "the same, each part in ten products"},
+}
+
+// BENCHMARKS.md quotes RESULTS.md: -update writes the quotation.
+func TestBenchmarksQuoteResults(t *testing.T) {
+	results, err := readFile("internal/bench/RESULTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := readFile("BENCHMARKS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(page, measuredBegin)
+	_, after, ends := strings.Cut(rest, measuredEnd)
+	if !ok || !ends {
+		t.Fatalf("BENCHMARKS.md lacks the comments %q and %q", measuredBegin, measuredEnd)
+	}
+	want := before + measuredBegin + quotation(t, results) + measuredEnd + after
+	if *update {
+		if err := os.WriteFile(filepath.Join(root(), "BENCHMARKS.md"), []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if page != want {
+		t.Error("BENCHMARKS.md doesn't quote RESULTS.md: -update writes it")
+	}
+}
+
+var (
+	sectionTitle = regexp.MustCompile(`(?m)^## (.*)$`)
+	contender    = regexp.MustCompile(`(?m)^\| (docmodel|goodm|go-mongox)([^|]*) \| *([^|]*) \| *([0-9.]+) [^|]*\|[^|]*\|[^|]*\| *([0-9]+) \|`)
+)
+
+// quotation is a table of the ratios in the tables that BENCHMARKS.md quotes.
+func quotation(t *testing.T, results string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("\n| what | docmodel | others |\n| --- | --- | --- |\n")
+	titles := sectionTitle.FindAllStringSubmatchIndex(results, -1)
+	for _, m := range measured {
+		found := false
+		for i, at := range titles {
+			if !strings.HasPrefix(results[at[2]:at[3]], m.title) {
+				continue
+			}
+			end := len(results)
+			if i+1 < len(titles) {
+				end = titles[i+1][0]
+			}
+			found = true
+			var own, others []string
+			for _, row := range contender.FindAllStringSubmatch(results[at[1]:end], -1) {
+				if row[1] == "docmodel" {
+					own = append(own, row[4]+" (`"+strings.TrimSpace(row[2])+"`)")
+				} else {
+					others = append(others, row[4]+" ("+row[1]+")")
+				}
+			}
+			b.WriteString("| " + m.says + " | " + strings.Join(own, ", ") + " | " + strings.Join(others, ", ") + " |\n")
+		}
+		if !found {
+			t.Errorf("RESULTS.md has no table %q", m.title)
+		}
+	}
+	b.WriteString("\n")
+	b.WriteString(growth(t, results))
+	return b.String()
+}
+
+// grown are the operations whose times in growing collections BENCHMARKS.md quotes: technique and operation.
+var grown = [][2]string{
+	{"relate.ParentRef", "Children, newest 20"}, {"relate.TwoWay", "Assign to another owner"}, {"denorm.Counter", "Insert with tokens"},
+	{"denorm.Copy", "Set with 20 copies"}, {"denorm.Bucket", "Append"}, {"geofield.Field", "Nearest 20"}, {"relate.Dangling", "Checks"},
+}
+
+// growth is the table of those operations, on the engine and on the server.
+func growth(t *testing.T, results string) string {
+	t.Helper()
+	engine, server := grownRows(t, results, "engine"), grownRows(t, results, "server")
+	var b strings.Builder
+	b.WriteString("| operation | commands, documents written | engine: 1,000 documents | 1,000,000 | FerretDB: 1,000 | 100,000 |\n")
+	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, of := range grown {
+		e, s := engine[of], server[of]
+		if len(e) < 4 || len(s) < 2 {
+			t.Errorf("RESULTS.md has no row %q", of)
+			continue
+		}
+		b.WriteString("| `" + of[0] + "`: " + of[1] + " | " + e[3] + " | " + e[0] + " | " + e[2] + " | " + s[0] + " | " + s[1] + " |\n")
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// grownRows are the cells of a table of growing collections, by technique and operation.
+func grownRows(t *testing.T, results, where string) map[[2]string][]string {
+	t.Helper()
+	_, table, found := strings.Cut(results, "## Operations as collections grow, on the "+where+"\n")
+	if !found {
+		t.Errorf("RESULTS.md has no table of growing collections on the %s", where)
+	}
+	table, _, _ = strings.Cut(table, "\n## ")
+	out, technique := map[[2]string][]string{}, ""
+	for line := range strings.SplitSeq(table, "\n") {
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		if !strings.HasPrefix(line, "|") || len(cells) < 5 {
+			continue
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if cells[0] != "" {
+			technique = cells[0]
+		}
+		out[[2]string{technique, cells[1]}] = cells[2:]
+	}
+	return out
+}
