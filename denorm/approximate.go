@@ -13,8 +13,7 @@ import (
 
 // Approximate counts events, such as page views, in a number that is written about once
 // in n events. The stored count is right on average. [Approximate.Deviation] returns its
-// error. The caller draws the random number that decides whether to write. Make it with
-// [NewApproximate].
+// error. Make it with [NewApproximate].
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.

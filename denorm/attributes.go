@@ -37,9 +37,9 @@ type AttributesSpec struct {
 }
 
 // NewAttributes declares that the array at a path of the owners' documents holds
-// attributes. It panics with a [*model.DeclarationError] when the path doesn't exist,
-// isn't an array or is inside another, when a nil slice is stored as null, when the
-// elements lack a field of the spec, or when the name isn't a string.
+// attributes. It panics with a [*model.DeclarationError] when the path isn't an array
+// outside arrays, when a nil slice is stored as null, or when the elements lack a field
+// of the spec or the name isn't a string.
 func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec AttributesSpec) *Attributes[D, K] {
 	a := attributes.Declare(owners.Docs(), path, spec.Name, spec.Value)
 	indexes := func() []model.Index { return []model.Index{a.Index()} }

@@ -54,9 +54,9 @@ type Bounded[D, K any] struct {
 }
 
 // NewBounded declares that the array at a path of the owners' documents is bounded. It
-// panics with a [*model.DeclarationError] when the path doesn't exist, isn't an array or
-// is inside another, when a nil slice is stored as null, when Max is below 1, when By or
-// Key name a field that elements don't have, or when Create comes with a Key.
+// panics with a [*model.DeclarationError] when the path isn't an array outside arrays,
+// when a nil slice is stored as null, when Max is below 1, when By or Key don't fit the
+// elements, or when Create comes with a Key.
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
 	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
@@ -78,9 +78,8 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 }
 
 // PushWith is [Bounded.Push] with other update operators on the same document, such as a
-// counter. It does what model.Merge does, faster. An operator that overlaps the array's
-// path gives a [*model.ConflictError]. With a Key, a push that is skipped also skips the
-// other operators.
+// counter. An operator that overlaps the array's path gives a [*model.ConflictError].
+// With a Key, a push that is skipped also skips the other operators.
 //
 // Cost: as Push.
 func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Write {

@@ -38,8 +38,7 @@ type BucketSpec struct {
 	Key string
 
 	// Totals are paths, within an element, of numbers. Each bucket keeps their sum,
-	// minimum and maximum, under the path with "/" in place of dots. Missing values don't
-	// count.
+	// minimum and maximum, under the path with "/" for dots. Missing values don't count.
 	Totals []string
 
 	// Period, with At, gives each day or month buckets of its own. A late element goes to
@@ -86,22 +85,19 @@ type BucketTotals struct {
 // A bucket's _id contains its number. When two writers open the same bucket, one inserts
 // it. The other gets a duplicate key error and reads again. Buckets before the newest of
 // a key and period take no elements, so that pages are in the order of appending. Don't
-// change or remove elements. Pages are bytewise ranges of _id, so that the collection
-// must not have a collation.
+// change or remove elements. Queries use bytewise ranges of _id: the collection must not
+// have a collation.
 //
 // Source: the comments of a post stored by the hundred (seed 000), a mailbox's messages
 // by day (seed 002 §5);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
 //
-// Indexes returns the index on keys of elements, if the spec has a Key. Other queries use
-// _id.
+// Indexes returns the index on keys of elements, if the spec has a Key.
 //
 // Checks returns two checks of all buckets:
-//   - Count, bytes or totals differ from the items, because other code changed them or a
-//     total was declared later. The repair computes them again on the server, by one
-//     atomic update each. A bucket that was full by its count stays closed.
-//   - A bucket has more items than Max, or more bytes than MaxBytes. It is readable and
-//     takes no more items. No write repairs it.
+//   - Count, bytes or totals differ from the items. The repair computes them again, by
+//     one atomic update each. A bucket that was full by its count stays closed.
+//   - A bucket has more items than Max, or more bytes than MaxBytes. No write repairs it.
 //
 // Cost: see [model.Check]. The repair writes one document each, by _id.
 type Bucket[K, E any] struct {
@@ -112,10 +108,9 @@ type Bucket[K, E any] struct {
 }
 
 // NewBucket declares that a collection holds buckets. It panics with a
-// [*model.DeclarationError] when Max or MaxBytes is out of range, K can't be written into
-// an _id, E isn't stored as a document, Period, At and Location don't go together, or
-// Key, Totals or At name a field that an element doesn't have, has several times, or has
-// with an unsuitable type.
+// [*model.DeclarationError] when a bound is out of range, K can't be written into an _id,
+// E isn't stored as a document, Period, At and Location don't go together, or a path
+// doesn't fit the elements.
 func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spec BucketSpec) *Bucket[K, E] {
 	out := &Bucket[K, E]{model.Parts{}, buckets, bucket.Declare(buckets.Docs(), reflect.TypeFor[K](), bucket.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Key: spec.Key, Totals: spec.Totals,
@@ -126,10 +121,10 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 }
 
 // Append returns the change that adds an element at the end of the key's sequence, in the
-// newest bucket, or in a new bucket if that is full. It decides again when another writer
-// came first, up to 100 times (see Attempts). Only Decide understands the state that Read
-// returns. With a Key, a stored element isn't added again: the result has no step, or one
-// of status Already.
+// newest bucket, or in a new one if that is full. It decides again when another writer
+// came first, up to 100 times. Only its Decide understands what its Read returns. With a
+// Key, it doesn't add a stored element again: the result has no step, or one of status
+// Already.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
 // document. With a Key one more, to find the element by index. A stored element is read
@@ -137,24 +132,24 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // command and one document more. A lost race costs the same again and up to three more.
 //
 // Consistency: the upsert is atomic. A crash between closing a bucket and opening the
-// next leaves the sequence whole. With a Key, run the change again after an error.
-// Without a Key, look for the element first. Reads use the primary. If two transactions
+// next leaves the sequence whole. After a crash, run the change again. Without a Key,
+// first look whether the element is there. Reads use the primary. If two transactions
 // open the same bucket, one gets the server's error: run that transaction again.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }
 
-// AppendTo returns the write that adds an element to the bucket with number seq, in the
-// element's period. It creates a missing bucket. Pass the number of the newest bucket, or
-// the next number if that bucket is full or closed. A higher number breaks the order.
-// [Bucket.Append] chooses the number itself.
+// AppendTo returns the write that adds an element to bucket number seq of the element's
+// period. It creates a missing bucket. Pass the number of the newest bucket, or the next
+// number if that bucket is full or closed: a higher number breaks the order.
+// [Bucket.Append] finds the number itself.
 //
 // If the bucket doesn't take the element, running it gives model.ErrFull. If another
 // writer has just created the bucket, it gives model.ErrStale: run it again. With a Key,
-// it recognizes an element that this bucket holds, but not one of another bucket.
+// it doesn't add an element that this bucket holds. It doesn't look in other buckets.
 //
-// Cost: one command, one document, by _id. One to three more if the bucket doesn't take
-// the element.
+// Cost: one command, one document, by _id. One to three more if the bucket refuses the
+// element.
 func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
 	return b.in.AppendTo(key, seq, element)
 }
@@ -218,8 +213,7 @@ func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] 
 }
 
 // Totals returns the pipeline that adds up the counts, bytes and totals stored in a key's
-// buckets. It doesn't read elements. A key without buckets has no result: One returns
-// model.ErrNotFound.
+// buckets. For a key without buckets, One returns model.ErrNotFound.
 //
 // Cost: one command, by _id; it reads every bucket of the key.
 func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {

@@ -40,17 +40,17 @@ type ColumnsSpec struct {
 }
 
 // Columns stores documents as flat documents with a column for each value, for readers
-// that know tables, such as Spark. {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]}
-// becomes {_id: 1, "to/city": "Rome", "items/#0/sku": "a"}. The way back restores types,
-// order, nulls and empty documents and arrays. Make it with [NewColumns].
+// that know tables. {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1,
+// "to/city": "Rome", "items/#0/sku": "a"}. [Columns.Back] restores exactly the document.
+// Make it with [NewColumns].
 //
 // A column's name is its path, joined by the separator. "#" and a number is an element of
 // an array. In a name, "%", the separator and a leading "#" are escaped as % and two
 // hexadecimal digits. An empty name is "%". The _id is one column.
 //
-// An analytical store silently drops documents with too many properties, too deep fields,
-// refused characters or repeated names. Columns refuses them with a [*model.ValueError]
-// that names the path. [Columns.Flatten] lists all problems.
+// Too many properties, too deep fields, refused characters and repeated names, which an
+// analytical store drops silently, are a [*model.ValueError] here. [Columns.Flatten]
+// lists all problems.
 //
 // The flat documents are in a collection of their own, as fresh as the last
 // [Columns.Store] or [Columns.Rebuild]. To divide a document into several collections,
@@ -75,8 +75,7 @@ type Columns[D, K any] struct {
 }
 
 // NewColumns declares that the collection named flat holds the documents as columns. It
-// panics with a [*model.DeclarationError] when the name isn't valid or is that of the
-// documents, or when Separator, Refuse or a limit is out of range.
+// panics with a [*model.DeclarationError] when flat or a field of spec is invalid.
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}
@@ -111,7 +110,7 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 }
 
 // Store returns the write that stores a document as columns, or replaces its flat
-// document. It is idempotent. It doesn't write the document itself.
+// document. It is idempotent.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {
@@ -141,7 +140,7 @@ func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 }
 
 // Survey returns how many flat documents have each column, by name and BSON type of the
-// value, sorted by name. A store with one schema for a collection counts all of them.
+// value, sorted by name.
 //
 // Cost: one command that reads every flat document.
 func (x *Columns[D, K]) Survey() *model.Aggregate[Use] {

@@ -25,8 +25,8 @@ import (
 // # Consistency
 //
 // A change writes the source first, and then its copies. Between the two writes readers
-// see the old value. The write to the copies isn't atomic over several documents. If it
-// is cut, run it again.
+// see the old value. The write to the copies isn't atomic over several documents: a crash
+// leaves old copies. Run the plan, change or job again.
 //
 // With a Version, a copy stores the version of its source, and an older version never
 // overwrites it. For this, every write to a copied field must raise the version, as
@@ -47,9 +47,9 @@ import (
 //
 // Checks returns two checks, with Listed only the first:
 //
-//   - Copies that differ from their sources in a value, or have a newer version than the
-//     source. A copy that only has an older version is no finding. The repair writes the
-//     values and version that the check read.
+//   - Copies with other values or a newer version than their source. An older version
+//     alone is not a finding. The repair writes the source's values and version, as the
+//     check read them.
 //   - Copies of missing sources. No write repairs them.
 //
 // Cost: see [model.Check]. The server looks up the source of each copy by _id. With
@@ -85,9 +85,9 @@ type CopySpec struct {
 
 	// Version is a field of the source that grows with each change of a copied field: an
 	// integer, which [Copy.Set] increments, or a time. VersionTo is its path in a copy.
-	// Give both or neither. Use a field for this alone, because each growth makes
-	// [Copy.Refresh] write all copies. If the source is an embed.Versioned, increment
-	// both by its ChangeBy, and then run [Copy.Refresh].
+	// Give both or neither. Don't use a field that grows for other reasons:
+	// [Copy.Refresh] would write all copies. If the source is an embed.Versioned,
+	// increment both by its ChangeBy, then run [Copy.Refresh].
 	Version, VersionTo string
 
 	// CountUp is the version field of an embed.Versioned over the documents with copies.
@@ -100,20 +100,15 @@ type CopySpec struct {
 	// conflicts: it waits or runs again.
 	Lock string
 
-	// Lists are the paths of arrays on KeyPath, for documents without known types, such
-	// as bson.D. It is refused for known types.
+	// Lists are the paths of arrays on KeyPath, for untyped documents, such as bson.D.
+	// For typed documents it is refused.
 	Lists []string
 }
 
 // NewCopy declares that documents hold copies of the sources' fields. It panics with a
-// [*model.DeclarationError] when
-//
-//   - a path doesn't exist, or paths overlap,
-//   - KeyPath doesn't hold the sources' _id, or is an array of ids,
-//   - a copy has another type than its source, or is outside the key's element or in a
-//     further array,
-//   - the array of copies can be stored as null,
-//   - CountUp or Lock isn't an integer outside arrays and copies.
+// [*model.DeclarationError] when a path or a type doesn't fit, paths overlap, KeyPath is
+// an array of ids, the array of copies can be stored as null, or CountUp or Lock isn't an
+// integer outside arrays and copies.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
 	c := copies.Declare(sources.Docs(), targets.Docs(), copies.Spec{
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
@@ -129,27 +124,26 @@ func fieldsOf(list []Field) (out []copies.Field) {
 	return out
 }
 
-// Snapshot returns the copy of a source for a write of the caller's: an element of the
-// array, with the source's _id and version, or nested fields of a document. It omits
-// missing fields. The copy may be outdated when it is stored: see [Copy.Storing].
+// Snapshot returns the copy of a source for the caller's own write: an array element,
+// with the source's _id and version, or nested fields. It omits missing fields. The copy
+// may be outdated when it is stored: see [Copy.Storing].
 func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 	return c.c.Snapshot(source)
 }
 
 // Fields returns the copy of a source as paths and values, with the source's _id, for
 // [Counter.Set]. A missing field is a bson.RawValue of type 0, which makes Set remove it.
-// A copy in an array is refused. The copy may be outdated when it is stored: see
-// [Copy.Storing].
+// A copy in an array is refused. As with [Copy.Snapshot], the copy may be outdated.
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 	return c.c.Fields(source)
 }
 
 // Attach returns the write that stores the copy of a source in a document. It pushes the
-// copy to an array that has no copy of this source. Outside arrays it sets the key and
-// the fields, unless a newer copy of this source is there. For an array inside an array
-// it is refused: push [Copy.Snapshot]. A missing document gives model.ErrNotFound. If the
-// source may have changed since it was read, run [Copy.Refresh] of the document
-// afterwards.
+// copy to the array, unless the array has a copy of this source. Outside arrays it sets
+// the key and the fields, unless a newer copy of this source is there. For an array
+// inside an array it is refused: push [Copy.Snapshot]. A missing document gives
+// model.ErrNotFound. If the source may have changed since it was read, run [Copy.Refresh]
+// of the document afterwards.
 //
 // Consistency: one document, atomic; it can be run again. Cost: one command, one
 // document, by _id, and one command more if it wrote nothing.
@@ -173,7 +167,7 @@ func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
 // nothing is written. Without a Version it checks only that the source exists.
 //
 // Cost: two commands, or one if no copied field changes. It writes the source and each
-// document with a copy. A crash leaves old copies: run the plan again, or [Copy.Refresh].
+// document with a copy. After a crash, run the plan again, or [Copy.Refresh].
 func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 	return c.c.Set(source, fields)
 }
@@ -183,18 +177,16 @@ func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 // documents where nothing differs.
 //
 // Cost: one command; with Listed one for each 16 MiB of ids. It writes the documents with
-// an older copy, found by [Copy.Indexes] or the listed _ids. A crash leaves documents to
-// do: run it again, at any time.
+// an older copy, found by [Copy.Indexes] or the listed _ids.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 	return c.c.Propagate(source)
 }
 
-// PropagateJob returns the job that does the work of [Copy.Propagate] in batches, for
-// sources with very many copies. It reads and writes only documents with an older copy.
-// With Listed it is refused.
+// PropagateJob is [Copy.Propagate] as a job, in batches, for sources with very many
+// copies. With Listed it is refused.
 //
 // Cost: two commands for each batch of 500 documents, and two at the end, or one if
-// nothing is to do. A crash leaves documents to do: run it again.
+// nothing is to do.
 func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 	return c.c.PropagateJob(source)
 }
@@ -204,20 +196,20 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 // returns the stored source. A missing source gives model.ErrNotFound.
 //
 // Cost: two commands. It writes the documents with an older copy, found by
-// [Copy.Indexes], or docs by _id. A crash leaves documents to do: run it again.
+// [Copy.Indexes], or docs by _id.
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
 	return c.c.Refresh(source, core.Anys(docs))
 }
 
 // Storing returns the change that stores copies of a source, and leaves them up to date.
-// It reads the source and runs the change that store returns, of any technique. store
-// makes the copy by [Copy.Snapshot] or [Copy.Fields]. It is called several times, and
-// must return equal changes for equal sources. For copies of several sources, store
-// returns another Storing. docs are the documents that get copies. Without docs, all
-// copies of the source are updated. A missing source gives model.ErrNotFound.
+// It reads the source and runs the change that store returns, which writes a copy
+// ([Copy.Snapshot], [Copy.Fields]). store is called several times, and must return equal
+// changes for equal sources. For copies of several sources, store returns another
+// Storing. docs are the documents that get copies. Without docs, all copies of the source
+// are updated. A missing source gives model.ErrNotFound.
 //
 // Without a transaction, [Copy.Refresh] follows the writes. After a crash, run the change
-// again, if store's change allows it. Without a Version, the last write wins.
+// again, if store's change allows it.
 //
 // In a transaction, Storing also increments CopySpec.Lock. A concurrent change of the
 // source then waits or is refused, or this transaction runs again. Without a Lock,
@@ -240,12 +232,11 @@ func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[
 	return c.c.Storing(source, core.Anys(docs), read, func(source any) model.Change[any] { return store(source.(*S)) })
 }
 
-// Rebuild returns the job that updates every copy of all sources, even if the version is
-// equal, but not newer copies. Run it after loading documents or adding a copied field.
+// Rebuild returns the job that updates the copies of all sources, also copies of the same
+// version, but not newer ones. Run it after loading documents or adding a copied field.
 //
 // Cost: two commands for each batch of 500 sources, and two at the end. It writes
-// documents with an older or different copy. A crash leaves old copies: run it again,
-// also while others write.
+// documents with an older or different copy.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return c.c.Rebuild()
 }
@@ -258,9 +249,8 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 // _id. Without that index it reads all documents with copies twice for each source.
 func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
 
-// Fold returns the job that deletes the sources and keeps the copies. It deletes a source
-// if at least one document holds a copy, no copy is stale, and every field is copied or
-// named by drop. [Copy.Unfolded] reports the other sources. Run [Copy.Rebuild] first.
+// Fold returns the job that deletes the sources, so that only the copies stay. It keeps
+// the sources that [Copy.Unfolded] reports. Run [Copy.Rebuild] first.
 //
 // A source that changes meanwhile stays. Stop writers while the job runs: a copy that is
 // stored from an older read, after its source was deleted, stays old.
@@ -289,12 +279,12 @@ type CopySpread struct {
 }
 
 // BreakEven returns the ratio of document reads to changes of copied fields above which
-// copies are cheaper than references, over the whole collection. It is 0 without copies.
-// Copies save a command and the reads of the sources in each read. They cost a command
-// and the writes of the documents in each change.
+// copies are cheaper than references, or 0 without copies. Copies save each read a
+// command and the reads of the sources. They cost each change a command and the writes of
+// the documents.
 //
 // command and write are the prices of a round trip and of the update of a document, in
-// reads of one document. 0 means 20 for command and 8 for write. Measure your own.
+// reads of one document. 0 means 20 for command and 8 for write.
 func (s CopySpread) BreakEven(command, write float64) float64 {
 	if s.Documents <= 0 || s.Sources <= 0 {
 		return 0

@@ -31,15 +31,14 @@ type CounterSpec struct {
 	// operations are exact without transactions. Without them, operations run in
 	// transactions, or see Partial.
 	//
-	// Removing a mark costs each operation one command. Other readers see marks of
-	// operations that are under way or were cut. Two partial indexes find them
-	// ([Counter.Indexes]).
+	// Removing the mark costs each operation a command. Readers of children see marks.
+	// Two partial indexes find them ([Counter.Indexes]).
 	Tokens  string
 	Pending string
 
 	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100,
-	// about 2 KB in a busy parent. Keep must exceed the number of operations on one
-	// parent that are under way at a time, or come between an operation and its retry.
+	// about 2 KB in a busy parent. Keep must be at least the number of operations on one
+	// parent that are under way at a time, or between an operation and its retry.
 	// Operations that change no number count too.
 	Keep int
 
@@ -84,8 +83,7 @@ type Average struct {
 	N   int64   `bson:"n"`
 }
 
-// A CounterPending is the mark of an operation on a child: the parents still have to be
-// updated.
+// A CounterPending marks a child with an unfinished operation.
 type CounterPending struct {
 	Op      bson.ObjectID   `bson:"op"`
 	Parents []bson.RawValue `bson:"parents"`        // the old and the new parent
@@ -106,48 +104,45 @@ type CounterPending struct {
 // ignores 1e-9 of what was added. When a smallest or greatest value leaves a parent, the
 // operation looks up the next.
 //
-// Only Decide understands the state that Read of a [model.Change] returns. Decide(nil)
-// plans as if Read had found nothing.
+// Only Decide understands what Read of a [model.Change] returns. Decide(nil) plans as if
+// Read found nothing.
 //
 // # Consistency
 //
 // An operation with tokens writes one document at a time:
 //
-//  1. It changes the child and marks it as pending, if the child is as it was read.
-//     Otherwise it reads again.
-//  2. It changes each parent that the child names, before or after, by the difference
-//     (which may be nothing), and stores the token, unless the parent has the token
-//     already.
+//  1. It changes the child and marks it, if the child is as it was read. Otherwise it
+//     reads again.
+//  2. It adds the difference to the child's old and new parent, and stores the token
+//     there. It skips a parent with the token.
 //  3. It removes the mark, or deletes the child.
 //
-// Every operation that finds a mark first finishes the marked operation. After a crash,
-// the same operation run again, the next operation on the child or [Counter.Settle]
-// finishes it. Readers see numbers without the operations under way, and a child that is
-// being deleted until step 3.
+// After a crash, a retry, the next operation on the child or [Counter.Settle] finishes
+// the marked operation. Until then readers see the old numbers, and a child that is being
+// deleted.
 //
-// A second run of an operation does nothing while a parent that the child names keeps its
-// token. If more than Keep operations come in between, it counts again, and
-// [Counter.Recount] repairs the numbers. If the child names no stored parent, the
-// operation is done again. Fields without effect on a number can be written by other
-// commands.
+// A retry of a finished operation does nothing while a parent that the child names keeps
+// the token. After Keep other operations it counts again, which [Counter.Recount]
+// repairs. If the child names no stored parent, a retry applies the operation again.
+// Other commands may write fields that affect no number.
 //
 // # In a transaction
 //
 // In a transaction, operations store no mark, and all writes are one command if the
-// server has bulkWrite (MongoDB 8.0). Parents still keep tokens. In transactions of this
-// module ([model.WithTransactions], [model.InTx]) the parents aren't read first: the
-// writes check that a parent exists, doesn't hold the token, and keeps its smallest and
-// greatest value. If a check fails, the transaction runs again and reads the parents. In
-// a transaction that the caller began with the driver, the parents are read first.
+// server has bulkWrite (MongoDB 8.0). Parents still keep tokens. [model.WithTransactions]
+// and [model.InTx] don't read the parents first: the writes check that a parent exists,
+// lacks the token, and keeps its smallest and greatest value. If not, the transaction
+// runs again and reads the parents. Transactions that the caller begins with the driver
+// read them first.
 //
 // # Soft deletion
 //
 // Under a [model.Scope] with Delete, operations also update the numbers of parents that
 // are marked as deleted. The scope's Filter must have the condition on Delete's fields at
-// its top, or the change is refused. If children are deleted softly, repeat that
-// condition in Where ({deletedAt: nil}). [Counter.Delete] under the scope marks the child
-// and takes it off its parent. [Counter.Set] of deletedAt to nil, under a scope without
-// the condition, restores it.
+// its top, or the change is refused. If children are deleted softly, give Where the same
+// condition ({deletedAt: nil}). [Counter.Delete] under the scope marks the child and
+// takes it off its parent. [Counter.Set] of deletedAt to nil, under a scope without the
+// condition, restores it.
 //
 // Source: "countOfBooks", fields that are computed when written (seed 000, 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -157,14 +152,13 @@ type CounterPending struct {
 //
 // Checks returns one check, or two with tokens:
 //
-//   - Parents with numbers that differ from their children. The repair writes the numbers
-//     that the check counted. With tokens, it skips a parent if an operation came between
-//     the reads. It also skips a parent that changed since: run it again, or use
-//     [Counter.Recount]. With Partial the check can't see operations under way, so that
-//     its Age is one minute: the job counts twice, an Age apart, and repairs what is
-//     still the same.
-//   - Operations that were begun and not finished. The job finishes operations that are
-//     older than a minute, as [Counter.Settle] does.
+//   - Parents with numbers that differ from their children. The repair writes the counted
+//     numbers, unless the parent changed or an operation came in between: run it again,
+//     or [Counter.Recount]. With Partial the check can't see operations under way. Its
+//     Age is one minute then: the job counts twice, an Age apart, and repairs parents
+//     with equal results.
+//   - Unfinished operations. The job finishes operations that are older than a minute, as
+//     [Counter.Settle] does.
 //
 // Cost: see [model.Check]. The first check reads every child by the index on the
 // reference, and with tokens looks up the marks twice for each parent. Create the indexes
@@ -179,13 +173,9 @@ type Counter[C, CK, P, PK any] struct {
 }
 
 // NewCounter declares that the parents keep numbers of the children that name them at the
-// path reference. It panics with a [*model.DeclarationError] when
-//
-//   - a path doesn't exist, lies inside an array or overlaps another,
-//   - a type doesn't fit: the reference and the parents' _id, or a value and its copy in
-//     the parent,
-//   - Where has a condition that it doesn't allow,
-//   - nothing is kept, or only one of Tokens and Pending is given.
+// path reference. It panics with a [*model.DeclarationError] when a path or a type
+// doesn't fit, Where has another condition than it allows, nothing is kept, or only one
+// of Tokens and Pending is given.
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
@@ -200,13 +190,13 @@ func NewCounter[C, CK, P, PK any](
 
 // Insert returns the change that stores a new child and counts it. op is the operation's
 // token, a fresh bson.NewObjectID(): the same op makes a retry a no-op, even if the child
-// was changed or deleted since. An op that was used for another child stores nothing and
-// gives no error, with Modified 0. A taken _id gives model.ErrTaken, or in a transaction
-// of the caller's the driver's duplicate key error.
+// was changed or deleted since. An op of another child's stores nothing without an error;
+// Modified is 0. A taken _id gives model.ErrTaken, or in a transaction of the caller's
+// the driver's duplicate key error.
 //
 // Cost: four commands, by _id: a read of the parent, and writes of the child, the parent
-// and the child. A child without a parent costs one. In a transaction: one command, or
-// without Tokens two.
+// and the child again. A child without a parent costs one. In a transaction: one command,
+// or without Tokens two.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), op)
 }
@@ -224,9 +214,10 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 // sets the fields again.
 //
 // Cost: five commands, by _id: reads of the child and the parents, and writes of the
-// child, the parents and the child. If a smallest or greatest value leaves a parent, one
-// read more, by [Counter.Indexes]. A child without a parent costs two. In a transaction:
-// two, and the reads again if such a value leaves or the operation was already done.
+// child, the parents and the child again. If a smallest or greatest value leaves a
+// parent, one read more, by [Counter.Indexes]. A child without a parent costs two. In a
+// transaction: two, and the reads again if such a value leaves or the operation was
+// already done.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, op)
 }
@@ -260,7 +251,7 @@ func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
 // Settle returns the change that finishes the operation under way on a child, if any,
 // even while that operation runs.
 //
-// Cost: one command, and the rest of the operation.
+// Cost: one command if nothing is under way, otherwise the rest of the operation.
 func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 	return x.c.Settle(child)
 }
@@ -270,9 +261,9 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 // if nothing differs. A missing parent gives model.ErrNotFound.
 //
 // Consistency: with tokens, or in a transaction, it is exact while other operations run.
-// It starts again if an operation came between its reads or its write, up to 100 times.
-// It gives the parent the tokens of operations under way. With CounterSpec.Partial it can
-// count a child whose parent isn't updated yet.
+// It starts again if an operation came between its reads, or the parent changed before
+// its write, up to 100 times. It gives the parent the tokens of operations under way.
+// With CounterSpec.Partial it can count a child whose parent isn't updated yet.
 //
 // Cost: two commands, one document. It reads every child of the parent, by the index on
 // the reference, and with tokens the marks, by their partial index.

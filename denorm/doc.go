@@ -31,38 +31,12 @@
 //	Documents as columns, for readers that know tables           [Columns]
 //	Documents as rows of several collections                     [Normalized]
 //
-// # Costs
-//
-// Each method documents its commands and documents. In short, in commands:
-//
-//	Copy         a change of a copied field: 2, and a write of every document with a copy
-//	Feed         its plans, and one more in a hundred changes
-//	Bounded      a push: 1
-//	Subset       a new child: 2; another change: 3 to 6
-//	SubsetPages  an append: 4; another change: 3 to 6; a page: 1
-//	Bucket       an append: 2, 3 with a key; a page: 1
-//	EventLog     an append: 2; a decision: 4; a state: 2
-//	Projection   a commit: 3 by its stream, 5 by hand; a view: 2
-//	Outlier      an append: 2 in the array, 3 in the overflow, 4 with a key
-//	WideRow      a link: 6; a page: 1
-//	Counter      a new child: 4; another change: 5
-//	UniqueCount  a visit: 1
-//	Slots        an operation: 1, or 5 if another slot gives stock; a total: 1
-//	Rollup       an event: 1; a batch of 500: 7; a total: 1
-//	Approximate  1 in n events
-//	IndexTable   an insert or delete: 3; another value: 4; a lookup: 1
-//	Inverted     an insert or delete: 2 for each path, and 1; a query: 1
-//	Attributes, Numbered, Proximity  a write: 1, an append to a list: 2; a query: 1
-//	History      a change: 3; a version: 1
-//	Outbox, Inbox  nothing beside the write that they join; a relay: 1 for each document
-//	Columns, Normalized  as many as batches or collections
+// # Consistency and costs
 //
 // A check sends one command that reads a collection and looks up the related documents.
 // If the lookup isn't by _id ([Copy.Checks], [Counter.Checks], [Subset.Checks] and
 // [Outlier.Checks]), create the indexes first. Without them the server reads the whole
 // other collection for each document.
-//
-// # Consistency
 //
 // A change of one document is one atomic update. A change of two documents is two writes.
 // Each type documents their order and what a crash between them leaves. The type's Checks

@@ -57,19 +57,18 @@ type EventLogSpec[K, E, S any] struct {
 	MaxBytes  int64
 }
 
-// EventLog stores the events of aggregates and computes states from them: an account is
-// its deposits and withdrawals. A writer appends events at the version that it has read.
-// Events never change. Make it with [NewEventLog].
+// EventLog stores the events of aggregates and computes states from them. A writer
+// appends events at the version that it has read. Events never change. Make it with
+// [NewEventLog].
 //
-// One append is one document, a commit, with an _id of the aggregate's key and the number
-// of the first event. Two appends at the same version have the same _id. The server
-// stores only one, so that a log has no gap and no fork. The commits of an aggregate are
-// a bytewise range of _id: the collection must not have a collation. Under a tenant's
-// [model.Scope] tenants must not share keys. Reads include commits that a scope has
-// marked as deleted.
+// One append is one document, a commit. Its _id contains the aggregate's key and the
+// number of the first event, so that the server stores only one append at a version: a
+// log has no gap and no fork. Queries use bytewise ranges of _id: the collection must not
+// have a collation. Tenants of a [model.Scope] must not share keys. Reads include commits
+// that a scope marked as deleted.
 //
 // An append that passes a multiple of Every also writes a snapshot, which replaces older
-// snapshots only. Snapshots may be lost.
+// snapshots only. After a crash, an older snapshot may remain.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
@@ -98,8 +97,8 @@ type EventLog[K, E, S any] struct {
 
 // NewEventLog declares that a collection holds the commits of an event log. It panics
 // with a [*model.DeclarationError] when K can't be written into an _id, E isn't stored as
-// a document, Fold is missing, only one of Snapshots and Every is given, snapshots and
-// commits share a collection, or a bound is out of range.
+// a document, snapshots and commits share a collection, or a spec field is missing or out
+// of range.
 func NewEventLog[K, E, S any](commits *model.Collection[EventCommit[K, E], string], spec EventLogSpec[K, E, S]) *EventLog[K, E, S] {
 	var docs *core.Docs
 	if spec.Snapshots != nil {
@@ -186,8 +185,8 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 // a [*model.ValueError] for no events, too many or too large ones.
 //
 // Cost: two commands, one document, by _id; on a conflict up to three commands more. A
-// snapshot costs three commands and one document more. A crash leaves an older snapshot.
-// An error of the snapshot is returned although the events are stored.
+// snapshot costs three commands and one document more. An error of the snapshot is
+// returned although the events are stored.
 func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events []E, op bson.ObjectID) model.Change[any] {
 	return l.l.Append(key, expected, at, op, l.events(key, op, events))
 }
@@ -200,8 +199,7 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events [
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
 // document. With a snapshot, one more finds the token by [EventLog.Indexes]. When Every
-// events follow the snapshot, three commands and one document more. A crash leaves an
-// older snapshot.
+// events follow the snapshot, three commands and one document more.
 func (l *EventLog[K, E, S]) Decide(
 	key K, at time.Time, op bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {
@@ -215,12 +213,12 @@ func (l *EventLog[K, E, S]) Decide(
 	return commands.Untyped(l.l.Decide(key, at, op, untyped))
 }
 
-// Load returns the change that reads an aggregate's newest state. It writes nothing. An
-// aggregate without events has version 0 and the zero state. Missing commits give ErrGap.
+// Load returns the change that reads an aggregate's newest state. An aggregate without
+// events has version 0 and the zero state. Missing commits give ErrGap.
 //
-// Cost: two commands: the snapshot by _id, and the commits after it by a range of _id,
-// usually at most Every events and one commit. Without Snapshots, one command that reads
-// every commit. One command more for each further 1000 commits or 16 MB.
+// Cost: two commands, by _id: the snapshot and the commits after it, normally of at most
+// Every events and one commit. Without Snapshots, one command that reads every commit.
+// One command more for each further 1000 commits or 16 MB.
 func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
 }
@@ -234,7 +232,8 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, 
 	return l.state(key, l.l.At(key, version))
 }
 
-// AsOf returns the change that reads the state at a time, from all commits until then.
+// AsOf returns the change that reads the state at a time, from the commits at or before
+// it.
 //
 // Cost: as [EventLog.At].
 func (l *EventLog[K, E, S]) AsOf(key K, at time.Time) model.Change[EventState[K, S]] {

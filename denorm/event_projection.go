@@ -15,8 +15,8 @@ type ProjectionSpec[V, E any] struct {
 	Fold func(view V, event E) (V, error)
 
 	// Revision is the version number of Fold. After raising it, run Rebuild and Switch.
-	// Until the switch, processes of the old revision write the live generation, and
-	// processes of the new revision write the generation that is being built.
+	// Until then, old processes write the live generation, and new processes the new
+	// generation.
 	Revision int
 
 	// Places is the collection of the pointer to the live generation and of the stream's
@@ -24,9 +24,10 @@ type ProjectionSpec[V, E any] struct {
 	Places string
 
 	// Poll lets the stream poll a server without change streams, by [Projection.Indexes].
-	// It is the greatest delay between a commit's time and its visibility, by slow writes
-	// and differing clocks. Polling misses a later commit until the aggregate's next
-	// commit or [Projection.CatchUp]. 0 refuses servers without change streams.
+	// It is the greatest delay between a commit's time and its visibility, because of
+	// slow writes and different clocks. Polling misses a later commit until the
+	// aggregate's next commit or [Projection.CatchUp]. 0 refuses servers without change
+	// streams.
 	Poll time.Duration
 }
 
@@ -40,12 +41,11 @@ type ProjectionSpec[V, E any] struct {
 //
 // # Consistency
 //
-// Views are as late as the stream. A view depends only on the commits up to its version,
-// and a write replaces only a lower version, so that repeated or reordered deliveries do
-// nothing. A reader never sees a view return to a lower version, even across a switch, if
-// each read uses [Projection.Load], or [Projection.Generations] and [Projection.In]. For
-// this, Switch stops writes to the live generation and goes through all aggregates once
-// more before it moves the pointer.
+// Views are as late as the stream. A write replaces only a lower version, so that
+// repeated or reordered deliveries do nothing. A reader by [Projection.Load], or by
+// [Projection.Generations] and [Projection.In] each time, never sees a view return to a
+// lower version, even across a switch. For this, Switch stops writes to the live
+// generation and goes through all aggregates once more before it moves the pointer.
 //
 // Under a [model.Scope] each tenant has its own pointer. Streams are refused there: use
 // [Projection.CatchUp].
@@ -88,10 +88,10 @@ func NewProjection[K, E, S, V any](
 // takes writes of this Revision. It is idempotent. A Revision above those of all
 // generations is a [*model.ValueError]. A lower Revision writes nothing.
 //
-// Cost: four commands and a write of one document: the last commit, the pointer and the
-// view by _id, and the commits after the view by a range of _id. Without new commits,
-// three. While a generation is built, two commands and one document more. The first call
-// also stores the pointer. A crash leaves one or both views as they were.
+// Cost: five commands, one document: four read the last commit, the pointer, the view and
+// the commits after it, by _id, and one writes the view. Without new commits, three.
+// While a generation is built, two commands and one document more. The first call also
+// stores the pointer. A crash leaves one or both views as they were.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views as commits come in: see
@@ -102,8 +102,8 @@ func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.Catc
 // one document. One more for a commit out of order.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
-// Load returns the change that reads an aggregate's view in the live generation. It
-// writes nothing. A missing view gives model.ErrNotFound.
+// Load returns the change that reads an aggregate's view in the live generation. A
+// missing view gives model.ErrNotFound.
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
 func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
@@ -116,8 +116,7 @@ type Generations struct {
 	Building int64 // between Rebuild and Switch; 0 for none
 }
 
-// Generations returns the change that reads the numbers of the generations. It writes
-// nothing.
+// Generations returns the change that reads the numbers of the generations.
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
@@ -134,9 +133,9 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 // writes all views there, while events come in. Readers don't see it before
 // [Projection.Switch].
 //
-// Cost: one command for each 100 aggregates, by _id, which examines all commits; two
-// reads for each aggregate, of its view and commits; one write of each batch's views. A
-// crash leaves a generation that the next run completes.
+// Cost: one command for each 100 aggregates, which examines all commits by _id, and one
+// to write their views; two for each aggregate, to read its view and commits. After a
+// crash, run it again.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
 // Switch returns the job that makes the new generation live. It stops writes to the live
@@ -148,10 +147,9 @@ func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 // isn't updated until the job runs again or the new generation is dropped.
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
-// Drop returns the change that deletes the views of a generation, also of the one that is
-// being built. The live generation is a [*model.ValueError].
+// Drop returns the change that deletes the views of a generation. A generation that is
+// being built is given up. The live one is a [*model.ValueError].
 //
-// Cost: two commands, and all documents of the generation; one more for a generation that
-// is being built. Views remain after a crash, or if a writer had read the pointer before:
-// run it again.
+// Cost: two commands, and all documents of the generation; one more to give it up. Views
+// may remain after a crash, or if a writer read the pointer before: run it again.
 func (p *Projection[K, E, V]) Drop(generation int64) model.Change[any] { return p.p.Drop(generation) }
