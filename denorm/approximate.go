@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Approximate counts events, such as page views, in a number that is written about once
+// Approximate counts events, such as page views, in a number that grows by n about once
 // in n events. The stored count is right on average. [Approximate.Deviation] returns its
 // error. Make it with [NewApproximate].
 //
@@ -39,13 +39,15 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints), owners, path, n}
 }
 
-// Count returns the plan that counts events of an owner. It adds the multiple of n below
-// events, or with a chance of the remainder/n the multiple above. draw decides: a random
-// number in [0, 1), such as rand.Float64(). 0 events write nothing. A negative number is
-// a [*model.ValueError]. A write to a missing owner gives model.ErrNotFound.
+// Count returns the plan that counts events of an owner. It rounds events to a multiple
+// of n, up or down by chance, and adds the result: for 1 event, n with a chance of 1/n.
+// draw decides: a random number in [0, 1), such as rand.Float64(). 0 events write
+// nothing. A negative number is a [*model.ValueError]. A write to a missing owner gives
+// model.ErrNotFound.
 //
-// Cost: at most one command and one document, by _id. Consistency: one atomic update.
-// After an error, a second run may count twice. The driver's retryable writes count once.
+// Cost: at most one command and one document, by _id. Consistency: one atomic update. If
+// the answer is lost, a second run may count twice. The driver's retryable writes count
+// once.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
 	docs := a.owners.Docs()
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})

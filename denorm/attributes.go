@@ -37,9 +37,9 @@ type AttributesSpec struct {
 }
 
 // NewAttributes declares that the array at a path of the owners' documents holds
-// attributes. It panics with a [*model.DeclarationError] when the path isn't an array
-// outside arrays, when a nil slice is stored as null, or when the elements lack a field
-// of the spec or the name isn't a string.
+// attributes. It panics with a [*model.DeclarationError] when the path isn't an array or
+// is inside another, when a nil slice is stored as null, or when the elements lack a
+// field of the spec or the name isn't a string.
 func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec AttributesSpec) *Attributes[D, K] {
 	a := attributes.Declare(owners.Docs(), path, spec.Name, spec.Value)
 	indexes := func() []model.Index { return []model.Index{a.Index()} }
@@ -73,8 +73,8 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 //
 // Cost: one command, served by [Attributes.Indexes]. DocumentDB uses only the name in the
 // index and reads all documents that have the attribute. To avoid this for attributes
-// without other fields, create an index on the array and query {specs: {k: name, v:
-// value}}.
+// without other fields, create an index on the array and query {specs:
+// {k: name, v: value}}.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	filter, err := a.a.Equal(name, value)
 	return a.find(filter, err)

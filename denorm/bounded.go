@@ -16,10 +16,10 @@ type BoundedSpec struct {
 	// default a push keeps the last elements.
 	First bool
 
-	// By sorts the array by fields of its elements. {time: 1} keeps the newest, {score:
-	// -1, id: 1} with First keeps the top scores. End it with a unique field, because
-	// MongoDB doesn't order equal elements. {"": -1} sorts scalars. Nil keeps the order
-	// of pushing.
+	// By sorts the array by fields of its elements. {time: 1} keeps the newest,
+	// {score: -1, id: 1} with First keeps the top scores. End it with a unique field,
+	// because MongoDB doesn't order equal elements. {"": -1} sorts scalars. Nil keeps the
+	// order of pushing.
 	By bson.D
 
 	// Key is the path, within an element, of its key. With it, a push skips an element
@@ -30,7 +30,7 @@ type BoundedSpec struct {
 
 	// Create lets a push create a missing owner by an upsert, as a document with its _id
 	// and the array alone. Of two pushes that create one owner, the second adds to the
-	// document of the first. It excludes Key.
+	// document of the first. Create and Key exclude each other.
 	Create bool
 }
 
@@ -54,9 +54,9 @@ type Bounded[D, K any] struct {
 }
 
 // NewBounded declares that the array at a path of the owners' documents is bounded. It
-// panics with a [*model.DeclarationError] when the path isn't an array outside arrays,
-// when a nil slice is stored as null, when Max is below 1, when By or Key don't fit the
-// elements, or when Create comes with a Key.
+// panics with a [*model.DeclarationError] when the path isn't an array or is inside
+// another, when a nil slice is stored as null, when Max is below 1, when By or Key don't
+// fit the elements, or when Create comes with a Key.
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
 	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
@@ -79,7 +79,8 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 
 // PushWith is [Bounded.Push] with other update operators on the same document, such as a
 // counter. An operator that overlaps the array's path gives a [*model.ConflictError].
-// With a Key, a push that is skipped also skips the other operators.
+// With a Key, a push that is skipped also skips the other operators, so that a retry
+// doesn't count again.
 //
 // Cost: as Push.
 func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Write {

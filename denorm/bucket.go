@@ -79,8 +79,8 @@ type BucketTotals struct {
 }
 
 // Bucket stores a sequence of elements for each key, in documents of at most Max
-// elements: the comments of a post by the hundred, the mail of a mailbox by day. A page
-// is one document, and an append is one upsert. Make it with [NewBucket].
+// elements: the mail of a mailbox by day. A page is one document, and an append is one
+// upsert. Make it with [NewBucket].
 //
 // A bucket's _id contains its number. When two writers open the same bucket, one inserts
 // it. The other gets a duplicate key error and reads again. Buckets before the newest of

@@ -41,7 +41,7 @@ type ColumnsSpec struct {
 
 // Columns stores documents as flat documents with a column for each value, for readers
 // that know tables. {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1,
-// "to/city": "Rome", "items/#0/sku": "a"}. [Columns.Back] restores exactly the document.
+// "to/city": "Rome", "items/#0/sku": "a"}. [Columns.Back] restores the exact document.
 // Make it with [NewColumns].
 //
 // A column's name is its path, joined by the separator. "#" and a number is an element of
@@ -53,8 +53,7 @@ type ColumnsSpec struct {
 // lists all problems.
 //
 // The flat documents are in a collection of their own, as fresh as the last
-// [Columns.Store] or [Columns.Rebuild]. To divide a document into several collections,
-// see [Normalized].
+// [Columns.Store] or [Columns.Rebuild].
 //
 // Source: the analytical store of a document database, its limits and the advice to
 // flatten (seed 003);

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Copy keeps copies of a source document's fields in the documents where they are read,
-// such as the authors' names in books. Make it with [NewCopy].
+// Copy keeps copies of a source document's fields in the documents where they are read.
+// Make it with [NewCopy].
 //
 // A copy has one of three places:
 //

@@ -24,8 +24,8 @@ var (
 	// [EventLog], or another amount of [Slots]. It wraps model.ErrTaken.
 	ErrToken = stored.ErrToken
 
-	// ErrEarlier says that the time which the caller gave is before the last stored one,
-	// because clocks differ. A [History] and an [EventLog] return it.
+	// ErrEarlier says that the caller's time is before the last stored time, because
+	// clocks differ. A [History] and an [EventLog] return it.
 	ErrEarlier = stored.ErrEarlier
 
 	// ErrHandled says that an event was already handled. It wraps model.ErrTaken.

@@ -13,7 +13,7 @@ import (
 )
 
 // EventCommit is the document of one append to an [EventLog]. K is a kind of string or
-// integer, or a bson.ObjectID. E is stored as a document. E may be the interface of an
+// integer, or a bson.ObjectID. E is stored as a document, and may be the interface of an
 // embed.Union, with the union's options on the collection.
 type EventCommit[K, E any] struct {
 	ID     string        `bson:"_id"`    // key and First, in the order of events
@@ -251,8 +251,8 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
 
 // Commits returns the query of the commits with an aggregate's events from ≤ n ≤ to, in
-// order. to 0 means all. The first and last commit may hold events outside. Page it with
-// Limited and After(commit.ID).
+// order. 0 for to means all. The first and last commit may hold events outside. Page it
+// with Limited and After(commit.ID).
 //
 // Cost: one command, by _id. It examines up to MaxEvents commits before the first.
 func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventCommit[K, E]] {
