@@ -11,12 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Approximate is a count that is written about once in n events, by n: the views of a page that is seen more often than a
-// document can be written. What is stored is right on average, with an error that [Approximate.Deviation] gives. Make it
-// with [NewApproximate].
-//
-// Which events are written is decided by a number that the caller draws for each: what is generated stays a function of
-// what goes in.
+// Approximate counts events, such as page views, in a number that grows by n about once
+// in n events. The stored count is right on average. [Approximate.Deviation] returns its
+// error. Make it with [NewApproximate].
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.
@@ -28,9 +25,10 @@ type Approximate[D, K any] struct {
 	n      int64
 }
 
-// NewApproximate declares that the number at a path of the owners' documents counts events, written once in n; with n 1
-// every event is written, and the count is exact. It panics with a [*model.DeclarationError] when the path doesn't exist,
-// is no number or crosses an array, or when n is below 1.
+// NewApproximate declares that the number at a path of the owners' documents counts
+// events, and is written once in n. With n 1 the count is exact. It panics with a
+// [*model.DeclarationError] when the path doesn't exist, isn't a number or crosses an
+// array, or when n is below 1.
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {
 	place := core.Place(fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path))
 	if n < 1 {
@@ -41,14 +39,15 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints), owners, path, n}
 }
 
-// Count returns the plan that counts events of an owner, one or as many as a process gathered: one write that adds the multiple
-// of n below their number, or with a chance of the rest's share the multiple above. Of one event it adds n with a chance of
-// 1/n. The draw decides, uniform in [0, 1): rand.Float64(). 0 events write nothing; a negative number is refused. The owner must
-// exist: else running it gives model.ErrNotFound, if it writes.
+// Count returns the plan that counts events of an owner. It rounds events to a multiple
+// of n, up or down by chance, and adds the result: for 1 event, n with a chance of 1/n.
+// draw decides: a random number in [0, 1), such as rand.Float64(). 0 events write
+// nothing. A negative number is a [*model.ValueError]. A write to a missing owner gives
+// model.ErrNotFound.
 //
-// Cost: one command and one document, found by _id; fewer than n events send nothing, but for their chance. Consistency: one
-// atomic update. A write of which no answer came may have counted; the driver's retryable writes count once. What a process has
-// gathered and not yet written is lost with it.
+// Cost: at most one command and one document, by _id. Consistency: one atomic update. If
+// the answer is lost, a second run may count twice. The driver's retryable writes count
+// once.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
 	docs := a.owners.Docs()
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})
@@ -75,13 +74,14 @@ func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Pla
 	return model.NewPlan(w)
 }
 
-// Deviation returns the standard deviation of a stored count of that many events, counted one by one: √(count·(n-1)). Two of
-// three counts are within it, nineteen of twenty within twice of it. Events that are counted many at once deviate less.
+// Deviation returns the standard deviation of a stored count, for events that were
+// counted one by one: √(count·(n-1)). Two of three counts are within it, nineteen of
+// twenty within twice it.
 func (a *Approximate[D, K]) Deviation(count int64) float64 {
 	return math.Sqrt(float64(max(count, 0)) * float64(a.n-1))
 }
 
-// checkNumber panics unless the field is one number.
+// checkNumber panics unless the field is a number outside arrays.
 func checkNumber(place core.Place, f core.Field) {
 	problem := ""
 	switch {

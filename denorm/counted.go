@@ -1,19 +1,20 @@
 package denorm
 
-// A Count is how many there are: members ([UniqueCount.Count]), or documents ([Inverted.Count]).
+// A Count is a number of members ([UniqueCount.Count]) or documents ([Inverted.Count]).
 type Count struct {
 	N int64 `bson:"n"`
 }
 
-// A Counted is how many documents, or members, there are of a value: of a group ([UniqueCount.Counts]), of a period
-// ([UniqueCount.PerPeriod]), or of an indexed value ([Inverted.Values], [Inverted.Report]).
+// A Counted is the number of members or documents of one group ([UniqueCount.Counts]),
+// period ([UniqueCount.PerPeriod]) or indexed value ([Inverted.Values],
+// [Inverted.Report]).
 type Counted[T any] struct {
 	Value T     `bson:"value"`
 	N     int64 `bson:"n"`
 }
 
-// A Use says how many documents have a value of one BSON type under a name: of an attribute ([Attributes.Survey]) or of a
-// column ([Columns.Survey]).
+// A Use is the number of documents with an attribute ([Attributes.Survey]) or column
+// ([Columns.Survey]) of one BSON type.
 type Use struct {
 	Name      string `bson:"name"`
 	Type      string `bson:"type"` // as $type names it

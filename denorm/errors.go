@@ -9,37 +9,38 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 )
 
-// ErrUnsound says that an owner's array and its overflow don't go together, and which operation mends them: the array is over
-// Max and has no overflow yet ([Outlier.Split]), or there is overflow and the flag doesn't say so ([Outlier.Checks]).
-// [Outlier.Append] and [Outlier.Remove] return it.
+// ErrUnsound says that an owner's array and overflow contradict each other.
+// [Outlier.Append] and [Outlier.Remove] return it. If the array is over Max without
+// overflow, run [Outlier.Split]. If overflow exists without the flag, run the job of the
+// first of [Outlier.Checks].
 var ErrUnsound = outlier.ErrUnsound
 
-// A ShortError says that a stock has less than was to be taken. It wraps model.ErrFull. [Slots.Take] returns it.
+// A ShortError says that a stock has less than [Slots.Take] asks for. It wraps
+// model.ErrFull.
 type ShortError = slots.ShortError
 
 var (
-	// ErrToken says that an operation's token was used before, for something else: an event
-	// of an [Outbox], an [Inbox] or an [EventLog], an amount of [Slots]. It wraps
-	// model.ErrTaken.
+	// ErrToken says that a token was used for another event of an [Outbox], [Inbox] or
+	// [EventLog], or another amount of [Slots]. It wraps model.ErrTaken.
 	ErrToken = stored.ErrToken
 
-	// ErrEarlier says that something happened before what is stored last, by the times that
-	// the callers gave: a clock runs backwards, or two clocks differ. A [History] and an
-	// [EventLog] return it.
+	// ErrEarlier says that the caller's time is before the last stored time, because
+	// clocks differ. A [History] and an [EventLog] return it.
 	ErrEarlier = stored.ErrEarlier
 
-	// ErrHandled says that an event was handled before: there is nothing left to do for it.
-	// It wraps model.ErrTaken. [Inbox.Once] returns it.
+	// ErrHandled says that an event was already handled. It wraps model.ErrTaken.
+	// [Inbox.Once] returns it.
 	ErrHandled = inbox.ErrHandled
 
-	// ErrNoRevision says that no revision of a version is stored. It wraps model.ErrNotFound.
+	// ErrNoRevision says that a version isn't stored. It wraps model.ErrNotFound.
 	// [History.Restore] returns it.
 	ErrNoRevision = history.ErrNoRevision
 
-	// ErrVersion says that an aggregate of an [EventLog] is at another version than the caller
-	// expects. It wraps model.ErrStale: load the state again, and decide again.
+	// ErrVersion says that an aggregate of an [EventLog] isn't at the expected version.
+	// It wraps model.ErrStale: load the state and decide again.
 	ErrVersion = eventlog.ErrVersion
 
-	// ErrGap says that commits of an [EventLog] are missing, so that no state can be made.
+	// ErrGap says that commits of an [EventLog] are missing, so that no state can be
+	// computed.
 	ErrGap = eventlog.ErrGap
 )
