@@ -32,7 +32,7 @@ type Approximate[D, K any] struct {
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {
 	place := core.Place(fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path))
 	if n < 1 {
-		place.Fail(fmt.Sprintf("n is %d", n), "write once in 1 or more")
+		place.Fail(fmt.Sprintf("n is %d", n), "give 1 or more")
 	}
 	checkNumber(place, owners.Docs().MustField(path))
 	footprints := func() []model.Footprint { return model.Owns.In(owners.Name(), path) }
@@ -88,9 +88,9 @@ func checkNumber(place core.Place, f core.Field) {
 	case f.Arrays > 0:
 		problem = fmt.Sprintf("path %q crosses an array", f.Path)
 	case !f.Open && !stored.IsNumberType(f.Type):
-		problem = fmt.Sprintf("path %q is a %s, not a number", f.Path, f.Type)
+		problem = fmt.Sprintf("path %q is of type %s, not a number", f.Path, f.Type)
 	}
 	if problem != "" {
-		place.Fail(problem, "name a field that is an int64, int32, int or float64")
+		place.Fail(problem, "name a field of type int64, int32, int or float64")
 	}
 }

@@ -52,7 +52,7 @@ func TestApproximateCount(t *testing.T) {
 			{"an empty owner, although nothing would be written", views.Count("", 1, 0.9), 50, errRefused},
 			{"a draw of 1", views.Count("t", 1, 1), 50, errRefused},
 			{"a negative draw", views.Count("t", 1, -0.1), 50, errRefused},
-			{"a draw that is no number", views.Count("t", 1, math.NaN()), 50, errRefused},
+			{"a draw that isn't a number", views.Count("t", 1, math.NaN()), 50, errRefused},
 			{"negative events", views.Count("t", -1, 0), 50, errRefused},
 			{"too many events", views.Count("t", math.MaxInt64, 0), 50, errRefused},
 		} {

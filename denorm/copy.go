@@ -223,7 +223,7 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 // only one more.
 func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[any], docs ...TK) model.Change[any] {
 	if store == nil {
-		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give what makes the change that stores the copies"}}
+		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give a function that returns the change that stores the copies"}}
 	}
 	read := func(ctx context.Context, db model.DB) (any, error) {
 		s, err := c.sources.ByID(source).One(ctx, db)

@@ -71,7 +71,7 @@ func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
 ) *Projection[K, E, V] {
 	if log == nil || log.l == nil {
-		core.Place("NewProjection of "+views.Name()).Fail("the log is nil", "give what NewEventLog returned")
+		core.Place("NewProjection of "+views.Name()).Fail("the log is nil", "give a result of NewEventLog")
 	}
 	p := &Projection[K, E, V]{views: views, rev: spec.Revision}
 	p.p = eventlog.DeclareProjection(log.l, views.Docs(), spec.Fold != nil,

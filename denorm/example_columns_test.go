@@ -62,9 +62,9 @@ func ExampleColumns() {
 	// db.orderColumns.replaceOne({_id: 1}, {_id: 1, 'customer/id': 'ann', 'customer/city': 'Oslo', 'items/#0/sku': 'bolt', 'items/#0/qty': 4, 'items/#1/sku': 'nut', 'items/#1/qty': 8}, {upsert: true})
 	// 1 command, 1 document written, by _id_
 	// Oslo [{bolt 4} {nut 8}] <nil>
-	// docmodel: customersOrdersAndItems: items[0].sku: lies deeper than 2 levels
-	// docmodel: customersOrdersAndItems: items[0].qty: lies deeper than 2 levels
-	// docmodel: customersOrdersAndItems: items[1].sku: lies deeper than 2 levels
-	// docmodel: customersOrdersAndItems: items[1].qty: lies deeper than 2 levels
-	// docmodel: customersOrdersAndItems: document: has more properties than 5: 11
+	// docmodel: customersOrdersAndItems: items[0].sku: is nested deeper than 2 levels
+	// docmodel: customersOrdersAndItems: items[0].qty: is nested deeper than 2 levels
+	// docmodel: customersOrdersAndItems: items[1].sku: is nested deeper than 2 levels
+	// docmodel: customersOrdersAndItems: items[1].qty: is nested deeper than 2 levels
+	// docmodel: customersOrdersAndItems: document: has more than 5 properties, the MaxProperties of the spec: 11
 }

@@ -84,7 +84,7 @@ func ExampleCopy() {
 	// 2 commands, 1 document written and as many as match, by _id_, items.id_1__id_1 - rerunnable
 	// 3 documents <nil>
 	// db.parts.updateOne({_id: 'AAAA'}, {$set: {price: 4.49}})
-	// [products 'left-handed smoke shifter': has {name: '#6 grommet'} of 'AAAA', which has {name: '#5 grommet'}] <nil>
+	// [products 'left-handed smoke shifter': copies {name: '#6 grommet'} from 'AAAA', which has {name: '#5 grommet'}] <nil>
 	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$elemMatch: {id: 'AAAA', name: '#6 grommet', v: 1}}}, {$set: {'items.$[e].name': '#5 grommet', 'items.$[e].v': 1}}, {arrayFilters: [{'e.id': 'AAAA', 'e.name': '#6 grommet', 'e.v': 1}]})
 	// 8.5
 }

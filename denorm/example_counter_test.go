@@ -91,6 +91,6 @@ func ExampleCounter() {
 	// 3 commands, 3 documents written, by _id_ - rerunnable <nil>
 	// three books: mspress 3 from 20; oreilly 0 from 0;<nil>
 	// moved <nil>, now: mspress 2 from 30; oreilly 1 from 20;<nil>
-	// [publishers 'mspress': holds {countOfBooks: Long('2'), cheapest: Double(30)}, its children make {countOfBooks: 1, cheapest: Double(40)}] <nil>
+	// [publishers 'mspress': stores {countOfBooks: Long('2'), cheapest: Double(30)}, but its children make {countOfBooks: 1, cheapest: Double(40)}] <nil>
 	// counted anew <nil>, now: mspress 1 from 40; oreilly 1 from 20;<nil>
 }

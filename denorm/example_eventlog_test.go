@@ -90,7 +90,7 @@ func ExampleEventLog() {
 	// Output:
 	// db.movements.insertOne({_id: 'anna#0000000000000001', key: 'anna', first: Long('1'), last: Long('2'), at: ISODate('2024-03-04T09:00:00.000Z'), token: ObjectId('000000000000000000000001'), events: [{cents: Long('5000'), text: 'opened'}, {cents: Long('2000'), text: 'salary'}]})
 	// 1 command, 1 document written, by _id_
-	// true docmodel: movements: 'anna' was expected at version 1, and is at version 2
+	// true docmodel: movements: 'anna' was expected at version 1, but it is at version 2
 	// 6500 1 <nil>
 	// 1000 0 not enough money
 	// version 3 - 500 <nil>

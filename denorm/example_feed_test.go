@@ -118,7 +118,7 @@ func ExampleFeed() {
 	// 2 changes: map[o1:12 o2:3] 3 items <nil>
 	// 3 changes: map[o1:5 o3:3] 4 items <nil>
 	// 0 changes: map[o1:5 o3:3] 4 items <nil>
-	// docmodel: the plan for the sample, inserted: docmodel: the plan is not repeatable: running it twice may do more than running it once
+	// docmodel: the plan for the sample, inserted: docmodel: the plan isn't repeatable: running it twice may do more than running it once
 	// 	at NewFeed of customersOrdersAndItems, "count"
-	// 	remedy: write what may be written twice: set, replace or delete under an _id that the change gives; or give another sample
+	// 	remedy: make the plan repeatable: set, replace or delete documents by an _id from the change; or give another sample
 }

@@ -49,13 +49,13 @@ func ExampleNormalized() {
 	fmt.Println(whole.ID, *whole.Customer, whole.Items, err)
 	// Output:
 	// db.customersOrdersAndItems.aggregate([{$set: {customer: {$cond: [{$and: [{$eq: [{$type: '$customer'}, 'object']}, {$not: {$in: [{$type: '$customer.id'}, ['missing', 'null', 'undefined', 'array']]}}]}, '$customer.id', '$customer']}, items: {$cond: [{$isArray: '$items'}, {$size: '$items'}, '$items']}}}, {$merge: {into: 'orders', on: '_id', whenMatched: 'replace', whenNotMatched: 'insert'}}])
-	// 3 commands, as many documents written as match - rerunnable
+	// 3 commands, all matching documents written - rerunnable
 	// orders {_id: 1, customer: 'ann', items: 2} <nil>
 	// orders {_id: 2, customer: 'ann', items: 1} <nil>
 	// customers {_id: 'ann', city: 'Rome'} <nil>
 	// items {_id: {of: 1, n: Long('0')}, sku: 'bolt', qty: 4} <nil>
 	// items {_id: {of: 1, n: Long('1')}, sku: 'nut', qty: 8} <nil>
 	// items {_id: {of: 2, n: Long('0')}, sku: 'nut', qty: 1} <nil>
-	// customers 'ann': documents say 2 different things of this key <nil>
+	// customers 'ann': the documents have 2 different values for this key <nil>
 	// 1 {ann Rome} [{bolt 4} {nut 8}] <nil>
 }

@@ -55,7 +55,7 @@ func ExampleSlots() {
 	// <nil> <nil>
 	// db.seats.aggregate([{$match: {_id: {$gte: 'concert#', $lt: 'concert$'}}}, {$group: {_id: '$key', sum: {$sum: '$sum'}, free: {$sum: '$free'}, slots: {$sum: {$cond: [{$gt: ['$of', 0]}, 1, 0]}}}}])
 	// {concert 98 98 4} <nil>
-	// true docmodel: seats: 99 is too much to take: the stock has 98
+	// true docmodel: seats: can't take 99: the stock has 98
 	// <nil>
 	// <nil>
 	// {concert 0 0 16} <nil>

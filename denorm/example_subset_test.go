@@ -85,6 +85,6 @@ func ExampleSubset() {
 	// [{c3 11 Why six?} {c2 10 Thanks.}] <nil>
 	// db.comments.find({post: 'p1', time: {$lte: 10}, $or: [{time: {$lt: 10}}, {time: 10, _id: {$lt: 'c2'}}]}).sort({time: -1, _id: -1}).limit(10)
 	// [{c3 11 Why six?} {c1 9 First!}] <nil>
-	// [posts 'p1': holds 2 children, and should hold 1] <nil>
+	// [posts 'p1': holds 2 children, but should hold 1] <nil>
 	// [{c1 9 First!}] <nil>
 }

@@ -80,6 +80,6 @@ func ExampleSubsetPages() {
 	// [{3 three} {2 two}]
 	// [{3 three} {2 two, edited}]
 	// [{2 two, edited} {1 one}]
-	// [stories 'hello': holds 0 elements, and should hold 2]
+	// [stories 'hello': holds 0 elements, but should hold 2]
 	// 1 command, 1 document written, by _id_
 }

@@ -97,7 +97,7 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 	if in.ID.Type == 0 {
 		key, ok := in.Key.DocumentOK()
 		if !ok {
-			return fmt.Errorf("docmodel: %s is not the _id of an entry", model.Shell(in.Key))
+			return fmt.Errorf("docmodel: %s isn't the _id of an entry", model.Shell(in.Key))
 		}
 		e.Value, in.ID = key.Lookup("v"), key.Lookup("id")
 	}

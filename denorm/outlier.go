@@ -82,7 +82,7 @@ type Outlier[D, K, E any] struct {
 // Give [model.New] the Outlier without its Bucket: the Outlier owns the pages.
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
 	if overflow == nil {
-		core.Place("NewOutlier of "+owners.Name()).Fail("no bucket for the overflow", "give what NewBucket returned")
+		core.Place("NewOutlier of "+owners.Name()).Fail("the bucket of the overflow is nil", "give a result of NewBucket")
 	}
 	o := outlier.Declare(owners.Docs(), path, reflect.TypeFor[E](), overflow.in, outlier.Spec(spec))
 	out := &Outlier[D, K, E]{model.Parts{}, owners, overflow, o}

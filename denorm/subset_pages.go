@@ -64,7 +64,7 @@ type SubsetPages[P, K, E any] struct {
 // Give [model.New] the SubsetPages without its Bucket.
 func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, pages *Bucket[K, E], spec SubsetPagesSpec) *SubsetPages[P, K, E] {
 	if pages == nil {
-		core.Place("NewSubsetPages of "+parents.Name()).Fail("no bucket for the pages", "give what NewBucket returned")
+		core.Place("NewSubsetPages of "+parents.Name()).Fail("the bucket of the pages is nil", "give a result of NewBucket")
 	}
 	s := subsetpages.Declare(parents.Docs(), path, reflect.TypeFor[E](), pages.in, subsetpages.Spec(spec))
 	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), parents, pages, s}

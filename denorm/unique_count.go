@@ -137,7 +137,7 @@ func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[
 // writes each member of a group once. If interrupted, run it again.
 func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) model.Plan {
 	if into == nil {
-		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("into", nil, "is nil: give what NewUniqueCount returned"))
+		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("into", nil, "is nil: give a result of NewUniqueCount"))
 	}
 	return x.u.Rollup(into.u, from, to)
 }

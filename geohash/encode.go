@@ -47,7 +47,7 @@ func appendSlowly(dst []byte, p Point, chars int) ([]byte, error) {
 		return dst, err
 	}
 	if chars < 1 || chars > MaxChars {
-		return dst, &SyntaxError{Reason: fmt.Sprintf("%d characters, must be 1 to %d", chars, MaxChars)}
+		return dst, &SyntaxError{Reason: fmt.Sprintf("%d characters: must be 1 to %d", chars, MaxChars)}
 	}
 	var all [MaxChars]byte
 	odd, even := paired(column<<fractionBits, row<<fractionBits)

@@ -99,7 +99,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}{
 		{"NaN", Point{math.NaN(), 0}, "Lat"},
 		{"NaN", Point{0, math.NaN()}, "Lng"},
-		{"both, the first is named", Point{math.NaN(), math.NaN()}, "Lat"},
+		{"both, the first version is named", Point{math.NaN(), math.NaN()}, "Lat"},
 		{"infinite", Point{math.Inf(1), 0}, "Lat"},
 		{"infinite", Point{math.Inf(-1), 0}, "Lat"},
 		{"infinite", Point{0, math.Inf(1)}, "Lng"},

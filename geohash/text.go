@@ -50,10 +50,10 @@ func syntaxError(s string) error {
 	err := &SyntaxError{Input: s[:min(len(s), shown)]}
 	switch {
 	case s == "":
-		err.Reason = "no characters, must be 1 to 12"
+		err.Reason = "no characters: must be 1 to 12"
 		return err
 	case len(s) > MaxChars:
-		err.Offset, err.Reason = MaxChars, "more than 12 characters"
+		err.Offset, err.Reason = MaxChars, "too long: must be 1 to 12 characters"
 		return err
 	}
 	for digits[s[err.Offset]] != noDigit {

@@ -50,7 +50,7 @@ func (m *Model) Audit() Audit {
 func (a Audit) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		if a.Readers < 0 {
-			yield(Finding{}, &ValueError{Field: "Readers", Value: a.Readers, Reason: "is negative"})
+			yield(Finding{}, &ValueError{Field: "Readers", Value: a.Readers, Reason: "is negative: give 0 or more"})
 			return
 		}
 		var p Progress

@@ -207,7 +207,7 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 const maxUnchanged = 3
 
 // errUnchanged joins the error of a change that found nothing new when it read again.
-var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it was read again")
+var errUnchanged = errors.New("docmodel: gave up: the document was unchanged when it was read again")
 
 func (c *changing) attempt(ctx context.Context, db DB, n int) (Result, error) {
 	ctx, op := begin(runctx.First(ctx, n == 1), db, "attempt", c.shown, "", n)

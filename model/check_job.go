@@ -11,7 +11,7 @@ import (
 )
 
 // errNotMended is returned by the job of a check that can't mend.
-var errNotMended = errors.New("docmodel: no write can mend what this check finds: look at the findings and decide")
+var errNotMended = errors.New("docmodel: this check has no repair: read the findings and decide")
 
 // Job returns the job that finds and mends, in batches of documents in the order of _id. It mends what has stood for Age. Where
 // a finding says since when it stands, that decides. Other findings are looked at again, Age after they were found: all together
@@ -32,7 +32,7 @@ func (c Check) Job() Job {
 	switch {
 	case j.Err != nil:
 	case c.MendAll != nil && len(c.filter) > 0:
-		j.Err = &ValueError{Collection: c.Collection, Field: "Check", Value: c.Name, Reason: "mends all that it finds, so it can't be narrowed by In"}
+		j.Err = &ValueError{Collection: c.Collection, Field: "Check", Value: c.Name, Reason: "repairs every finding, so it can't be narrowed by In"}
 	case c.MendAll == nil && c.Mend == nil:
 		j.Err = fmt.Errorf("%w: %s", errNotMended, c.Name)
 	case c.Read == nil:

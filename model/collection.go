@@ -50,7 +50,7 @@ func (c *Collection[D, K]) Name() string { return c.Docs().Name() }
 // panics for a name that MongoDB refuses.
 func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 	if c == nil {
-		core.Fail("the collection is nil", "Named "+name, "make it with NewCollection")
+		core.Fail("the collection is nil", "Named "+name, "declare it with NewCollection")
 	}
 	return &Collection[D, K]{c.Docs().Named(name)}
 }
@@ -80,7 +80,7 @@ func declOf[D, K any](c *Collection[D, K]) declaration { return declaration{c.Do
 
 func (c declaration) of(db *mongo.Database) *mongo.Collection {
 	if db == nil {
-		core.Fail("the database is nil", "Collection.Of of "+c.Name(), "give the database that the collection is in")
+		core.Fail("the database is nil", "Collection.Of of "+c.Name(), "give the database of the collection")
 	}
 	return openCollection(context.Background(), db, c.Codec(), c.Name())
 }

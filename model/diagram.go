@@ -49,7 +49,7 @@ func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}
 	for _, i := range indexes {
 		if i.Collection != e.c.Name() {
-			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(), "hand it to the Entity of its own collection")
+			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(), "pass it to the Entity of its own collection")
 		}
 	}
 	return e

@@ -14,20 +14,20 @@ var (
 	// ErrNotFound is what every read of one document returns when none matches: [Find.One], [Aggregate.One],
 	// [Modify.Run]. A write of one document returns it, inside a [*StepError], when no document has the _id. A document that a [Scope]
 	// hides isn't there. It wraps [mongo.ErrNoDocuments], so code written for the driver keeps working.
-	ErrNotFound = fmt.Errorf("docmodel: no document matches: %w", mongo.ErrNoDocuments)
+	ErrNotFound = fmt.Errorf("docmodel: not found: %w", mongo.ErrNoDocuments)
 
 	// ErrStale says that a write found no document as it expects it: it changed since it was read. Only a write that doesn't ask for
 	// an _id can't tell whether its document is there. [Plan.Run] and
 	// [Plan.RunTx] return it inside a [*StepError]; no later step was sent, but for [Plan.IfStale]. Read again and plan again, or
 	// use [Change], which does both.
-	ErrStale = errors.New("docmodel: no document matches: it changed since it was read, or is not there")
+	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
 	// ErrFull is wrapped by each error that says that a bound is reached.
 	ErrFull = errors.New("docmodel: no room")
 
 	// ErrTaken is wrapped by each error that says that something else is there already, under the same key, value or number. The
 	// server's own error for a duplicate key doesn't wrap it: [mongo.IsDuplicateKeyError] tells that one.
-	ErrTaken = errors.New("docmodel: taken already")
+	ErrTaken = errors.New("docmodel: already taken")
 
 	// ErrTransactional is returned by [Plan.Run] for a plan whose steps only make sense together.
 	// Use [Plan.RunTx], or set [PlanOptions.AllowPartial].
@@ -35,7 +35,7 @@ var (
 
 	// ErrNoTransactions is returned by [Plan.RunTx], [InTx] and a [Change] with Tx for a server without transactions: one that is
 	// neither a member of a replica set nor a mongos. Nothing was sent but the hello that asks.
-	ErrNoTransactions = errors.New("docmodel: the server has no transactions (it is neither a replica set member nor a mongos)")
+	ErrNoTransactions = errors.New("docmodel: the server has no transactions: it is neither a replica set member nor a mongos")
 )
 
 var (
@@ -44,11 +44,11 @@ var (
 	ErrLeased = errors.New("docmodel: another writer holds the lease")
 
 	// ErrHistoryLost is returned by [Stream.Run] when the server no longer has the changes since the stored place.
-	ErrHistoryLost = errors.New("docmodel: the changes since the stored place are no longer known: " +
-		"run with Rescan, and check what was deleted")
+	ErrHistoryLost = errors.New("docmodel: the server no longer has the changes since the stored place: " +
+		"run with Rescan, and check for deleted documents")
 
 	// ErrNoChangeStreams is returned by [Stream.Run] on a server without change streams for a stream that can't poll.
-	ErrNoChangeStreams = errors.New("docmodel: the server has no change streams: name a field in Since to poll by")
+	ErrNoChangeStreams = errors.New("docmodel: the server has no change streams: name in Since the field to poll by")
 
 	// ErrTakenOver is returned by [Stream.Run] when the stream was run a second time meanwhile: the later run goes on.
 	ErrTakenOver = errors.New("docmodel: another run of the stream has taken over")
@@ -58,11 +58,11 @@ var (
 	ErrSourceGone = errors.New("docmodel: the watched collection was dropped or renamed")
 
 	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that may not be run twice.
-	ErrNotRepeatable = errors.New("docmodel: the plan is not repeatable: running it twice may do more than running it once")
+	ErrNotRepeatable = errors.New("docmodel: the plan isn't repeatable: running it twice may do more than running it once")
 )
 
 var (
-	errUnacknowledged = errors.New("docmodel: a write that expects a match was sent without acknowledgement, and can't be judged")
+	errUnacknowledged = errors.New("docmodel: a write that expects a match was sent unacknowledged, so its result isn't known: use an acknowledged write concern")
 	errMergeInTx      = errors.New("docmodel: $merge and $out can't run in a transaction: run the step by itself, with Options.AllowPartial or marked Once")
 )
 

@@ -60,8 +60,8 @@ func ExampleModel_Audit() {
 	fmt.Println(n, err)
 
 	// Output:
-	// denorm.Counter stables 's': holds {horses: Long('5')}, its children make {horses: 1} <nil>
-	// denorm.Copy horses 'dun': has {door: 'Nord'} of 'n', which has {door: 'North'} <nil>
+	// denorm.Counter stables 's': stores {horses: Long('5')}, but its children make {horses: 1} <nil>
+	// denorm.Copy horses 'dun': copies {door: 'Nord'} from 'n', which has {door: 'North'} <nil>
 	// 2 true <nil>
 	// 1 <nil>
 }

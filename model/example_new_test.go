@@ -53,5 +53,5 @@ func ExampleNew() {
 	// db.garages.createIndex({street: 1, _id: 1})
 	// docmodel: denorm.Copy writes garages.street, and doesn't count up version, by which embed.Versioned guards the documents
 	// 	at New of "city"
-	// 	remedy: let its spec count it up (by CountUp, of a denorm.Copy's source by Version), or name the path in the Uncounted of the guard
+	// 	remedy: give CountUp in its spec (Version for the source of a denorm.Copy), or name the written path in Uncounted of the versioned technique
 }

@@ -50,5 +50,5 @@ func ExampleScope() {
 	// Output:
 	// north: [{1 30}] <nil>
 	// another shop's order isn't found: true
-	// no shop: docmodel: Scope.Tenant.shop: is not a tenant: give the value that its documents hold: ''
+	// no shop: docmodel: Scope.Tenant.shop: can't be a tenant: give the value that the tenant's documents have: ''
 }

@@ -110,7 +110,7 @@ func TestFindCommand(t *testing.T) {
 		{command(sorted("name", 1).After(nil, oid(1))), "null", "after a null, documents that have a value would be lost"},
 		{command(sorted("name", 1).After(math.NaN(), oid(1))), "not a number", "nothing sorts after NaN in a query"},
 		{command(sorted("name", 1).After(func() {}, oid(1))), "no encoder", "what BSON can't hold"},
-		{command(products.Find(nil).Limited(-1)), "must not be negative", "a negative limit"},
+		{command(products.Find(nil).Limited(-1)), "is negative: give 0 or more", "a negative limit"},
 		{command(model.Project[brief](products.Find(d("a", 1)))), "{find: 'products', filter: {a: 1}, projection: {_id: 1, name: 1}}", "the fields of R"},
 		{command(model.Project[wrong](products.Find(nil))), `did you mean "name"?`, "a field that D doesn't store"},
 		{command(model.Project[dotted](products.Find(nil))), "origin.country", "a dotted tag is a path to the server, and a plain name to the decoder"},

@@ -15,7 +15,7 @@ var errGone error = goneError{}
 
 type goneError struct{}
 
-func (goneError) Error() string { return "docmodel: no document matches: it is not there" }
+func (goneError) Error() string { return "docmodel: not found: no document has this _id" }
 func (goneError) Unwrap() error { return ErrNotFound }
 
 // outdated reports whether a plan ended because it was decided from what isn't so: it may succeed when it is decided anew.

@@ -52,7 +52,7 @@ func needless(all []Index, i int) (by, why string) {
 	y := all[i]
 	if len(y.Keys) == 1 && y.Keys[0].Key == "_id" && y.ExpireAfter == 0 && y.Partial == nil {
 		if _, _, ok := directed(y.Keys[0].Value); ok {
-			return IDIndex, "every collection has it"
+			return IDIndex, "every collection has this index"
 		}
 	}
 	at := i

@@ -50,7 +50,7 @@ func TestIndexes(t *testing.T) {
 		{[]model.Index{partial(ix("a", 1), some), partial(ix("a", 1, "b", 1), some)}, "a_1_b_1; a_1 by a_1_b_1", "the same part"},
 		{[]model.Index{expiring(ix("a", 1), time.Hour), ix("a", 1, "b", 1)}, "a_1 a_1_b_1", "a TTL index deletes"},
 		{[]model.Index{expiring(ix("a", 1), time.Hour), expiring(named(ix("a", 1), "t"), time.Hour+time.Millisecond)}, "a_1; t by a_1", "TTL is in whole seconds"},
-		{[]model.Index{ix("_id", 1), ix("_id", -1), unique(ix("_id", 1))}, "; _id_1 by _id_; _id_-1 by _id_; _id_1 by _id_", "every collection has it"},
+		{[]model.Index{ix("_id", 1), ix("_id", -1), unique(ix("_id", 1))}, "; _id_1 by _id_; _id_-1 by _id_; _id_1 by _id_", "every collection has this index"},
 		{[]model.Index{ix("_id", "hashed")}, "_id_hashed", "a hashed index on _id is another"},
 		{[]model.Index{ix("_id", 1, "a", 1)}, "_id_1_a_1", "more than _id"},
 		{[]model.Index{ix("loc", "2dsphere"), ix("loc", 1)}, "loc_2dsphere loc_1", "another kind"},

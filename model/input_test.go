@@ -52,7 +52,7 @@ func TestFilterInput(t *testing.T) {
 		{nil, "", ""},
 		{d("title", "x", "seats", 3, "price", 2.5, "begins", time.Now(), "open", true, "cover", []byte("x"), "tags", "a", "note", "x"), "", ""},
 		{d("titel", "x"), "titel", `did you mean "title"?`},
-		{d("title", 3), "title", "is a int, which the field, a string, never holds"},
+		{d("title", 3), "title", "is a int, but the field is of type string"},
 		{d("title", nil), "", ""},
 		{d("title", bson.Regex{Pattern: "^a"}), "", ""},
 		{d("seats", bson.Regex{Pattern: "^a"}), "seats", "never holds"},

@@ -127,7 +127,7 @@ func (e *LeftError) Error() string {
 	if e.Left == 1 {
 		noun = "finding"
 	}
-	s := fmt.Sprintf("docmodel: job %s left %d %s", e.Job, e.Left, noun)
+	s := fmt.Sprintf("docmodel: job %s couldn't process %d %s", e.Job, e.Left, noun)
 	for i, f := range e.Findings[:min(len(e.Findings), 3)] {
 		s += []string{": ", "; "}[min(i, 1)] + f.String()
 	}
@@ -177,7 +177,7 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 }
 
 // errJobName is returned for a checkpoint of a job that has no name.
-var errJobName = errors.New("docmodel: a job needs a name to keep a checkpoint")
+var errJobName = errors.New("docmodel: a job needs a name to store its place")
 
 // usable says why a job can't be run.
 func (j Job) usable(o JobOptions) error {
@@ -185,13 +185,13 @@ func (j Job) usable(o JobOptions) error {
 	case j.Err != nil:
 		return j.Err
 	case len(j.Stages) == 0:
-		return &ValueError{Field: "Job.Stages", Value: j.Name, Reason: "is empty: a job needs a stage"}
+		return &ValueError{Field: "Job.Stages", Value: j.Name, Reason: "is empty: a job needs at least one stage"}
 	case o.Checkpoint != "" && j.Name == "":
 		return errJobName
 	case o.BatchSize < 0:
-		return &ValueError{Field: "BatchSize", Value: o.BatchSize, Reason: "is negative"}
+		return &ValueError{Field: "BatchSize", Value: o.BatchSize, Reason: "is negative: give 0 or more"}
 	case o.From.Stage < 0 || o.From.Stage >= len(j.Stages):
-		return &ValueError{Field: "From.Stage", Value: o.From.Stage, Reason: "is no stage of the job"}
+		return &ValueError{Field: "From.Stage", Value: o.From.Stage, Reason: "isn't a stage of the job"}
 	}
 	for _, s := range j.Stages {
 		if s.Do == nil && (s.Plan == nil && s.Work == nil && s.check == nil || s.Collection == "") {

@@ -151,7 +151,7 @@ func (j Job) load(ctx context.Context, db DB, o JobOptions, p *Progress) error {
 	if p.Stage = slices.Index(j.places(), stage); p.Stage < 0 {
 		return &ValueError{
 			Collection: o.Checkpoint, Field: "stage", Value: raw.Lookup("stage"),
-			Reason: fmt.Sprintf("is no stage of job %s now: delete the document %s, and the job begins anew, or give JobOptions.From", j.Name, shell(mine)),
+			Reason: fmt.Sprintf("isn't a stage of the job %s any more: delete the document %s to start the job again, or give JobOptions.From", j.Name, shell(mine)),
 		}
 	}
 	p.After = raw.Lookup("after")

@@ -61,7 +61,7 @@ func TestJobStages(t *testing.T) {
 		ran = nil
 		got, err := twoStages(&ran).Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"})
 		var left *model.LeftError
-		if !errors.As(err, &left) || err.Error() != "docmodel: job two stages left 1 finding: parts 4: keeps its name" {
+		if !errors.As(err, &left) || err.Error() != "docmodel: job two stages couldn't process 1 finding: parts 4: keeps its name" {
 			t.Errorf("left: %v", err)
 		}
 		if !got.Done || got.Stage != 1 || got.Documents != 8 || got.Modified != 7 || got.Batches != 5 || len(got.Findings) != 1 {

@@ -222,7 +222,7 @@ func (h *held) finish(ctx context.Context, db DB, i *intent) error {
 	}
 	// A guard that doesn't hold means that the write was done, or never can be.
 	if err != nil && !h.mends && !outdated(err) && !neverBegan(plan, r, err) {
-		return fmt.Errorf("docmodel: what another writer began (%s, fence %d) can't be finished: %w", i.What, i.Fence, err)
+		return fmt.Errorf("docmodel: another writer's unfinished plan (%s, fence %d) can't be finished: %w", i.What, i.Fence, err)
 	}
 	observationOf(ctx).sent(1)
 	_, err = h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
@@ -258,7 +258,7 @@ func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
 		return p.Run(ctx, db)
 	case !p.Repeatable():
 		return r, &ValueError{Collection: h.lease.Collection, Field: "Lease", Value: h.lease.ID,
-			Reason: "needs a plan that can be run again, also where it is one write: let the write's filter carry the fence, and mark it Once"}
+			Reason: "needs a repeatable plan, even for a single write: put the fence into the write's filter, and mark it Once"}
 	}
 	begin, err := h.begin(p)
 	if err != nil {
@@ -280,7 +280,7 @@ func (h *held) begin(p Plan) (Write, error) {
 		return Write{}, err
 	}
 	if len(encoded) > MaxDocument-64<<10 {
-		return Write{}, &ValueError{Collection: h.lease.Collection, Field: "intent", Value: len(encoded), Reason: "the plan is larger than a document; change less at once"}
+		return Write{}, &ValueError{Collection: h.lease.Collection, Field: "intent", Value: len(encoded), Reason: "the plan is larger than a document: change less at a time"}
 	}
 	i := intent{Fence: h.fence, What: clip(p.String(), 1000), Plan: encoded, At: time.Now()}
 	return Write{

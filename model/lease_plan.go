@@ -32,7 +32,7 @@ func encodePlan(p Plan) ([]byte, error) {
 	for i, s := range p.Steps {
 		w, ok := s.(Write)
 		if !ok {
-			return nil, &StepError{Step: i, Err: &ValueError{Field: "Steps", Reason: "a step that the server runs by itself can't be stored"}}
+			return nil, &StepError{Step: i, Err: &ValueError{Field: "Steps", Reason: "a step with $merge or $out can't be stored"}}
 		}
 		out, err := encodeWrite(w)
 		if err != nil {
@@ -148,7 +148,7 @@ func (s storedWrite) write() (w Write, err error) {
 	case "DeleteManyModel":
 		w.Model = &mongo.DeleteManyModel{Filter: filter}
 	default:
-		return w, fmt.Errorf("docmodel: a stored write of kind %q is not known", s.Kind)
+		return w, fmt.Errorf("docmodel: a stored write is of the unknown kind %q", s.Kind)
 	}
 	return w, err
 }

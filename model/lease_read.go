@@ -29,7 +29,7 @@ func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context
 		return err
 	}
 	if read == nil {
-		return &ValueError{Collection: l.Collection, Field: "read", Reason: "is nil: give what is to be read"}
+		return &ValueError{Collection: l.Collection, Field: "read", Reason: "is nil: give the read function"}
 	}
 	l = l.withDefaults()
 	giveUp := time.Now().Add(l.Wait)
@@ -49,7 +49,7 @@ func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context
 			}
 		}
 		if time.Now().After(giveUp) {
-			return fmt.Errorf("%w: %s in %s, for %v, while it was to be read", ErrLeased, shell(l.ID), l.Collection, l.Wait)
+			return fmt.Errorf("%w: %s in %s, which couldn't be read for %v", ErrLeased, shell(l.ID), l.Collection, l.Wait)
 		}
 		if err := jitter(ctx, min(n, 5), 0, 50*time.Millisecond); err != nil {
 			return err

@@ -43,7 +43,7 @@ func (l Lease) untouched() bson.D {
 // the transaction: this makes the lock document, waits for its holder, and finishes the plan of a dead one.
 func (l Lease) awaited(ctx context.Context, db DB, mends bool) error {
 	l = l.withDefaults()
-	err := fmt.Errorf("%w: %s in %s, which a transaction can't wait for", ErrLeased, shell(l.ID), l.Collection)
+	err := fmt.Errorf("%w: %s in %s: a transaction can't wait for it", ErrLeased, shell(l.ID), l.Collection)
 	tx := runctx.TxOf(ctx)
 	if tx == nil {
 		return err

@@ -34,7 +34,7 @@ func Merge(writes ...Write) Write {
 // mergeNamed merges writes that errors call by the given names.
 func mergeNamed(writes []Write, name func(int) string) Write {
 	if len(writes) == 0 {
-		return Refused("", &ConflictError{Reason: "nothing to merge: give at least one write"})
+		return Refused("", &ConflictError{Reason: "no write was given: give at least one"})
 	}
 	first := writes[0]
 	m := merger{collection: first.Collection, name: name, models: make([]*mongo.UpdateOneModel, 0, len(writes))}
@@ -72,8 +72,8 @@ type filterUse struct {
 }
 
 const (
-	asSteps = "run them as steps of one plan, by RunTx"
-	ownStep = "run it as a step of its own, by RunTx"
+	asSteps = "run them as steps of one plan, with RunTx"
+	ownStep = "run it as a step of its own, with RunTx"
 )
 
 func (m *merger) conflict(reason string, paths ...string) *ConflictError {
@@ -177,9 +177,9 @@ func (m *merger) comparable(a, b *mongo.UpdateOneModel, collection string, i int
 	differ := func(what string) error { return m.conflict(what + " (" + m.both(0, i) + "): " + asSteps) }
 	switch {
 	case collection != m.collection:
-		return m.conflict(m.name(i) + " is to " + collection + ": " + asSteps)
+		return m.conflict(m.name(i) + " writes to " + collection + ": " + asSteps)
 	case isUpsert(a) != isUpsert(b):
-		return differ("one write upserts and the other doesn't")
+		return differ("one write upserts, the other doesn't")
 	case !sameValue(a.Hint, b.Hint):
 		return differ("the writes have different hints")
 	case !sameValue(a.Sort, b.Sort):
@@ -274,7 +274,7 @@ func (m *merger) use(p pathUse) (duplicate bool, err error) {
 		if p.path == q.path && p.op == q.op && m.repeats(p) && sameValue(p.value, q.value) {
 			return true, nil
 		}
-		const reason = "one document can't be updated by both at once"
+		const reason = "one update can't contain both"
 		if m.name == nil {
 			return false, m.conflict(reason, q.op+" "+q.path, p.op+" "+p.path)
 		}
@@ -343,7 +343,7 @@ func (m *merger) addFilters(filters []any) error {
 		name := identifier(raw)
 		if old, ok := m.names[name]; ok {
 			if !bytes.Equal(old.raw, raw) {
-				return m.conflict("the array filter identifier "+name+" means two things ("+m.both(old.by, m.at)+"): "+asSteps, "arrayFilters "+name, "arrayFilters "+name)
+				return m.conflict("the array filter identifier "+name+" has two different conditions ("+m.both(old.by, m.at)+"): "+asSteps, "arrayFilters "+name, "arrayFilters "+name)
 			}
 			continue
 		}

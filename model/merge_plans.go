@@ -106,7 +106,7 @@ func (c Change[S]) Also(more func(S) (Plan, error)) Change[S] {
 		return c // Run says what is missing
 	}
 	if more == nil && c.Err == nil {
-		c.Err = &ValueError{Field: "more", Reason: "is nil: give what computes the other plan"}
+		c.Err = &ValueError{Field: "more", Reason: "is nil: give a function that returns the other plan"}
 	}
 	c.Tx = true
 	c.Decide = func(s S) (Plan, error) {

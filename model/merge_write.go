@@ -52,7 +52,7 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 	for i, u := range m.models {
 		f, ok := u.Filter.(bson.D)
 		if !ok {
-			return nil, false, m.conflict("filters must be bson.D, in " + m.name(i) + " too")
+			return nil, false, m.conflict("filters must be bson.D: " + m.name(i) + " has another type")
 		}
 		equal = equal && (i == 0 || sameD(f, filters[0]))
 		all = all && writes[i].Expect == One
@@ -65,11 +65,11 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 	id, pinned := idOf(filters[0])
 	for i, f := range filters[1:] {
 		if other, ok := idOf(f); !pinned || !ok || !sameValue(other, id) {
-			return nil, false, m.conflict("the writes are not known to be to one document (" + m.both(0, i+1) + "): each filter needs the same _id; else " + asSteps)
+			return nil, false, m.conflict("the writes may be to different documents (" + m.both(0, i+1) + "): give each filter the same _id, or " + asSteps)
 		}
 	}
 	if !all && !alike {
-		return nil, false, m.conflict("the filters differ and not every write expects a match: the condition of one would swallow the update of the other (" +
+		return nil, false, m.conflict("the filters differ and not every write expects a match, so one write's condition would prevent the other's update (" +
 			m.swallowed(writes) + "): set its Expect to One, or " + asSteps)
 	}
 	rest := []bson.D{{filters[0][indexOfID(filters[0])]}}

@@ -30,7 +30,7 @@ func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}
 	for i, t := range m.techniques {
 		if t == nil {
-			m.fail(fmt.Sprintf("technique %d is nil", i), "give what a constructor returned")
+			m.fail(fmt.Sprintf("technique %d is nil", i), "give a result of a constructor")
 		}
 		for _, other := range m.techniques[:i] {
 			m.compare(other, t)
@@ -99,8 +99,8 @@ func (m *Model) compare(a, b Technique) {
 					m.failTrespass(one, f, g)
 				}
 				if f.Use == Guards && passes(f, g, all, others) {
-					m.fail(fmt.Sprintf("%s %s, and doesn't count up %s, by which %s guards the documents", techniqueName(one[1]), g, f.Path, techniqueName(one[0])),
-						"let its spec count it up (by CountUp, of a denorm.Copy's source by Version), or name the path in the Uncounted of the guard")
+					m.fail(fmt.Sprintf("%[1]s %[2]s without increasing %[3]s, the version by which %[4]s detects stale writes", techniqueName(one[1]), g, f.Path, techniqueName(one[0])),
+						"give CountUp in its spec (Version for the source of a denorm.Copy), or name the written path in Uncounted of the versioned technique")
 				}
 			}
 		}
@@ -111,19 +111,19 @@ func (m *Model) failTrespass(of [2]Technique, f, g Footprint) {
 	names := techniqueName(of[0]) + " and " + techniqueName(of[1])
 	switch {
 	case f.Document != "" && g.Use == Owns:
-		m.fail(fmt.Sprintf("%s both keep the document %q in collection %q", names, f.Document, f.Collection), "give each of them a name, or a collection, of its own")
+		m.fail(fmt.Sprintf("%s both store the document %q in collection %q", names, f.Document, f.Collection), "give each of them another name or another collection")
 	case f.Path == Whole && g.Use == Owns && g.Path == Whole:
-		m.fail(fmt.Sprintf("%s keep documents of their own in collection %q", names, f.Collection), "give each of them a collection of its own")
+		m.fail(fmt.Sprintf("%s both own all documents of collection %q", names, f.Collection), "give each of them a collection of its own")
 	case f.Path == Whole:
-		m.fail(fmt.Sprintf("%s %s, and all documents there are those of %s", techniqueName(of[1]), g, techniqueName(of[0])), "give one of them another collection")
+		m.fail(fmt.Sprintf("%s %s, but all documents of that collection belong to %s", techniqueName(of[1]), g, techniqueName(of[0])), "give one of them another collection")
 	case isSharded(of[1]):
-		m.fail(fmt.Sprintf("keys.Shard may change %s.%s by ChangeKey, and only %s may write it", g.Collection, g.Path, techniqueName(of[0])),
-			"leave ShardSpec.Moves out, if documents keep their shard key, or shard by another field")
+		m.fail(fmt.Sprintf("keys.Shard may change %s.%s with ChangeKey, but only %s may write this path", g.Collection, g.Path, techniqueName(of[0])),
+			"leave ShardSpec.Moves out if shard keys don't change, or shard by another field")
 	case g.Use == Owns:
 		m.fail(fmt.Sprintf("%s both own %s.%s", names, f.Collection, deeper(f.Path, g.Path)), "give each of them a path of its own, or leave one of them out")
 	default:
-		m.fail(fmt.Sprintf("%s %s, and only %s may write %s.%s", techniqueName(of[1]), g, techniqueName(of[0]), f.Collection, f.Path),
-			"write the path by one technique, or give the other another path")
+		m.fail(fmt.Sprintf("%s %s, but only %s may write %s.%s", techniqueName(of[1]), g, techniqueName(of[0]), f.Collection, f.Path),
+			"let one technique write the path, or give the other technique another path")
 	}
 }
 
@@ -156,7 +156,7 @@ func (m *Model) compareChecks() {
 	for _, t := range m.techniques {
 		for _, c := range t.Checks() {
 			if by := seen[c.Name]; by != "" {
-				m.fail(fmt.Sprintf("%s and %s both have the check %q", by, techniqueName(t), c.Name), "declare what they check once")
+				m.fail(fmt.Sprintf("%s and %s both have the check %q", by, techniqueName(t), c.Name), "declare the technique once")
 			}
 			seen[c.Name] = techniqueName(t)
 		}
@@ -169,7 +169,7 @@ func (m *Model) compareIndexes() {
 	for i, x := range needed {
 		for _, y := range needed[:i] {
 			if x.Collection == y.Collection && x.Name == y.Name {
-				m.fail(fmt.Sprintf("two indexes have the name %s, and differ: %s and %s", x.Name, y, x), "give one of them another Name, or leave it out")
+				m.fail(fmt.Sprintf("two different indexes have the name %s: %s and %s", x.Name, y, x), "give one of them another Name, or leave it out")
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (m *Model) compareUnique(a, b Technique) {
 		for _, y := range b.Indexes() {
 			same := x.Collection == y.Collection && len(x.Keys) == len(y.Keys) && sameD(x.Keys, y.Keys) && sameD(x.Partial, y.Partial)
 			if same && x.Unique != y.Unique && !isEntity(a) && !isEntity(b) {
-				m.fail(fmt.Sprintf("the index %s of %s is unique for one of %s and %s, and for the other it isn't", x.Name, x.Collection, techniqueName(a), techniqueName(b)),
+				m.fail(fmt.Sprintf("the index %s of %s is unique for only one of %s and %s", x.Name, x.Collection, techniqueName(a), techniqueName(b)),
 					"declare both unique, or give one of them other keys")
 			}
 		}

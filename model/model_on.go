@@ -16,7 +16,7 @@ func (m *Model) On(db DB) DB {
 		known[name] = true
 	}
 	if len(known) == 0 {
-		core.Fail("the model has no collections", "Model.On", "make the model with New, of the techniques that the program uses")
+		core.Fail("the model has no collections", "Model.On", "make the model with New from the program's techniques")
 	}
 	sharded := map[string]ShardKey{}
 	for _, key := range m.ShardKeys() {

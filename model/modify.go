@@ -85,7 +85,7 @@ func holdModify(m *FindAndModify, s *scope) {
 		return
 	}
 	if m.Remove && s.mark != nil {
-		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a scope that marks deletions: use an Update"}
+		m.Err = &ConflictError{Collection: m.Collection, Reason: "can't run under a scope that marks deletions: use an Update"}
 		return
 	}
 	if m.Err = cmp.Or(s.allows(m.Collection, m.Filter), nothingHidden(m.Collection, m.Projection), nothingHidden(m.Collection, m.Options.Let)); m.Err != nil {
@@ -182,7 +182,7 @@ func checkModify(m *FindAndModify) error {
 	case m.Collection == "":
 		return errNoCollection("a findAndModify")
 	case m.Filter == nil:
-		return &ValueError{Collection: m.Collection, Field: "Filter", Reason: "is nil; write bson.D{} to match any document"}
+		return &ValueError{Collection: m.Collection, Field: "Filter", Reason: "is nil: give bson.D{} to match any document"}
 	case m.Remove && (m.Update != nil || m.After || m.Upsert):
 		return &ValueError{Collection: m.Collection, Field: "Remove", Reason: "takes no Update, After or Upsert"}
 	case !m.Remove && m.Update == nil:

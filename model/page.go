@@ -127,9 +127,9 @@ func pageOf(q *Query, token string) (p paging, err error) {
 	}
 	switch {
 	case q.Limit == 0:
-		return refused("limit", nil, "is missing: say with Limited how many documents a page has")
+		return refused("limit", nil, "is missing: give the size of a page with Limited")
 	case q.Skip != 0:
-		return refused("skip", q.Skip, "a page is found by its token, and skips nothing")
+		return refused("skip", q.Skip, "must be 0: a page is found by its token")
 	}
 	if err := core.CheckDepth(q.Filter); err != nil {
 		return p, err
@@ -138,13 +138,13 @@ func pageOf(q *Query, token string) (p paging, err error) {
 	for i, s := range q.Sort {
 		switch {
 		case direction.Of(s.Value) == 0:
-			return refused("Sort", s.Value, "a query is paged by 1 and -1 only")
+			return refused("Sort", s.Value, "must be 1 or -1: pages need such an order")
 		case hasKey(q.Sort[:i], s.Key):
-			return refused("Sort", s.Key, "is there twice")
+			return refused("Sort", s.Key, "is given twice: give each field once")
 		}
 		if q.layout != nil && q.docs != nil {
 			if f, err := q.docs.Lookup(s.Key); err == nil && f.Arrays > 0 {
-				return refused("Sort", s.Key, "lies in an array: it has several places in the order")
+				return refused("Sort", s.Key, "is in an array, so a document has several values to sort by")
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func projectSort(q *Query) (bson.D, error) {
 			out = slices.Delete(out, i, i+1)
 		case i >= 0 && (isZero(out[i].Value) || len(out[i].Key) > len(s.Key)):
 			return nil, &ValueError{Collection: q.Collection, Field: "Projection", Value: out[i].Key,
-				Reason: fmt.Sprintf("leaves out %q, which the pages are sorted by", s.Key)}
+				Reason: fmt.Sprintf("must include %q, by which the pages are sorted", s.Key)}
 		case i < 0 && including && s.Key != "_id":
 			out = append(out, bson.E{Key: s.Key, Value: 1})
 		}
@@ -217,10 +217,10 @@ func (p paging) valuesOf(doc bson.Raw) ([]bson.RawValue, error) {
 		switch {
 		case inArray || v.Type == bson.TypeArray:
 			return nil, &ValueError{Collection: p.collection, Field: s.Key, Value: doc.Lookup("_id"),
-				Reason: "the document with this _id has an array there, which has several places in the order"}
+				Reason: "is an array in the document with this _id, so it has several values to sort by"}
 		case v.Type == bson.TypeRegex:
 			return nil, &ValueError{Collection: p.collection, Field: s.Key, Value: doc.Lookup("_id"),
-				Reason: "the document with this _id has a regular expression there, which no query compares"}
+				Reason: "is a regular expression in the document with this _id, which no query can compare"}
 		case v.Type == 0 || v.Type == bson.TypeUndefined:
 			v = bson.RawValue{Type: bson.TypeNull}
 		}

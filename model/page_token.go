@@ -49,17 +49,17 @@ func (p *paging) read(token string) error {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	var t pageToken
 	if err != nil || bson.Raw(raw).Validate() != nil || core.CheckDepth(bson.Raw(raw)) != nil || bson.Unmarshal(raw, &t) != nil {
-		return refused("is not a page's token")
+		return refused("isn't the token of a page: pass the token of the previous page, or \"\" for the first page")
 	}
 	if !bytes.Equal(t.Query, p.query) {
-		return refused("is the token of another query")
+		return refused("is the token of another query: start again with an empty token")
 	}
 	if len(t.From) != len(p.by) {
-		return refused("is not a page's token")
+		return refused("isn't the token of a page: pass the token of the previous page, or \"\" for the first page")
 	}
 	for _, v := range t.From {
 		if typeRank(v.Type) < 0 || v.Type == bson.TypeArray || !core.WellFormed(v) {
-			return refused("is not a page's token")
+			return refused("isn't the token of a page: pass the token of the previous page, or \"\" for the first page")
 		}
 	}
 	p.backwards, p.inclusive, p.from = t.Backwards, t.Inclusive, t.From

@@ -115,7 +115,7 @@ func stepErr(s Step) error {
 	case MergeInto:
 		return s.check()
 	case nil:
-		return &ValueError{Field: "Steps", Reason: "a step is nil"}
+		return &ValueError{Field: "Steps", Reason: "is nil"}
 	}
 	return nil
 }

@@ -215,8 +215,8 @@ func TestUnencodable(t *testing.T) {
 	}{
 		{updateOne(nil, d("$set", d("a", 1))), "filter: is nil", "a nil filter would match everything"},
 		{write(&mongo.DeleteManyModel{}), "filter: is nil", "a nil filter would match everything"},
-		{updateOne(bson.D{}, nil), "update: has no operator", "no update"},
-		{updateOne(bson.D{}, bson.D{}), "update: has no operator", "an empty update would replace"},
+		{updateOne(bson.D{}, nil), "update: is empty: give at least one update operator", "no update"},
+		{updateOne(bson.D{}, bson.D{}), "update: is empty: give at least one update operator", "an empty update would replace"},
 		{insertDoc(nil), "document: is nil", "no document"},
 		{insertDoc(func() {}), "document:", "no document at all"},
 		{updateOne(d("a", func() {}), d("$set", d("a", 1))), "filter:", "what BSON can't hold"},

@@ -86,7 +86,7 @@ func refuse(q *Query, field string, v any, reason string) {
 //go:noinline
 func limited(q, from *Query, n int64) {
 	if *q = *from; n < 0 {
-		refuse(q, "limit", n, "must not be negative")
+		refuse(q, "limit", n, "is negative: give 0 or more")
 		return
 	}
 	q.Limit = n
@@ -148,12 +148,12 @@ func startAfter(q *Query, values []any) {
 			return
 		}
 		if f64, isFloat := v.(float64); v == nil || isFloat && math.IsNaN(f64) {
-			refuse(q, "After", nil, fmt.Sprintf("can't go on after a %s that is null or not a number: documents of other types would be lost", s.Key))
+			refuse(q, "After", nil, fmt.Sprintf("can't continue after a %s that is null or NaN: documents of other types would be lost", s.Key))
 			return
 		}
 		op, bound, ok := directed(s.Value)
 		if !ok {
-			refuse(q, "Sort", s.Value, "After pages by 1 and -1 only")
+			refuse(q, "Sort", s.Value, "must be 1 or -1: After needs such an order")
 			return
 		}
 		if i == 0 {
@@ -211,7 +211,7 @@ func project(q, from *Query, as reflect.Type) {
 	q.layout = l
 	for _, name := range l.Names {
 		if err := core.CheckKey(name); err != nil {
-			refuse(q, "projection", name, "is no field's name; name the outer field and decode into a struct")
+			refuse(q, "projection", name, "isn't a field's name: name the outer field and decode into a struct")
 			return
 		}
 		if whole != nil {

@@ -73,7 +73,7 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 	}
 	if r.codec.DecodesWhole(into) {
 		if r.partial {
-			return &ValueError{Collection: r.collection, Field: "Projection", Reason: "whole documents are needed to decode them: use Project"}
+			return &ValueError{Collection: r.collection, Field: "Projection", Reason: "would leave fields out, but the type needs whole documents: use Project"}
 		}
 		return r.codec.Decode(cur.Current, into)
 	}

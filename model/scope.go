@@ -153,15 +153,15 @@ func (s Scope) compiled() (*scope, error) {
 	}
 	for _, e := range s.Tenant {
 		if core.EmptyID(e.Value) || !isEquality(e.Value) {
-			return nil, &ValueError{Field: "Scope.Tenant." + e.Key, Value: e.Value, Reason: "is not a tenant: give the value that its documents hold"}
+			return nil, &ValueError{Field: "Scope.Tenant." + e.Key, Value: e.Value, Reason: "can't be a tenant: give the value that the tenant's documents have"}
 		}
 		if hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) || hasKey(s.Delete, e.Key) {
-			return nil, &ValueError{Field: "Scope.Tenant." + e.Key, Value: e.Value, Reason: "is another part of the scope too: leave it to Tenant"}
+			return nil, &ValueError{Field: "Scope.Tenant." + e.Key, Value: e.Value, Reason: "is given in another part of the scope too: name it in Tenant only"}
 		}
 	}
 	for _, e := range s.Delete {
 		if hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) {
-			return nil, &ValueError{Field: "Scope.Delete." + e.Key, Value: e.Value, Reason: "is set by other writes too, and would hide what they write: leave it to Delete"}
+			return nil, &ValueError{Field: "Scope.Delete." + e.Key, Value: e.Value, Reason: "is also set by Delete, and would hide new documents: name it in Delete only"}
 		}
 	}
 	out := &scope{tenant: s.Tenant, set: s.Set, gives: s.Insert, only: slices.Clone(s.Collections)}
@@ -184,11 +184,11 @@ func checkScopeFields(part string, fields bson.D) error {
 		if err := core.CheckKey(e.Key); err != nil {
 			reason = "must be a top-level field"
 		} else if e.Key == "_id" {
-			reason = "is each document's own"
+			reason = "differs in each document: name another field"
 		} else if hasKey(fields[:i], e.Key) {
-			reason = "is there twice"
+			reason = "is given twice: give each field once"
 		} else if part == "Delete" && e.Value == nil {
-			reason = "marks nothing: a null field is one of a document that isn't deleted"
+			reason = "is null, which doesn't mark a document as deleted: give another value"
 		}
 		if reason != "" {
 			return &ValueError{Field: "Scope." + part + "." + e.Key, Value: e.Value, Reason: reason}
@@ -201,7 +201,7 @@ func checkScopeFields(part string, fields bson.D) error {
 func (s *scope) inside(outer *scope) error {
 	for _, e := range s.tenant {
 		if v, ok := fieldOf(outer.tenant, e.Key); ok && !sameValue(v, e.Value) {
-			return &ConflictError{Paths: [2]string{"tenant " + shell(outer.tenant), "tenant " + shell(s.tenant)}, Reason: "the database is under another tenant's scope already"}
+			return &ConflictError{Paths: [2]string{"tenant " + shell(outer.tenant), "tenant " + shell(s.tenant)}, Reason: "the database is already under another tenant's scope"}
 		}
 	}
 	return cmp.Or(s.leavesTenant(outer), outer.leavesTenant(s))
@@ -212,7 +212,7 @@ func (s *scope) leavesTenant(other *scope) error {
 	for _, e := range other.tenant {
 		for _, fields := range []bson.D{s.gives, s.set, s.mark} {
 			if hasKey(fields, e.Key) {
-				return &ConflictError{Paths: [2]string{"scope " + shell(fields), "tenant " + shell(other.tenant)}, Reason: "the field is another scope's Tenant: leave it to Tenant"}
+				return &ConflictError{Paths: [2]string{"scope " + shell(fields), "tenant " + shell(other.tenant)}, Reason: "the field is the Tenant of another scope: name it in Tenant only"}
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func (s *scope) knows(collection string) error {
 	if s.model == "" || s.known[collection] {
 		return nil
 	}
-	return &ConflictError{Collection: collection, Reason: "is no collection of the model " + s.model + ": give New the technique that uses it, or model.Entity of it"}
+	return &ConflictError{Collection: collection, Reason: "isn't a collection of the model " + s.model + ": give New the technique that uses it, or model.Entity of it"}
 }
 
 func (s *scope) holds(collection string) bool {

@@ -33,7 +33,7 @@ func (s *scope) asksOther(collection string, filter bson.D, levels int) error {
 		for _, t := range s.tenant {
 			if core.Overlap(e.Key, t.Key) && !(e.Key == t.Key && isEquality(e.Value) && sameValue(equalTo(e.Value), t.Value)) {
 				return &ConflictError{Collection: collection, Paths: [2]string{"filter " + e.Key, "scope " + t.Key},
-					Reason: "the filter names the tenant's field with another value: leave it out, the scope asks for it"}
+					Reason: "the filter gives the tenant's field another value: leave the field out, the scope adds it"}
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func nothingHidden(collection string, doc bson.D) error {
 		return err
 	}
 	if op := codeWithin(raw); op != "" {
-		return &ConflictError{Collection: collection, Reason: op + " can't be kept under a scope: nobody can tell what its code reads"}
+		return &ConflictError{Collection: collection, Reason: op + " can't run under a scope: the documents that its code reads aren't known"}
 	}
 	return nil
 }

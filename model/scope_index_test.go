@@ -77,7 +77,7 @@ func TestScopeIndexesHold(t *testing.T) {
 			{"the first", run(a, docs.Insert(part{ID: 1, Name: "nut"})), false},
 			{"another tenant's of that name", run(b, docs.Insert(part{ID: 2, Name: "nut"})), false},
 			{"a second", run(a, docs.Insert(part{ID: 3, Name: "nut"})), true},
-			{"the first is marked", run(a, docs.Delete(1)), false},
+			{"the first version is marked", run(a, docs.Delete(1)), false},
 			{"the second again", run(a, docs.Insert(part{ID: 3, Name: "nut"})), false},
 			{"a third", run(a, docs.Insert(part{ID: 4, Name: "nut"})), true},
 		} {

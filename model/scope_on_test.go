@@ -115,10 +115,10 @@ func TestScopeRefused(t *testing.T) {
 		"$function in a variable":          {second(modified(docs, d("x", code), nil).Run(ctx, a)), "$function can't be kept"},
 		"$function in an update":           {second(once(updateMany(d("_id", 1), mongo.Pipeline{d("$set", d("x", code))})).Run(ctx, a)), "$function can't be kept"},
 		"$function in a $merge":            {second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}, "whenMatched", bson.A{d("$set", d("x", code))}))).Run(ctx, tenantOnly)), "$function can't be kept"},
-		"two pipelines in a $lookup":       {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is there twice"},
-		"two pipelines in a union":         {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("coll", "x", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is there twice"},
-		"two conditions on a graph":        {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("x", 1), "restrictSearchWithMatch", d("x", 1)))}).All(ctx, a)), "restrictSearchWithMatch is there twice"},
-		"two targets of a $merge":          {second(into(d("$merge", d("into", "y", "whenMatched", "fail", "into", d("db", "x", "coll", "y")))).Run(ctx, a)), "into is there twice"},
+		"two pipelines in a $lookup":       {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is given twice: give each field once"},
+		"two pipelines in a union":         {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("coll", "x", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is given twice: give each field once"},
+		"two conditions on a graph":        {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("x", 1), "restrictSearchWithMatch", d("x", 1)))}).All(ctx, a)), "restrictSearchWithMatch is given twice: give each field once"},
+		"two targets of a $merge":          {second(into(d("$merge", d("into", "y", "whenMatched", "fail", "into", d("db", "x", "coll", "y")))).Run(ctx, a)), "into is given twice: give each field once"},
 		"a $merge into what is marked":     {second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}))).Run(ctx, a)), "it would write documents that the filter hides"},
 		"another database's $merge":        {second(into(d("$merge", d("into", d("db", "x", "coll", "y"), "whenMatched", "fail"))).Run(ctx, a)), "into another database"},
 		"another database's $out":          {second(into(d("$out", d("db", "x", "coll", "y"))).Run(ctx, a)), "into another database"},
@@ -218,7 +218,7 @@ func TestModelOn(t *testing.T) {
 			"a $merge":         second(model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{d("$merge", d("into", "others", "whenMatched", "fail"))}}.Run(ctx, db)),
 		} {
 			var conflict *model.ConflictError
-			if seen++; !errors.As(err, &conflict) || conflict.Collection != "others" || !strings.Contains(err.Error(), "is no collection of the model shop") {
+			if seen++; !errors.As(err, &conflict) || conflict.Collection != "others" || !strings.Contains(err.Error(), "isn't a collection of the model shop") {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}

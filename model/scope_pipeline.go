@@ -28,12 +28,12 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	}
 	switch {
 	case elsewhere:
-		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " into another database can't be kept under a scope"}
+		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " into another database can't run under a scope"}
 		return m
 	case s.holds(target) && len(s.filter) > 0 && !s.keepsOthers(m.Pipeline[last]):
-		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " can't be kept under a scope's filter: " +
-			"it would write documents that the filter hides; leave the collection out of the scope's Collections, " +
-			"give each tenant a collection of its own (Collection.Named), or merge on the tenant's field too, by a unique index"}
+		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " can't run under a scope's filter: " +
+			"it could overwrite documents that the filter hides; leave the collection out of the scope's Collections, " +
+			"give each tenant a collection of its own (Collection.Named), or also merge on the tenant's field, with a unique index"}
 		return m
 	}
 	if fields := slices.Concat(s.insert, s.set); s.holds(target) && len(fields) > 0 {
@@ -171,7 +171,7 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 		apply = s.facet
 	default:
 		if !stays[name] {
-			return nil, &ConflictError{Reason: name + " can't be kept under a scope: it isn't known to read nothing but what it is given"}
+			return nil, &ConflictError{Reason: name + " can't run under a scope: it may read documents of other collections"}
 		}
 		return stage, nil
 	}
@@ -190,7 +190,7 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 func eachOnce(args bson.D) error {
 	for i, e := range args {
 		if hasKey(args[:i], e.Key) {
-			return &ConflictError{Reason: e.Key + " is there twice: nobody can tell which one the server reads"}
+			return &ConflictError{Reason: e.Key + " is given twice, and the server reads only one of the two: give it once"}
 		}
 	}
 	return nil

@@ -216,8 +216,8 @@ func (s *scope) markedToo(w Write, update any) any {
 // reachedBy is the scope's filter of a write.
 func (s *scope) reachedBy(w Write) (bson.D, error) {
 	if w.mixed && s.mark != nil {
-		return nil, &ConflictError{Collection: w.Collection, Reason: "the write was merged of two, of which one reaches documents that the scope marks as deleted, " +
-			"and the other doesn't: run them apart"}
+		return nil, &ConflictError{Collection: w.Collection, Reason: "the write was merged from two writes, of which only one may write documents that the scope marks as deleted: " +
+			"run the two separately"}
 	}
 	return s.shown(w.Deleted), nil
 }
@@ -364,7 +364,7 @@ func (s *scope) document(collection string, doc any, replaces bool) (any, error)
 		if old := raw.Lookup(f.Key); old.Type != 0 && !hasKey(s.set, f.Key) {
 			kept := replaces && valueOf(s.filter, f.Key) == nil
 			if !kept && !old.Equal(bson.Raw(one).Lookup(f.Key)) {
-				return nil, &ConflictError{Collection: collection, Paths: [2]string{"document " + f.Key, "scope " + f.Key}, Reason: "the document already holds another value"}
+				return nil, &ConflictError{Collection: collection, Paths: [2]string{"document " + f.Key, "scope " + f.Key}, Reason: "the document already has another value"}
 			}
 			continue
 		}

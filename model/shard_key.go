@@ -151,7 +151,7 @@ func (k ShardKey) write(w Write, known func(bson.RawValue) bson.D) Write {
 
 func (k ShardKey) refusedUpsert() error {
 	return &ConflictError{Collection: k.Collection, Reason: "an upsert under the shard key {" + strings.Join(k.Fields, ", ") +
-		"} must give every field of the key in its filter: add the fields, or shard the collection by _id"}
+		"} needs every field of the key in its filter: add the fields, or shard the collection by _id"}
 }
 
 // withFilter is the write with another filter, which reaches no other document. What the
@@ -232,5 +232,5 @@ func (k ShardKey) keepsUpdate(update any, filter bson.D) error {
 
 func (k ShardKey) refusedMove(path string) error {
 	return &ConflictError{Collection: k.Collection, Paths: [2]string{"update " + path, "shard key " + path},
-		Reason: "the write may change a document's shard key: ask for the same value in the filter, or declare ShardSpec.Moves and use Shard.ChangeKey"}
+		Reason: "the write may change a document's shard key: put the same value into the filter, or declare ShardSpec.Moves and use Shard.ChangeKey"}
 }

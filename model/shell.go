@@ -54,7 +54,7 @@ func appendShell(b []byte, v bson.RawValue, depth int) []byte {
 	case depth > core.MaxLevels:
 		return fmt.Appendf(b, "/* nested deeper than %d levels */", core.MaxLevels)
 	case !core.WellFormed(v):
-		return fmt.Appendf(b, "/* bytes that are no %s */", v.Type)
+		return fmt.Appendf(b, "/* invalid bytes of a %s */", v.Type)
 	}
 	switch v.Type {
 	case bson.TypeEmbeddedDocument:

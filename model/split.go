@@ -129,7 +129,7 @@ func encodeModel(w Write) (mongo.WriteModel, int, error) {
 		c.Filter = e.document("filter", m.Filter)
 		return &c, e.total(), e.err
 	}
-	return nil, 0, &ValueError{Collection: w.Collection, Field: "Model", Reason: fmt.Sprintf("%T is not a write model of the driver", w.Model)}
+	return nil, 0, &ValueError{Collection: w.Collection, Field: "Model", Reason: fmt.Sprintf("%T isn't a write model of the driver", w.Model)}
 }
 
 // encoder encodes the parts of one statement and adds up their sizes.
@@ -142,7 +142,7 @@ type encoder struct {
 // document encodes a document. A nil filter would match everything; it is refused, an empty one is not.
 func (e *encoder) document(field string, v any) any {
 	if core.IsNilDocument(v) {
-		e.fail(field, pick(field == "filter", "is nil; write bson.D{} to match every document", "is nil"))
+		e.fail(field, pick(field == "filter", "is nil: give bson.D{} to match every document", "is nil"))
 		return nil
 	}
 	raw, ok := v.(bson.Raw)
@@ -165,7 +165,7 @@ func (e *encoder) update(v any) any {
 		return v
 	}
 	if d, ok := v.(bson.D); ok && len(d) == 0 {
-		e.fail("update", "has no operator")
+		e.fail("update", "is empty: give at least one update operator")
 		return nil
 	}
 	return e.document("update", v)
@@ -197,14 +197,14 @@ func (e *encoder) list(filters []any) []any {
 
 func (e *encoder) add(field string, n int) {
 	if n > MaxDocument {
-		e.fail(field, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", n))
+		e.fail(field, fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", n))
 	}
 	e.size += n
 }
 
 func (e *encoder) total() int {
 	if e.size > MaxDocument {
-		e.fail("statement", fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", e.size))
+		e.fail("statement", fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", e.size))
 	}
 	return e.size + 128 // the statement's own keys, options and hint
 }

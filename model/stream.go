@@ -215,7 +215,7 @@ func scanMark(doc bson.Raw) string {
 
 func (s Stream) planFor(e Event, mark string) (Plan, error) {
 	if s.Plan == nil {
-		return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Reason: "the stream has none"}
+		return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Reason: "the stream has no stored place"}
 	}
 	plan, err := s.Plan(e)
 	return s.checked(plan, err, mark)
@@ -267,16 +267,16 @@ func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	case (s.Plan == nil) == (s.Work == nil) || s.Collection == "" || s.Places == "" || s.Name == "":
 		return bad("Stream", "needs a Name, a Collection, Places and a Plan or Work")
 	case s.Places == s.Collection:
-		return bad("Places", "must be another collection than the one that is watched")
+		return bad("Places", "is the watched collection: name another collection")
 	case o.Poll && s.Since == "":
 		return bad("Poll", "needs the field Since")
 	case mongo.SessionFromContext(ctx) != nil:
-		return bad("Run", "takes no session: several plans run at a time")
+		return bad("Run", "must not be in a session: several plans run at the same time")
 	}
 	for _, scope := range scopesOf(db) {
 		if scope.holds(s.Collection) && len(scope.filter) > 0 {
-			return &ConflictError{Collection: s.Collection, Reason: "a stream can't be run under a scope's filter: it hears of every document's changes, " +
-				"and a deletion doesn't say whose the document was; run it on the database itself, and put what Plan returns under the scope of the event's document (Scope.Plan)"}
+			return &ConflictError{Collection: s.Collection, Reason: "a stream can't run under a scope's filter: it receives the changes of all documents, " +
+				"and a deletion has no fields of the document. Run it on the database itself, and put each plan under the scope of the event's document (Scope.Plan)"}
 		}
 	}
 	s.Name = tenantName(db, s.Name)

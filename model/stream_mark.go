@@ -31,7 +31,7 @@ func (s Stream) touches(step Step) (own bool, reason string) {
 	switch step := step.(type) {
 	case MergeInto:
 		if mergeTarget(step) == s.Collection {
-			return true, "a step of the server's can't be told from the writes of others: let it write elsewhere"
+			return true, "a step with $merge or $out can't be marked as the stream's own: let it write to another collection"
 		}
 	case Write:
 		if step.Collection != s.Collection {
@@ -47,11 +47,11 @@ func (s Stream) touches(step Step) (own bool, reason string) {
 		}
 		switch {
 		case s.Mark == "":
-			return true, "the plan writes to the watched collection, and would come again as an event: name a field for its Mark"
+			return true, "the plan writes to the watched collection, which would give new events without end: name a field in Mark"
 		case update == nil || upsert != nil && *upsert:
-			return true, "only updates of existing documents of the watched collection can be told from those of others"
+			return true, "in the watched collection, only updates of existing documents can be marked as the stream's own"
 		case s.Since != "" && setsField(update, s.Since):
-			return true, "the plan sets the field " + s.Since + ", by which its own write would be polled again"
+			return true, "the plan sets the field " + s.Since + ", so the stream would poll its own write again"
 		}
 		return true, ""
 	}

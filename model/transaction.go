@@ -181,7 +181,7 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 		return err
 	}
 	if f == nil {
-		return &ValueError{Field: "f", Reason: "is nil: give what is to run in the transaction"}
+		return &ValueError{Field: "f", Reason: "is nil: give the function to run in the transaction"}
 	}
 	tx, err := checkTransactions(ctx, db)
 	if err != nil {

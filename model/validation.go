@@ -41,9 +41,9 @@ func (v Validation) err() error {
 	case v.Collection == "":
 		return refuse("Collection", nil, "a validation needs a collection")
 	case !slices.Contains([]string{"strict", "moderate", "off"}, v.Level):
-		return refuse("Level", v.Level, "isn't strict, moderate or off")
+		return refuse("Level", v.Level, "must be strict, moderate or off")
 	case !slices.Contains([]string{"error", "warn"}, v.Action):
-		return refuse("Action", v.Action, "isn't error or warn")
+		return refuse("Action", v.Action, "must be error or warn")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // errUnasked says that a method isn't for a question.
 var errUnasked = errors.New("can't be asked")
 
-// answerers are all implementations; the first is the one in memory.
+// answerers are all implementations; the first version is the one in memory.
 func answerers(t *testing.T, db *mongo.Database) []answerer {
 	out := []answerer{answersOfForest()}
 	for _, k := range append(append(slices.Clone(kinds), named), nestedKinds[1].kind) {

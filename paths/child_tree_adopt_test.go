@@ -145,13 +145,13 @@ func TestAdoptRefuses(t *testing.T) {
 			lists map[string]any
 			want  []string
 		}{
-			"two parents": {map[string]any{"a": []string{"c"}, "b": []string{"c", "d"}, "c": nil, "d": nil}, []string{"'c' is a child of two: the children of 'a' and of 'b' name it"}},
+			"two parents": {map[string]any{"a": []string{"c"}, "b": []string{"c", "d"}, "c": nil, "d": nil}, []string{"'c' is a child of two nodes: the children of 'a' and of 'b' name it"}},
 			"three": {map[string]any{"a": []string{"d"}, "b": []string{"d"}, "c": []string{"d"}, "d": nil},
-				[]string{"'d' is a child of two: the children of 'a' and of 'b' name it", "'d' is a child of two: the children of 'a' and of 'c' name it"}},
+				[]string{"'d' is a child of two nodes: the children of 'a' and of 'b' name it", "'d' is a child of two nodes: the children of 'a' and of 'c' name it"}},
 			"itself":     {map[string]any{"a": []string{"a"}, "b": nil}, []string{"'a' is its own ancestor: children is 'a'"}},
 			"a cycle":    {map[string]any{"a": []string{"b"}, "b": []string{"c", "d"}, "c": []string{"a"}, "d": nil}, []string{"'a' is its own ancestor: children is 'c'"}},
-			"no list":    {map[string]any{"a": "b", "b": []string{}}, []string{"'a' is not a list of nodes: children is 'b'"}},
-			"all others": {map[string]any{"a": []string{"b", "x"}, "b": []string{"b"}}, []string{"'b' is a child of two: the children of 'a' and of 'b' name it"}},
+			"no list":    {map[string]any{"a": "b", "b": []string{}}, []string{"'a' isn't a list of nodes: children is 'b'"}},
+			"all others": {map[string]any{"a": []string{"b", "x"}, "b": []string{"b"}}, []string{"'b' is a child of two nodes: the children of 'a' and of 'b' name it"}},
 		} {
 			if err := listsOnly(t.Context(), db, c.lists); err != nil {
 				t.Fatal(err)

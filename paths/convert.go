@@ -30,7 +30,7 @@ func Convert[D, K any](from, to *Tree[D, K]) model.Change[any] {
 // mustHave panics if a tree is nil.
 func mustHave(place string, there bool) {
 	if !there {
-		core.Fail("a tree is nil", place, "give what NewParentTree, NewDocumentTree or another constructor returned")
+		core.Fail("a tree is nil", place, "give a result of NewParentTree, NewDocumentTree or another constructor")
 	}
 }
 
@@ -100,7 +100,7 @@ func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) 
 	mustHave("ConvertInto", from != nil && to != nil)
 	place := "ConvertInto of " + from.t.Collection + " to " + to.t.Collection
 	if from.t.Collection == to.t.Collection {
-		core.Fail("both trees are in one collection", place, "use Convert")
+		core.Fail("both trees are in the same collection", place, "use Convert")
 	}
 	if make == nil {
 		core.Fail("make is nil", place, "give a function that makes the target's documents")

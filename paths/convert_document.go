@@ -84,7 +84,7 @@ func ConvertDocument[E, N, O, F, M, P any](
 	mustHave("ConvertDocument", from != nil && to != nil)
 	id, err := from.owner(of)
 	if spec.Top != nil && err == nil {
-		err = from.t.Refuse("Top", nil, "is for trees of documents")
+		err = from.t.Refuse("Top", nil, "can be used only if the source is a tree of documents")
 	}
 	return to.absorbing(owner, convert.OfList(from.t, id, through(from.t.Decode, make, to.newNode)), spec.Delete, make == nil, err)
 }

@@ -21,7 +21,7 @@ type Forest[K comparable] struct{ f forest.Forest[K] }
 func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) K) (*Forest[K], error) {
 	f := &Forest[K]{}
 	if walk == nil || id == nil {
-		return nil, &model.ValueError{Field: "walk", Reason: "needs a sequence of nodes, and a function that gives their ids"}
+		return nil, &model.ValueError{Field: "walk", Reason: "is nil: give a sequence of nodes, and a function that returns their ids"}
 	}
 	var above []K
 	for v, err := range walk {
@@ -29,7 +29,7 @@ func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) 
 			return nil, err
 		}
 		if v.Depth < 0 || v.Depth > len(above) {
-			return nil, &model.ValueError{Field: "depth", Value: v.Depth, Reason: fmt.Sprintf("doesn't follow a node of depth %d: preorder goes down by one", len(above)-1)}
+			return nil, &model.ValueError{Field: "depth", Value: v.Depth, Reason: fmt.Sprintf("is too deep after a node of depth %d: in preorder, depth grows by at most 1", len(above)-1)}
 		}
 		k, at := id(v.Doc), LastRoot[K]()
 		if above = above[:v.Depth]; v.Depth > 0 {
@@ -90,7 +90,7 @@ func (f *Forest[K]) Ancestors(id K) ([]K, error) { return f.ask(id, f.f.Ancestor
 // [*model.ValueError] for a negative depth.
 func (f *Forest[K]) Descendants(id K, depth int) ([]K, error) {
 	if depth < 0 {
-		return nil, &model.ValueError{Field: "depth", Value: depth, Reason: "is negative; 0 means all"}
+		return nil, &model.ValueError{Field: "depth", Value: depth, Reason: "is negative: give 0 for all"}
 	}
 	return f.ask(id, func(id K) []K { return f.f.Descendants(id, depth) })
 }

@@ -48,7 +48,7 @@ func (v *GraphVertex[D, K, S, M]) Send(to K, m M) { v.send(to, m) }
 // them.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
-		core.Fail("no graph, or no function", "NewProgram", "give what NewGraph returned, and what each vertex computes")
+		core.Fail("the graph or a function is nil", "NewProgram", "give a result of NewGraph, and the function that each vertex computes")
 	}
 	docs := x.docs.Docs()
 	return supersteps(x.g.Program(func(step int64, raw bson.Raw) (*graph.Out, error) {

@@ -63,10 +63,10 @@ func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], er
 // that numbers are left for all of them.
 func numberable(depth, open int, n, gap int64) error {
 	if depth < 0 || depth > open {
-		return &model.ValueError{Field: "depth", Value: depth, Reason: fmt.Sprintf("doesn't follow a node of depth %d: preorder goes down by one", open-1)}
+		return &model.ValueError{Field: "depth", Value: depth, Reason: fmt.Sprintf("is too deep after a node of depth %d: in preorder, depth grows by at most 1", open-1)}
 	}
 	if left := (math.MaxInt64 - n) / gap; left < int64(open)+3 {
-		return &model.ValueError{Field: "gap", Value: gap, Reason: "leaves no numbers for so many nodes"}
+		return &model.ValueError{Field: "gap", Value: gap, Reason: "leaves no numbers for so many nodes: give a smaller gap"}
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func TestNestedSetDeclaration(t *testing.T) {
 		{paths.NestedSetSpec{Left: "right"}, "two things"},
 		{paths.NestedSetSpec{Depth: "change"}, "two things"},
 		{paths.NestedSetSpec{Left: "lft"}, "lft"},
-		{paths.NestedSetSpec{Gap: -1}, "a gap of -1"},
+		{paths.NestedSetSpec{Gap: -1}, "Gap is -1"},
 		{paths.NestedSetSpec{Gap: 1<<32 + 1}, "a gap of"},
 	} {
 		func() {

@@ -64,7 +64,7 @@ func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.
 func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 	a := t.around(n, func(n tree.Node) tree.Source { return t.t.Rep.Below(n, max(depth, 0)) })
 	if depth < 0 {
-		a.Err = t.t.Refuse("depth", depth, "is negative; 0 means all")
+		a.Err = t.t.Refuse("depth", depth, "is negative: give 0 for all")
 	}
 	return a
 }

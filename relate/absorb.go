@@ -45,7 +45,7 @@ func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, c
 	place := core.Place("NewAbsorb of " + owners.Name() + "." + path)
 	spec.Key = cmp.Or(spec.Key, "_id")
 	if spec.Refs != "" && spec.Order != "" {
-		place.Fail("both Refs and Order are given", "the ids have an order of their own: leave Order out")
+		place.Fail("Refs and Order are both given", "leave Order out: the list of ids has an order already")
 	}
 	e := newEmbedding(place, owners, path, children, migrate.Forms{Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key})
 	return newMigration(e.AbsorbIndexes, e.Relations, e.Footprints, e.Absorption(place, spec.State, spec.Overwrite))

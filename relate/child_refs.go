@@ -96,7 +96,7 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(r.children.Name(), err)
 	}
-	return commands.Leaving("a new child that no parent lists yet", r.children.Insert(child), r.Add(parent, id))
+	return commands.Leaving("a new child that no parent lists", r.children.Insert(child), r.Add(parent, id))
 }
 
 // DeleteChild returns the plan that removes a child from every list and then deletes it. A cut leaves a child that no parent lists.
@@ -104,7 +104,7 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 //
 // Cost: two commands; the child and every document that lists it.
 func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {
-	return commands.Leaving("the child, which no parent lists any more", r.RemoveEverywhere(child), r.children.Delete(child))
+	return commands.Leaving("the child, which no parent lists", r.RemoveEverywhere(child), r.children.Delete(child))
 }
 
 func (r *ChildRefs[P, PK, C, CK]) reference() idref.Ref { return r.in.Reference() }

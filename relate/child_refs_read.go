@@ -21,7 +21,7 @@ func (r *ChildRefs[P, PK, C, CK]) listed(parent *P) []CK {
 func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
 	f := findIDs(r.children, r.in.IDs, r.listed(parent))
 	if parent == nil {
-		f.Err = r.in.Parents.Refuse(r.in.Path, nil, "the document is nil")
+		f.Err = r.in.Parents.Refuse(r.in.Path, nil, "is nil: give a document")
 	}
 	return f
 }

@@ -83,7 +83,7 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 		Mends: spec.Repair != ReportOnly, Deletes: spec.Repair == DeleteReferrers,
 	}
 	if spec.Repair > DeleteReferrers {
-		core.Place("NewDangling of "+docs.Name()+"."+path).Fail("no such RepairPolicy", "use one of the constants")
+		core.Place("NewDangling of "+docs.Name()+"."+path).Fail("the RepairPolicy isn't one of the package's constants", "use a constant of type RepairPolicy")
 	}
 	in.Ref = idref.NewRef(docs.Name(), core.NewReader[TK](docs.Docs(), path).Field(), targets.Name())
 	if base, isID := strings.CutSuffix(path, ".id"); isID {

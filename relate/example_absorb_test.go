@@ -65,9 +65,9 @@ func ExampleNewAbsorb() {
 	rest, err := homeAddresses.Find(nil).All(ctx, db)
 	fmt.Println(rest, err)
 	// Output:
-	// 2 docmodel: job copy absorb: addresses > people.addresses left 1 finding: people 'lucy': dangling: [9]
+	// 2 docmodel: job copy absorb: addresses > people.addresses couldn't process 1 finding: people 'lucy': dangling: [9]
 	// 9 commands, 3 documents written, 5 returned
-	// 3 docmodel: job drop absorb: addresses > people.addresses left 1 finding: people 'lucy': dangling: [9]
+	// 3 docmodel: job drop absorb: addresses > people.addresses couldn't process 1 finding: people 'lucy': dangling: [9]
 	// 12 commands, 4 documents written, 8 returned
 	// {kate Kate Monster [] [{2 123 Sesame St Anytown} {1 123 Avenue Q New York}]} <nil>
 	// {lucy Lucy [9] []} <nil>

@@ -80,7 +80,7 @@ func ExampleMigration() {
 	old, err := imprints.ByID("mspress").One(ctx, db)
 	fmt.Println(old, err)
 	// Output:
-	// 3 books to write; docmodel: job copy to refs: publishers.books > books.pub-id left 1 finding: books 2: shared: ['indie', 'mspress']
+	// 3 books to write; docmodel: job copy to refs: publishers.books > books.pub-id couldn't process 1 finding: books 2: shared: ['indie', 'mspress']
 	// copied 4 <nil>
 	// 9 commands, 5 documents written, 7 returned
 	// copied 0 <nil>

@@ -26,7 +26,7 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 // Cost: that of each level's Load.
 func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {
 	if first == nil || next == nil {
-		core.Fail("a join, or what continues it, is nil", "Then", "give what NewJoin or Then returned")
+		core.Fail("a join is nil", "Then", "give a result of NewJoin or Then")
 	}
 	return &levels[P, PK, C, CK, R]{first, next}
 }

@@ -133,7 +133,7 @@ func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, 
 	a := model.AggregateAs[Joined[P, C, CK]](j.parents, j.in.Stages(filter, fields))
 	a.Options = j.spec.Options
 	if j.spec.Strict && a.Err == nil {
-		a.Err = j.parents.Docs().Refuse("Strict", nil, "a pipeline can't fail for missing ids: look at Missing, or use Load")
+		a.Err = j.parents.Docs().Refuse("Strict", nil, "a pipeline can't fail for missing ids: read Missing, or use Load")
 	}
 	return a
 }
@@ -209,5 +209,5 @@ func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db model.DB, ids []CK, 
 			gone = append(gone, id)
 		}
 	}
-	return nil, fmt.Errorf("docmodel: %d ids at %s lead to no document of %s: %s: %w", len(gone), j.path, j.children.Name(), idref.Clipped(gone), model.ErrNotFound)
+	return nil, fmt.Errorf("docmodel: %d ids at %s have no document in %s: %s: %w", len(gone), j.path, j.children.Name(), idref.Clipped(gone), model.ErrNotFound)
 }

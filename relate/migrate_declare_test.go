@@ -39,7 +39,7 @@ func TestMigrationDeclarations(t *testing.T) {
 		{"a list is no single reference", "not int", func() { relate.NewInvert(imprints, "name", volumes, "pub-id", relate.InvertSpec{}) }},
 		{"elements need an id", "one of Key and ID", func() { extract(relate.ExtractSpec[string, int]{Parent: "post", Order: "place"}) }},
 		{"one side holds the reference", "one of Refs and Parent", func() { extract(relate.ExtractSpec[string, int]{Key: "id"}) }},
-		{"elements without ids need a place", "need a place", func() {
+		{"elements without ids need a place", "need an order", func() {
 			extract(relate.ExtractSpec[string, int]{ID: func(string, int, bson.Raw) (int, error) { return 0, nil }, Parent: "post"})
 		}},
 		{"a key is a name, not a path", "dot", func() { extract(relate.ExtractSpec[string, int]{Key: "a.id", Parent: "post"}) }},

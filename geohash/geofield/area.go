@@ -101,7 +101,7 @@ func (f *field) divide(where []bson.D) (own, rest bson.D, err error) {
 	}
 	for _, name := range f.prefix {
 		if !conditionOn(own, name) {
-			return nil, nil, f.Refuse(name, nil, "comes first in the index, so the query needs a condition on it")
+			return nil, nil, f.Refuse(name, nil, "is in the spec's Prefix, so the query needs a condition on this field")
 		}
 	}
 	return own, rest, nil

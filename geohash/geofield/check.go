@@ -23,7 +23,7 @@ func (f *Field[D, K]) checks() []model.Check {
 func (f *field) checks(find func(filter bson.D) *model.Find[bson.Raw]) []model.Check {
 	name := f.Name() + "." + f.key + ": wrong keys"
 	return []model.Check{{
-		Name: name, Collection: f.Name(), Rule: f.key + " is the key of " + f.point + ", or neither is there",
+		Name: name, Collection: f.Name(), Rule: f.key + " is the key of " + f.point + ", or both are missing",
 		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 			return func(yield func(model.Finding, error) bool) {
 				for raw, err := range find(filter).Each(ctx, db) {
@@ -93,7 +93,7 @@ func (f *field) repair(docs []bson.Raw) model.Plan {
 			},
 		})
 	}
-	p.Leaves = "some documents still with wrong keys, which the next check finds"
+	p.Leaves = "some documents repaired; the others still have wrong keys, which the next check finds"
 	return p
 }
 
@@ -117,7 +117,7 @@ type state struct {
 func (f *field) look(raw bson.Raw) (s state) {
 	var inArray bool
 	if s.point, inArray = core.ValueAt(raw, f.point); inArray {
-		s.flaw.reason = "lies in an array: a document has one place"
+		s.flaw.reason = "is in an array: a document has one point"
 		return s
 	}
 	s.key, _ = core.ValueAt(raw, f.key)
@@ -159,11 +159,11 @@ func (f *field) misplaced(raw bson.Raw) (m misplaced, bad bool) {
 	case s.flaw.reason != "":
 		m.reason = s.flaw.err(f.Docs, f.point).Error()
 	case s.want == nil:
-		m.reason = "a key without a point"
+		m.reason = "there is a key, but no point"
 	case s.key.Type == 0:
-		m.reason = "no key"
+		m.reason = "the key is missing"
 	default:
-		m.reason = "not the key of the point"
+		m.reason = "the key isn't the key of the point"
 	}
 	return m, true
 }

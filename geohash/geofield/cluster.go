@@ -58,7 +58,7 @@ func (f *field) clusters(area Area, bits int, where []bson.D) (mongo.Pipeline, e
 		return nil, f.Refuse("bits", bits, "must be 1 to 60")
 	}
 	if f.text && bits%5 != 0 {
-		return nil, f.Refuse("bits", bits, "must be a multiple of 5, for the keys are texts")
+		return nil, f.Refuse("bits", bits, "must be a multiple of 5, because the keys are texts")
 	}
 	filter, err := f.within(area, false, where)
 	if err != nil {

@@ -39,7 +39,7 @@ func (f *field) held(doc any) error {
 	if s.right {
 		return nil
 	}
-	reason := "would be stored although there is no point: tag the field omitempty, or make it a pointer"
+	reason := "would be stored without a point: tag the field omitempty, or make it a pointer"
 	if s.want != nil {
 		reason = "would not be stored: the key of this point is 0, which omitempty leaves out"
 	}

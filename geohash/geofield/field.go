@@ -103,19 +103,19 @@ func declare(owners *core.Docs, point, key string, s FieldSpec) *field {
 			f.text = true
 		case reflect.Int64:
 			if s.Text {
-				place.Fail(fmt.Sprintf("the key at %q is a %s, and FieldSpec.Text says that it is a text", f.key, k.Type), "declare it as a string, or leave Text out")
+				place.Fail(fmt.Sprintf("the key %q is of type %s, but FieldSpec.Text asks for a text", f.key, k.Type), "declare it as a string, or leave Text out")
 			}
 		default:
-			place.Fail(fmt.Sprintf("the key at %q is a %s", f.key, k.Type), "declare it as an int64 or a geohash.Key, or as a string")
+			place.Fail(fmt.Sprintf("the key %q is of type %s", f.key, k.Type), "declare it as an int64 or a geohash.Key, or as a string")
 		}
 	}
 	for _, x := range []core.Field{p, k} {
 		if x.Arrays > 0 {
-			place.Fail(fmt.Sprintf("%q is in an array", x.Path), "keep one place to a document: those of an array belong into documents of their own")
+			place.Fail(fmt.Sprintf("%q is in an array", x.Path), "store each element as its own document")
 		}
 	}
 	if core.Overlap(f.point, f.key) {
-		place.Fail("the key lies in the point, or the point in the key", "name two fields, neither below the other")
+		place.Fail("the paths of the key and the point overlap", "name two fields of which neither contains the other")
 	}
 	names := []string{f.key, f.point}
 	for _, name := range slices.Concat(f.prefix, f.suffix) {

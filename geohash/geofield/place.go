@@ -68,7 +68,7 @@ func collect[D any](seq iter.Seq2[Place[D], error]) ([]Place[D], error) {
 func (f *field) placeOf(q *model.Query, raw bson.Raw) (located, bool, error) {
 	stored, _ := core.ValueAt(raw, f.point)
 	if stored.Type == 0 && len(q.Projection) > 0 {
-		return located{}, false, f.Refuse(f.point, nil, "the projection leaves the point out, by which it is decided")
+		return located{}, false, f.Refuse(f.point, nil, "the projection must include the point")
 	}
 	p, x := pointOf(stored)
 	if x.reason != "" || p.Validate() != nil {

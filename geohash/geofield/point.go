@@ -60,7 +60,7 @@ func (f flaw) err(d *core.Docs, path string) error { return d.Refuse(path+f.belo
 func pointOf(v bson.RawValue) (p geohash.Point, _ flaw) {
 	doc, ok := v.DocumentOK()
 	if !ok {
-		return p, flaw{"", nil, "is no GeoJSON point but a BSON " + v.Type.String()}
+		return p, flaw{"", nil, "must be a GeoJSON point, not a BSON " + v.Type.String()}
 	}
 	if kind, ok := doc.Lookup("type").StringValueOK(); !ok || kind != "Point" {
 		return p, flaw{".type", nil, "must be 'Point'"}

@@ -101,7 +101,7 @@ func (f *field) complete(w model.Write) model.Write {
 		return w
 	}
 	if w.Collection != f.Name() {
-		return f.refuse("Collection", w.Collection, "is not the collection that the field is declared for")
+		return f.refuse("Collection", w.Collection, "isn't the collection that the field is declared for")
 	}
 	var err error
 	switch m := w.Model.(type) {
@@ -145,7 +145,7 @@ func (f *field) completeDocument(doc any) (bson.Raw, error) {
 	case s.right:
 		return raw, nil
 	case !emptyKey(s.key):
-		return nil, f.Refuse(f.key, s.key, "is not the key of the document's point: leave it empty")
+		return nil, f.Refuse(f.key, s.key, "isn't the key of the document's point: leave the field empty")
 	}
 	return core.SetFields(raw, bson.D{{Key: f.key, Value: s.want}}) // null without a point, as 0 is a key, near the South Pole
 }
@@ -162,7 +162,7 @@ func (f *field) rawOf(doc any) (bson.Raw, error) {
 	if inner, ok := v.DocumentOK(); ok {
 		return inner, nil
 	}
-	return nil, f.Refuse("document", nil, "is no document")
+	return nil, f.Refuse("document", nil, "isn't a document")
 }
 
 // emptyKey reports whether a document has no key yet.
@@ -182,7 +182,7 @@ func emptyKey(v bson.RawValue) bool {
 func (f *field) completeUpdate(update any) (any, error) {
 	raw, err := f.rawOf(update)
 	if err != nil {
-		return nil, f.Refuse("update", nil, "is a pipeline, or no document of operators: what it does to the point can't be seen")
+		return nil, f.Refuse("update", nil, "must be a document of update operators, not a pipeline")
 	}
 	var d bson.D
 	if err := bson.Unmarshal(raw, &d); err != nil {
@@ -220,7 +220,7 @@ func (f *field) uses(op string, fields bson.D) (bool, error) {
 			case "$set", "$setOnInsert", "$unset":
 				return true, nil
 			}
-			return false, f.Refuse(e.Key, nil, op+" would part the point and its key: use $set, $setOnInsert or $unset")
+			return false, f.Refuse(e.Key, nil, op+" would change the point without its key: use $set, $setOnInsert or $unset")
 		}
 	}
 	return false, nil
@@ -234,11 +234,11 @@ func (f *field) completeOperator(op string, fields bson.D, stored bson.RawValue)
 	}
 	for _, e := range fields {
 		if (core.Overlap(e.Key, f.point) || core.Overlap(e.Key, f.key)) && e.Key != f.point && e.Key != f.key {
-			return nil, f.Refuse(e.Key, nil, "is a part of the place, or holds it: set the point as a whole")
+			return nil, f.Refuse(e.Key, nil, "is part of the point or key, or contains it: set the whole point")
 		}
 	}
 	if !has(f.point) {
-		return nil, f.Refuse(f.key, nil, "the key is changed without its point")
+		return nil, f.Refuse(f.key, nil, "would change without its point: set the point, the key is added")
 	}
 	if op == "$unset" {
 		if has(f.key) {
@@ -258,7 +258,7 @@ func (f *field) completeOperator(op string, fields bson.D, stored bson.RawValue)
 		return append(slices.Clone(fields), bson.E{Key: f.key, Value: want}), nil
 	}
 	if given := lookup(stored, f.key); !f.isKey(given, want) {
-		return nil, f.Refuse(f.key, given, "is not the key of the point")
+		return nil, f.Refuse(f.key, given, "isn't the key of the point")
 	}
 	return fields, nil
 }

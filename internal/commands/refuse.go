@@ -25,7 +25,7 @@ func Taken(collection string, value bson.RawValue, pending bool) error {
 func (e *takenError) Error() string {
 	s := fmt.Sprintf("docmodel: %s: %s is taken by another document", e.collection, Shorten(model.Shell(e.value)))
 	if e.pending {
-		s += ", which has not confirmed it: mending may free it"
+		s += " as an unconfirmed entry: the Job of the technique's Checks may free it"
 	}
 	return s
 }
@@ -33,10 +33,10 @@ func (e *takenError) Error() string {
 func (e *takenError) Unwrap() error { return model.ErrTaken }
 
 // NoToken refuses an operation without a token.
-const NoToken = "the operation's token is empty: pass bson.NewObjectID()"
+const NoToken = "is the zero ObjectID: pass bson.NewObjectID() as the operation's token"
 
 // NotAKey refuses a key that elements are found by.
-const NotAKey = "is not a key: null would match elements without one, a regular expression is a pattern"
+const NotAKey = "can't be a key: null would match elements without a key, and a regular expression is a pattern"
 
 // Shorten shortens a value for an error.
 func Shorten(s string) string {
@@ -57,7 +57,7 @@ func Untyped[S any](c model.Change[S]) model.Change[any] {
 	typed := func(v any) (s S, err error) {
 		s, ok := v.(S)
 		if !ok && v != nil {
-			err = &model.ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass what the change's Read returned", v)}
+			err = &model.ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass the result of the change's Read", v)}
 		}
 		return s, err
 	}

@@ -18,7 +18,7 @@ func AppendDocument(dst []byte, t bson.Type, name string) (out []byte, begun int
 // EndDocument ends a document of [AppendDocument].
 func EndDocument(dst []byte, begun int) []byte {
 	if begun < 0 || begun > len(dst)-4 {
-		Fail(fmt.Sprintf("no document begins at %d of %d bytes", begun, len(dst)), "EndDocument", "give what AppendDocument returned")
+		Fail(fmt.Sprintf("there is no document at byte %d of %d", begun, len(dst)), "EndDocument", "give a result of AppendDocument")
 	}
 	dst = append(dst, 0)
 	binary.LittleEndian.PutUint32(dst[begun:], uint32(len(dst)-begun))

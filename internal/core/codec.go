@@ -191,7 +191,7 @@ func (c *Codec) clone(v any) (any, error) {
 		}
 	case bson.RawValue:
 		if v.Type != 0 && !WellFormed(v) {
-			return nil, ValueError("", "value", nil, "the bytes are no "+v.Type.String())
+			return nil, ValueError("", "value", nil, "the bytes aren't a valid "+v.Type.String())
 		}
 		return bsonval.Clone(v), nil
 	}

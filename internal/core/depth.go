@@ -18,7 +18,7 @@ const MaxLevels = 500
 // CheckDepth refuses a value that is nested deeper.
 func CheckDepth(v any) error {
 	if deeper(v, MaxLevels) {
-		return ValueError("", "value", nil, fmt.Sprintf("a %T is nested deeper than %d levels, or holds itself", v, MaxLevels))
+		return ValueError("", "value", nil, fmt.Sprintf("a %T is nested deeper than %d levels, or contains itself", v, MaxLevels))
 	}
 	return nil
 }

@@ -117,12 +117,12 @@ func (d *Docs) Field(path string) (Field, error) {
 // Lookup is Field with the bare reason as its error.
 func (d *Docs) Lookup(path string) (Field, error) {
 	if d.IsZero() {
-		return Field{}, errors.New("the zero Collection: declare it with NewCollection")
+		return Field{}, errors.New("the collection is the zero Collection: declare it with NewCollection")
 	}
 	f, err := d.layout.Resolve(path, d.codec)
 	if err == nil {
 		if older := d.older.check(path, f, d.codec); older != nil {
-			err = fmt.Errorf("%w: bring the document up, and change it, by schema.Versions.Edit", older)
+			err = fmt.Errorf("%w: migrate and change the document with schema.Versions.Edit", older)
 		}
 	}
 	return f, err
@@ -132,7 +132,7 @@ func (d *Docs) Lookup(path string) (Field, error) {
 // constructors.
 func (d *Docs) MustField(path string) Field {
 	if d.IsZero() {
-		Fail("the zero Collection", fmt.Sprintf("path %q", path), "declare the collection with model.NewCollection")
+		Fail("the collection is the zero Collection", fmt.Sprintf("path %q", path), "declare the collection with model.NewCollection")
 	}
 	f, err := d.layout.Resolve(path, d.codec)
 	if err == nil {
@@ -141,7 +141,7 @@ func (d *Docs) MustField(path string) Field {
 		}
 	}
 	if err != nil {
-		d.Fail(err.Error(), path, "name a path that the documents have; names are those of the bson tags, or the lowercased field names")
+		d.Fail(err.Error(), path, "name a path of the documents; the names in it are the bson tags or the lowercased field names")
 	}
 	d.older.use(path)
 	return f
@@ -157,9 +157,9 @@ func (d *Docs) CheckArray(path string) Field {
 			"tag that field omitempty, or declare it as a struct")
 	case f.Open && !f.list:
 	case !f.IsArray():
-		d.Fail(fmt.Sprintf("path %q is a %s, not an array", path, f.Type), path, "name a slice field")
+		d.Fail(fmt.Sprintf("path %q is of type %s, not an array", path, f.Type), path, "name a slice field")
 	case f.Arrays > 1:
-		d.Fail(fmt.Sprintf("path %q crosses %d arrays", path, f.Arrays), path, "name an array that is not inside another")
+		d.Fail(fmt.Sprintf("path %q crosses %d arrays", path, f.Arrays), path, "name an array that isn't in another array")
 	case f.StoresNull():
 		d.Fail(fmt.Sprintf("a nil slice at %q is stored as null, on which $push and $addToSet fail", path), path,
 			"tag the field `bson:\""+lastPart(path)+",omitempty\"`, or give the collection BSONOptions{NilSliceAsEmpty: true}")

@@ -120,7 +120,7 @@ func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
 		return raw, d.Refuse(path, nil, err.Error())
 	}
 	if raw.Type != bson.TypeEmbeddedDocument {
-		return raw, d.Refuse(path, nil, "is not stored as a document")
+		return raw, d.Refuse(path, nil, "must be stored as a document")
 	}
 	if at, err := checkKeys(bson.Raw(raw.Value), path, 1+strings.Count(path, ".")); err != nil {
 		return raw, d.Refuse(at, nil, err.Error())
@@ -131,11 +131,11 @@ func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
 // Checked encodes the whole document that ptr points at, with its version, and checks what would be stored: its _id, its names, its size.
 func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if d.IsZero() {
-		return nil, id, d.Refuse("document", nil, "the zero Collection: declare it with NewCollection")
+		return nil, id, d.Refuse("document", nil, "the collection is the zero Collection: declare it with NewCollection")
 	}
 	doc := reflect.ValueOf(ptr).Elem().Interface()
 	if IsNilDocument(doc) {
-		return nil, id, d.Refuse("document", nil, "is nil")
+		return nil, id, d.Refuse("document", nil, "is nil: give a document")
 	}
 	if raw, err = d.Document(doc); err != nil {
 		return nil, id, d.Refuse("document", nil, err.Error())
@@ -144,14 +144,14 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 		return nil, id, d.Refuse("document", nil, err.Error())
 	}
 	if len(raw) > MaxDocument {
-		return nil, id, d.Refuse("document", nil, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", len(raw)))
+		return nil, id, d.Refuse("document", nil, fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", len(raw)))
 	}
 	id = raw.Lookup("_id")
 	if below, reason := refusedID(id); reason != "" {
 		return nil, id, d.Refuse("_id"+below, id, reason)
 	}
 	if typed, found := d.id(ptr); found && EmptyID(typed) {
-		return nil, id, d.Refuse("_id", typed, "the id is empty")
+		return nil, id, d.Refuse("_id", typed, "is empty: give the document's _id")
 	}
 	if field, err := checkKeys(raw, "", 1); err != nil {
 		return nil, id, d.Refuse(field, nil, err.Error())

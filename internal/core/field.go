@@ -97,9 +97,9 @@ func (f Field) opened() Field {
 func (l *Layout) noField(name string) error {
 	msg := fmt.Sprintf("%s stores no field %q", l.typ, name)
 	if n := nearest(name, l.Names); n != "" {
-		return fmt.Errorf("%s; did you mean %q? it has %s", msg, n, strings.Join(l.Names, ", "))
+		return fmt.Errorf("%s; did you mean %q? Its fields: %s", msg, n, strings.Join(l.Names, ", "))
 	}
-	return fmt.Errorf("%s; it has %s", msg, strings.Join(l.Names, ", "))
+	return fmt.Errorf("%s; its fields: %s", msg, strings.Join(l.Names, ", "))
 }
 
 // takeArrays takes the arrays (and pointers) off a type.

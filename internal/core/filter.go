@@ -100,11 +100,11 @@ func (d *Docs) checkOperator(q *queried, path, op string, v any) error {
 		return d.checkCondition(q, path, v)
 	case "$regex":
 		if q.holds&strs == 0 {
-			return d.Refuse(path, nil, fmt.Sprintf("is never matched by a pattern: the field is a %s", q.typ))
+			return d.Refuse(path, nil, fmt.Sprintf("can't match a pattern: the field is of type %s", q.typ))
 		}
 	case "$mod":
 		if q.holds&numbers == 0 {
-			return d.Refuse(path, nil, fmt.Sprintf("is never matched by $mod: the field is a %s", q.typ))
+			return d.Refuse(path, nil, fmt.Sprintf("can't match $mod: the field is of type %s", q.typ))
 		}
 	case "$size":
 		if q.depth == 0 {
@@ -192,7 +192,7 @@ func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawV
 // checkHeld refuses a value of a type that the field can't hold, and a document with fields that its documents don't have.
 func (d *Docs) checkHeld(q *queried, path string, holds types, v any) error {
 	if holds != anyType && typeOf(v)&holds == 0 && !d.ownTypes() && !d.older.any() {
-		return d.Refuse(path, v, fmt.Sprintf("is a %s, which the field, a %s, never holds", typeName(v), q.name()))
+		return d.Refuse(path, v, fmt.Sprintf("is a %s, but the field is of type %s", typeName(v), q.name()))
 	}
 	if doc, ok := v.(bson.D); ok && q.of != nil {
 		for _, e := range doc {
@@ -215,7 +215,7 @@ func (d *Docs) ownTypes() bool {
 }
 
 func (d *Docs) notArray(q *queried, path, op string) error {
-	return d.Refuse(path, nil, fmt.Sprintf("%s needs an array; the field is a %s", op, q.name()))
+	return d.Refuse(path, nil, fmt.Sprintf("%s needs an array, but the field is of type %s", op, q.name()))
 }
 
 func (q *queried) name() string {

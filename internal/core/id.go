@@ -17,7 +17,7 @@ func (d *Docs) ID(doc any) (id any, err error) {
 		id, found = d.id(doc)
 	}
 	if !found {
-		return nil, d.Refuse("_id", nil, "the document has none")
+		return nil, d.Refuse("_id", nil, "is missing: the document needs an _id")
 	}
 	return id, d.CheckID("_id", id)
 }
@@ -60,7 +60,7 @@ func (d *Docs) RawID(field string, id any) (bson.RawValue, error) {
 // MongoDB refuses. Every technique applies it to each id that it is handed.
 func (d *Docs) CheckID(field string, id any) error {
 	if EmptyID(id) {
-		return ValueError(d.name, field, id, "the id is empty")
+		return ValueError(d.name, field, id, "is empty: give the document's _id")
 	}
 	switch id.(type) {
 	case bson.ObjectID, string, int, int32, int64:
@@ -82,9 +82,9 @@ func refusedID(id bson.RawValue) (below, reason string) {
 	empty := false
 	switch id.Type {
 	case 0:
-		return "", "the document has none"
+		return "", "is missing: the document needs an _id"
 	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
-		return "", "MongoDB takes no array, regular expression or undefined as _id"
+		return "", "is an array, a regular expression or undefined, which can't be an _id"
 	case bson.TypeNull:
 		empty = true
 	case bson.TypeObjectID:
@@ -103,7 +103,7 @@ func refusedID(id bson.RawValue) (below, reason string) {
 		}
 	}
 	if empty {
-		return "", "the id is empty"
+		return "", "is empty: give the document's _id"
 	}
 	return "", ""
 }

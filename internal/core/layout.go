@@ -140,7 +140,7 @@ func layoutOf(t reflect.Type, jsonTags bool) (*Layout, error) {
 	case k == open && !notDocuments[base]:
 		l.Open = true
 	default:
-		return nil, fmt.Errorf("%s is not stored as a document", t)
+		return nil, fmt.Errorf("%s isn't stored as a document", t)
 	}
 	layouts.Store(key, l)
 	return l, nil
@@ -151,7 +151,7 @@ func layoutOf(t reflect.Type, jsonTags bool) (*Layout, error) {
 // stored, as in the driver. outer are the structs that t is inlined in.
 func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*member, inlineMap bool, err error) {
 	if slices.Contains(outer, t) {
-		return nil, false, fmt.Errorf("%s is inlined in itself", t)
+		return nil, false, fmt.Errorf("%s contains itself inline", t)
 	}
 	outer = append(slices.Clone(outer), t)
 	for i := range t.NumField() {

@@ -17,11 +17,11 @@ func CheckKey(key string) error {
 	case key == "":
 		return ValueError("", "field name", key, "must not be empty")
 	case strings.Contains(key, "."):
-		return ValueError("", "field name", key, "must not hold a dot")
+		return ValueError("", "field name", key, "must not contain a dot")
 	case key[0] == '$':
 		return ValueError("", "field name", key, "must not begin with a dollar sign")
 	case strings.ContainsRune(key, 0):
-		return ValueError("", "field name", key, "must not hold a NUL")
+		return ValueError("", "field name", key, "must not contain a NUL character")
 	}
 	return nil
 }
@@ -102,9 +102,9 @@ func checkCollectionName(name string) {
 	case name == "":
 		problem = "a collection needs a name"
 	case strings.ContainsAny(name, "$\x00"):
-		problem = fmt.Sprintf("collection name %q holds a dollar sign or a NUL", name)
+		problem = fmt.Sprintf("collection name %q contains a dollar sign or a NUL character", name)
 	case strings.HasPrefix(name, "system."):
-		problem = fmt.Sprintf("collection name %q is the server's own", name)
+		problem = fmt.Sprintf("collection name %q is reserved by the server", name)
 	case strings.HasPrefix(name, ".") || strings.HasSuffix(name, "."):
 		problem = fmt.Sprintf("collection name %q begins or ends with a dot", name)
 	}

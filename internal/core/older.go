@@ -35,7 +35,7 @@ type versions struct {
 func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(raw bson.Raw, doc any) error, field string, newest int) {
 	place := Place("versions of " + d.name)
 	if err := d.older.add(older, d.layout, d.codec); err != nil {
-		place.Fail("a technique uses a path that isn't alike in all versions: "+err.Error(), olderRemedy)
+		place.Fail("a technique uses a path that differs between versions: "+err.Error(), olderRemedy)
 	}
 	var own Codec
 	if d.codec != nil {
@@ -43,7 +43,7 @@ func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(
 	}
 	own.wholeAs, own.whole = into, decode
 	if !d.older.versions.CompareAndSwap(nil, &versions{&own, field, newest}) {
-		place.Fail("its versions are declared already", "declare them once, or make another collection with NewCollection")
+		place.Fail("the versions of this collection are declared already", "declare the versions once, or make another collection with NewCollection")
 	}
 }
 
@@ -73,7 +73,7 @@ func (d *Docs) VersionField() bson.D {
 	return bson.D{{Key: v.field, Value: int32(v.newest)}}
 }
 
-const olderRemedy = "use a path that every version has in one type and meaning; or bring all documents up with Versions.Migrate, and leave the older versions' steps out"
+const olderRemedy = "use a path that has the same type and meaning in every version; or migrate all documents with Versions.Migrate, and then leave the older versions' steps out"
 
 // check returns why a path of the newest type can't be used in documents of all types.
 func (o *olderTypes) check(path string, f Field, c *Codec) error {
@@ -155,9 +155,9 @@ func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *Codec
 		was, err := l.Resolve(path, c)
 		switch {
 		case err != nil:
-			return fmt.Errorf("documents of an older version, %s, have no %q: %w", t, path, err)
+			return fmt.Errorf("documents of the older version %s have no %q: %w", t, path, err)
 		case !was.Open && (was.Arrays != f.Arrays || was.list != f.list || !storedAlike(was.Type, f.Type)):
-			return fmt.Errorf("%q is %s in documents of an older version, %s, and %s in the newest", path, was.kindName(), t, f.kindName())
+			return fmt.Errorf("%q is %s in documents of the older version %s, but %s in the newest", path, was.kindName(), t, f.kindName())
 		}
 	}
 	return nil

@@ -252,5 +252,5 @@ func (a *addedFields) has(path string) bool {
 }
 
 func noFieldBelow(path string, t reflect.Type, name string) error {
-	return fmt.Errorf("%q is a %s, which has no field %q", path, t, name)
+	return fmt.Errorf("%q is of type %s, which has no field %q", path, t, name)
 }

@@ -24,7 +24,7 @@ var zeroerType = reflect.TypeFor[bson.Zeroer]()
 func NewReader[V any](d *Docs, path string) *Reader[V] {
 	f, want := d.MustField(path), reflect.TypeFor[V]()
 	if !f.Open && f.Type != want {
-		d.Fail(fmt.Sprintf("path %q holds %s, not %s", path, f.Type, want), path,
+		d.Fail(fmt.Sprintf("path %q holds values of type %s, not %s", path, f.Type, want), path,
 			fmt.Sprintf("declare the field as %s (or a slice of it), or name another path", want))
 	}
 	return ReaderOf[V](f, d.codec, path)

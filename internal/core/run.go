@@ -102,7 +102,7 @@ func CheckRun(ctx context.Context, db DB) error {
 
 // CheckDB refuses what nothing can run on.
 func CheckDB(db DB) error {
-	const none = "is nil: give the database that the collections are in"
+	const none = "is nil: give the database of the collections"
 	switch db := db.(type) {
 	case nil:
 		return ValueError("", "db", nil, none)
@@ -120,7 +120,7 @@ func CheckDB(db DB) error {
 		}
 		return db.Err
 	}
-	return ValueError("", "db", fmt.Sprintf("%T", db), "is neither a *mongo.Database nor what Scope.On or Observer.On returns")
+	return ValueError("", "db", fmt.Sprintf("%T", db), "must be a *mongo.Database, or a result of Scope.On or Observer.On")
 }
 
 // Tenant is a text that names whose the documents of a handle are, or "".

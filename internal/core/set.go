@@ -14,7 +14,7 @@ import (
 // values returned are of type bson.RawValue.
 func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 	if len(fields) == 0 {
-		return nil, d.Refuse("fields", nil, "no field was given")
+		return nil, d.Refuse("fields", nil, "no field was given: give at least one")
 	}
 	out := make(bson.D, len(fields))
 	for i, e := range fields {
@@ -23,18 +23,18 @@ func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 		case err != nil:
 			return nil, err
 		case Overlap(e.Key, "_id"):
-			return nil, d.Refuse(e.Key, nil, "an _id can't be set")
+			return nil, d.Refuse(e.Key, nil, "is in the _id, which can't change")
 		case f.Array != "" && f.Array != e.Key:
-			return nil, d.Refuse(e.Key, nil, "lies inside an array: set the array whole")
+			return nil, d.Refuse(e.Key, nil, "is in an array: set the whole array")
 		}
 		for _, path := range whole {
 			if strings.HasPrefix(e.Key, path+".") {
-				return nil, d.Refuse(e.Key, nil, fmt.Sprintf("is below %q, which is kept elsewhere too: set that whole", path))
+				return nil, d.Refuse(e.Key, nil, fmt.Sprintf("is in %q, which is also stored elsewhere: set all of it", path))
 			}
 		}
 		for _, other := range fields[:i] {
 			if Overlap(e.Key, other.Key) {
-				return nil, d.Refuse(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
+				return nil, d.Refuse(e.Key, nil, fmt.Sprintf("overlaps %q, which is set too: give each field once", other.Key))
 			}
 		}
 		v, err := d.FieldValue(f, e.Value, false)
@@ -57,11 +57,11 @@ func (d *Docs) Operators(update bson.D) (bson.D, error) {
 
 func (d *Docs) checkOperators(update bson.D) error {
 	if len(update) == 0 {
-		return d.Refuse("update", nil, "has no operator")
+		return d.Refuse("update", nil, "is empty: give at least one update operator")
 	}
 	for _, e := range update {
 		if len(e.Key) < 2 || e.Key[0] != '$' {
-			return d.Refuse(e.Key, nil, "is not an update operator; Replace stores whole documents")
+			return d.Refuse(e.Key, nil, "isn't an update operator; use Replace to store a whole document")
 		}
 	}
 	return nil
@@ -142,7 +142,7 @@ func (d *Docs) FieldValue(f Field, v any, element bool) (bson.RawValue, error) {
 		if isRaw {
 			have = "BSON " + held.Type.String()
 		}
-		return bson.RawValue{}, d.Refuse(f.Path, nil, fmt.Sprintf("is a %s, not a %s", have, want))
+		return bson.RawValue{}, d.Refuse(f.Path, nil, fmt.Sprintf("is a %s, but the field is of type %s", have, want))
 	}
 	out, err := d.Raw(v)
 	if err != nil {

@@ -48,7 +48,7 @@ func (d *Docs) checkChange(q *queried, op, path string, v any) error {
 		return d.checkHeld(q, path, holds, v)
 	case "$inc", "$mul", "$bit":
 		if q.depth > 0 || q.holds&numbers == 0 {
-			return d.Refuse(path, nil, fmt.Sprintf("%s needs a number; the field is a %s", op, q.name()))
+			return d.Refuse(path, nil, fmt.Sprintf("%s needs a number, but the field is of type %s", op, q.name()))
 		}
 		if op != "$bit" {
 			return d.checkHeld(q, path, numbers, v)

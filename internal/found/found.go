@@ -54,9 +54,9 @@ func Mends[F any](check, collection string, mend func(rows []F) model.Plan) func
 		for i, f := range found {
 			reason := ""
 			if f.Check != check {
-				reason = fmt.Sprintf("is a finding of %q, not of %q", f.Check, check)
+				reason = fmt.Sprintf("is a finding of the check %q, not of %q", f.Check, check)
 			} else if err := bson.Unmarshal(bytes.Clone(f.Detail), &rows[i]); err != nil {
-				reason = "has a Detail that the check didn't return: " + err.Error()
+				reason = "has a Detail that isn't from this check: " + err.Error()
 			}
 			if reason != "" {
 				return model.RefusedPlan(collection, &model.ValueError{Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: reason})
@@ -84,7 +84,7 @@ func Mended[R any](found []R, leaves string, write func(i int, row R) model.Writ
 // NotReturned refuses a finding that the check can't have returned.
 func NotReturned(collection string, i int, lacks string) model.Write {
 	return model.Refused(collection, &model.ValueError{
-		Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: "has no " + lacks + ": pass what the check returned",
+		Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: "has no " + lacks + ": pass the findings unchanged",
 	})
 }
 

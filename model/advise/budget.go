@@ -97,7 +97,7 @@ func sizeOf(docs *core.Docs, v any) (int64, error) {
 		return 0, err
 	}
 	if raw.Type != bson.TypeEmbeddedDocument && raw.Type != bson.TypeArray {
-		return 0, &model.ValueError{Field: "value", Value: raw, Reason: "is stored as a " + raw.Type.String() + ", which is neither a document nor an array"}
+		return 0, &model.ValueError{Field: "value", Value: raw, Reason: "is stored as a " + raw.Type.String() + ", but must be a document or an array"}
 	}
 	return int64(len(raw.Value)), nil
 }

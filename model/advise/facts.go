@@ -188,7 +188,7 @@ func (f *facts) checkShown() error {
 		n, total := &e.end.Newest, &e.end.Total
 		switch name := e.name + "."; {
 		case n.N < 0:
-			return refuse(name+"Newest.N", n.N, "must not be negative")
+			return refuse(name+"Newest.N", n.N, "is negative: give 0 or more")
 		case n.N == 0 && *n != (Newest{}):
 			return refuse(name+"Newest.N", n.N, "is 0, but the rest of Newest describes them")
 		case n.Bytes < 0 || n.Bytes > e.end.Bytes:
@@ -196,7 +196,7 @@ func (f *facts) checkShown() error {
 		case !number(n.ReadsPerWrite, math.Inf(1)):
 			return refuse(name+"Newest.ReadsPerWrite", n.ReadsPerWrite, "must be a ratio, 0 or more, or None")
 		case e.end.Page < 0:
-			return refuse(name+"Page", e.end.Page, "must not be negative")
+			return refuse(name+"Page", e.end.Page, "is negative: give 0 or more")
 		case !number(total.ReadsPerChange, math.Inf(1)):
 			return refuse(name+"Total.ReadsPerChange", total.ReadsPerChange, "must be a ratio, 0 or more, or None")
 		case total.ReadsPerChange == 0 && (total.Distinct || total.Rough):

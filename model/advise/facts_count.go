@@ -35,9 +35,9 @@ func (f *facts) checkCounts() error {
 func (f *facts) count(name string, c *Count) (w worst, err error) {
 	switch {
 	case c.Typical < 0:
-		return w, refuse(name+".Typical", c.Typical, "must not be negative")
+		return w, refuse(name+".Typical", c.Typical, "is negative: give 0 or more")
 	case c.P99 < 0:
-		return w, refuse(name+".P99", c.P99, "must not be negative")
+		return w, refuse(name+".P99", c.P99, "is negative: give 0 or more")
 	case c.Max < 0:
 		return w, refuse(name+".Max", c.Max, "must be at least 1, for else there is no relation")
 	case c.Max > 0 && c.Typical > c.Max:

@@ -114,7 +114,7 @@ func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *mod
 		if s.path = spec.Embedded; spec.At == "" {
 			s.spec.At = "_id"
 		} else if err := core.CheckPath(spec.At); err != nil {
-			s.place().Fail(err.Error(), "name a path within the elements")
+			s.place().Fail(err.Error(), "name a path in the elements")
 		}
 	case spec.List != "" && spec.Embedded == "" && spec.Ref == "":
 		s.mustArray(parents.Docs().MustField(spec.List), true)
@@ -124,11 +124,11 @@ func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *mod
 		s.mustArray(f, false)
 		s.path = spec.Ref
 	default:
-		s.place().Fail("the spec names none or several of Embedded, List and Ref", "name the one path that stores the relation")
+		s.place().Fail("the spec must name exactly one of Embedded, List and Ref", "name the path that stores the relation")
 	}
 	switch {
 	case spec.At != "" && spec.Embedded == "":
-		s.place().Fail("At is for children that are embedded", "leave it out: others tell by their _id")
+		s.place().Fail("At is only for embedded children", "leave At out: the _ids of other children tell their time")
 	case spec.Window != 0 && spec.Window < 3*day:
 		s.place().Fail("Window is out of range", "give 3 days or more, or 0 for 90")
 	case spec.Sample < 0 || spec.Sample > 1e6:
@@ -188,7 +188,7 @@ func (s *Survey) Children(whole bool) *model.Aggregate[SurveyDocument] {
 	}
 	a := s.measured(s.children, whole, fields)
 	if s.spec.Embedded != "" {
-		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "the children are embedded: Parents measures them"}
+		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "can't be measured: the children are embedded; use Parents"}
 	}
 	return a
 }
@@ -231,7 +231,7 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	a := &model.Aggregate[SurveyLink]{Aggregation: from.aggregate(p)}
 	a.Options.BatchSize = replies
 	if s.spec.Embedded != "" {
-		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "the children are embedded: nothing refers to them"}
+		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "can't be measured: nothing refers to embedded children"}
 	}
 	return a
 }
@@ -315,7 +315,7 @@ func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	})}
 	a.Index, a.Options.BatchSize = "_id_", replies
 	if s.spec.Embedded != "" {
-		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "the children are embedded: nothing refers to them"}
+		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "can't be measured: nothing refers to embedded children"}
 	}
 	return a
 }

@@ -123,7 +123,7 @@ func (r *surveying) read(of side, sample func(whole bool) *model.Aggregate[Surve
 		return nil, s, err
 	}
 	if total == 0 {
-		return nil, s, &model.ValueError{Collection: of.name, Field: "_id", Reason: "the collection has no documents: there is nothing to measure"}
+		return nil, s, &model.ValueError{Collection: of.name, Field: "_id", Reason: "can't be measured: the collection has no documents"}
 	}
 	seen := map[string]bool{}
 	for doc, err := range sample(total <= r.spec.Sample).Each(r.ctx, r.db) {

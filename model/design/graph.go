@@ -146,11 +146,11 @@ func (g *graph) readEntities() error {
 			case slices.Contains(names, f.Name):
 				return g.refuse(at+".Name", f.Name, "two fields have this name")
 			case f.Text < 0:
-				return g.refuse(at+".Text", f.Text, "must not be negative")
+				return g.refuse(at+".Text", f.Text, "is negative: give 0 or more")
 			case f.Grows && (f.Text != 0 || f.Values != 0):
 				return g.refuse(at+".Grows", true, "a field that grows must be a number (Text 0) with a value of its own in each document (Values 0)")
 			case f.Values < 0:
-				return g.refuse(at+".Values", f.Values, "must not be negative")
+				return g.refuse(at+".Values", f.Values, "is negative: give 0 or more")
 			}
 			names = append(names, f.Name)
 			if f.Values == 0 {
@@ -200,10 +200,10 @@ func (g *graph) readRelations() error {
 func (g *graph) readServer() error {
 	s := g.Server
 	if s.Shards < 0 {
-		return g.refuse("Server.Shards", s.Shards, "must not be negative")
+		return g.refuse("Server.Shards", s.Shards, "is negative: give 0 or more")
 	}
 	if s.Memory < 0 {
-		return g.refuse("Server.Memory", s.Memory, "must not be negative")
+		return g.refuse("Server.Memory", s.Memory, "is negative: give 0 or more")
 	}
 	costs := []struct {
 		name string
@@ -217,7 +217,7 @@ func (g *graph) readServer() error {
 	}
 	for _, c := range costs {
 		if *c.cost < 0 {
-			return g.refuse("Server.Costs."+c.name, *c.cost, "must not be negative")
+			return g.refuse("Server.Costs."+c.name, *c.cost, "is negative: give 0 or more")
 		}
 		if *c.cost == 0 {
 			*c.cost = c.own

@@ -24,7 +24,7 @@ func (g *graph) readOperations() error {
 		case len(o.Accesses) == 0:
 			return g.refuse(at+".Accesses", 0, "must have at least one access")
 		case o.Within < 0:
-			return g.refuse(at+".Within", o.Within, "must not be negative")
+			return g.refuse(at+".Within", o.Within, "is negative: give 0 or more")
 		}
 		names = append(names, o.Name)
 		var list []*access
@@ -116,7 +116,7 @@ func (g *graph) readRange(a *access, at string) error {
 	case a.since != nil && a.order != nil && *a.since != *a.order:
 		return g.refuse(at+".Order", a.Order, "must be the same as Since")
 	case a.Limit < 0:
-		return g.refuse(at+".Limit", a.Limit, "must not be negative")
+		return g.refuse(at+".Limit", a.Limit, "is negative: give 0 or more")
 	}
 	return nil
 }

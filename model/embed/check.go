@@ -13,7 +13,7 @@ func (m *embedding) checks() []model.Check {
 	over, null := m.oversized("", m.path), nullArray("", m.path)
 	return m.checksOf(arrayChecks{
 		repeated: model.Check{
-			Rule: "each key is in " + m.path + " once", Pipeline: m.repeated(),
+			Rule: "each key occurs once in " + m.path + " once", Pipeline: m.repeated(),
 			Tell: found.Tells(func(r repeatedElement, f *model.Finding) {
 				f.ID, f.Problem = r.ID, fmt.Sprintf("holds the key %s %d times", model.Shell(r.Key), r.Times)
 			}),
@@ -55,14 +55,14 @@ func (m *embedding) checksOf(a arrayChecks) []model.Check {
 			Pipeline: found.Pipeline(a.over), Tell: found.Says(fmt.Sprintf("%s has more than %d elements", m.path, m.max)),
 		}
 		if m.keep != KeepDistinct {
-			c.Mend = found.MendsIf(c.Name, name, a.over, "some arrays with too many elements, which the next check finds", a.trim)
+			c.Mend = found.MendsIf(c.Name, name, a.over, "some arrays repaired; the others have too many elements, which the next check finds", a.trim)
 		}
 		out = append(out, c)
 	}
 	null := model.Check{
 		Name: m.checkName(nullInstead), Collection: name, Rule: m.path + " isn't null", Pipeline: found.Pipeline(a.null), Tell: found.Says(m.path + " is null"),
 	}
-	null.Mend = found.MendsIf(null.Name, name, a.null, "some arrays that are null, which the next check finds", a.empty)
+	null.Mend = found.MendsIf(null.Name, name, a.null, "some arrays repaired; the others are null, which the next check finds", a.empty)
 	rule := fmt.Sprintf("an array of documents, each with a key at %s", m.key)
 	return append(out, null, model.Check{
 		Name: m.checkName(malformed), Collection: name, Rule: m.path + " is " + rule,
@@ -169,7 +169,7 @@ func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 	var p model.Plan
 	for i, r := range found {
 		if r.ID.Type == 0 || !tellsApart(r.Key) {
-			return model.RefusedPlan(m.docs.Name(), m.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and a key"))
+			return model.RefusedPlan(m.docs.Name(), m.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and a key: pass the findings unchanged"))
 		}
 		id, key := r.ID, r.Key
 		p.Steps = append(p.Steps, model.Write{
@@ -180,7 +180,7 @@ func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 			},
 		})
 	}
-	p.Leaves = "some documents still with repeated keys, which the next check finds"
+	p.Leaves = "some documents repaired; the others still have repeated keys, which the next check finds"
 	return p
 }
 

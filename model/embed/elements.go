@@ -15,7 +15,7 @@ func (m *embedding) elementKey(key any) (bson.RawValue, error) {
 	case err != nil:
 		return v, m.docs.Refuse(m.path+"."+m.key, nil, err.Error())
 	case !tellsApart(v):
-		return v, m.docs.Refuse(m.path+"."+m.key, v, "is not a key: null would match elements without one, a regular expression is a pattern")
+		return v, m.docs.Refuse(m.path+"."+m.key, v, "can't be a key: null would match elements without a key, and a regular expression is a pattern")
 	}
 	return v, nil
 }
@@ -32,7 +32,7 @@ func tellsApart(v bson.RawValue) bool {
 // elements encodes elements and reads their keys; each must have one, and none may come twice.
 func (m *embedding) elements(list []any) (elems, keys bson.A, err error) {
 	if len(list) == 0 {
-		return nil, nil, m.docs.Refuse(m.path, nil, "no element was given")
+		return nil, nil, m.docs.Refuse(m.path, nil, "no element was given: give at least one")
 	}
 	seen := map[string]bool{}
 	for i, e := range list {
@@ -44,9 +44,9 @@ func (m *embedding) elements(list []any) (elems, keys bson.A, err error) {
 		key, inArray := core.ValueAt(bson.Raw(v.Value), m.key)
 		switch name := bsonval.Key(key); {
 		case inArray || !tellsApart(key):
-			return nil, nil, m.docs.Refuse(place+"."+m.key, nil, "the element has no key")
+			return nil, nil, m.docs.Refuse(place+"."+m.key, nil, "the element has no key: give a value to the Key field")
 		case seen[name]:
-			return nil, nil, m.docs.Refuse(place+"."+m.key, key, "two elements have the same key")
+			return nil, nil, m.docs.Refuse(place+"."+m.key, key, "two elements have the same key: give each key once")
 		default:
 			seen[name] = true
 		}

@@ -115,7 +115,7 @@ func newEmbedding(c *core.Docs, elem reflect.Type, path string, spec EmbeddedSpe
 func (m *embedding) checkBound(place core.Place, spec EmbeddedSpec) {
 	switch {
 	case spec.Max < 0:
-		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give a bound of at least 1, or 0 for none")
+		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 or more, or 0 for no bound")
 	case spec.Keep > KeepLast:
 		place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "give KeepDistinct, KeepFirst or KeepLast")
 	}
@@ -125,10 +125,10 @@ func (m *embedding) checkBound(place core.Place, spec EmbeddedSpec) {
 // checkKeyPath checks what identifies an element of an array that is within so many.
 func (m *embedding) checkKeyPath(place core.Place, path string, arrays int) {
 	if m.key == "" {
-		place.Fail("no Key", "name the field of an element that tells it apart in its array")
+		place.Fail("the Key is empty", "name the field that identifies an element in its array")
 	}
 	if f := m.docs.MustField(path + "." + m.key); f.Arrays > arrays {
-		place.Fail(fmt.Sprintf("the key at %q crosses an array", f.Path), "name a field that holds one value")
+		place.Fail(fmt.Sprintf("the key at %q crosses an array", f.Path), "name a field with a single value")
 	}
 }
 

@@ -14,14 +14,14 @@ var (
 
 	// ErrGuard is what running a write of [Versioned.Guarded] gives when the document is there and its guard doesn't hold: there
 	// is not as much left as is to be taken. Trying again doesn't help until somebody changes the document.
-	ErrGuard = errors.New("docmodel: the document is there, and the condition of the write doesn't hold")
+	ErrGuard = errors.New("docmodel: the document exists, but the condition of the write doesn't hold")
 
 	// ErrNoElement is what running a write of one element of [Embedded], [Nested] or [One] gives when the parent is there and holds no
 	// such element. It is [model.ErrNotFound] too, which alone says that there is no parent.
-	ErrNoElement = fmt.Errorf("docmodel: the document holds no such element: %w", model.ErrNotFound)
+	ErrNoElement = fmt.Errorf("docmodel: the document has no such element: %w", model.ErrNotFound)
 )
 
 var (
-	errElementExists = fmt.Errorf("%w: the document holds another element under this key", model.ErrTaken)
-	errArrayFull     = fmt.Errorf("%w: the array takes no other element", model.ErrFull)
+	errElementExists = fmt.Errorf("%w: the document has another element with this key", model.ErrTaken)
+	errArrayFull     = fmt.Errorf("%w: the array is full", model.ErrFull)
 )

@@ -74,7 +74,7 @@ func ExampleEmbedded() {
 	// 1 command, 1 document written, by _id_
 	// <nil> false
 	// <nil> false
-	// docmodel: step 1: people {_id: 'kate'}: no room: the array takes no other element true
+	// docmodel: step 1: people {_id: 'kate'}: no room: the array is full true
 	// [{123 Sesame St New York} {123 Avenue Q New York}] <nil>
 	// db.people.aggregate([{$match: {tasks: {$elemMatch: {due: '2024-05-02'}}}}, {$unwind: {path: '$tasks', includeArrayIndex: 'at'}}, {$match: {'tasks.due': '2024-05-02'}}, {$project: {_id: 0, parent: '$_id', at: 1, element: '$tasks'}}, {$sort: {'element.id': 1, parent: 1, at: 1}}])
 	// 1 command and one per further batch, by tasks.due_1

@@ -74,5 +74,5 @@ func ExampleUnion() {
 	// review: This book is awesome <nil>
 	// *embed_test.reviewEntry <nil>
 	// <nil>
-	// docmodel: type: is no tag that is declared; there are embed_test.bookEntry (book), *embed_test.reviewEntry (review): 'tape'
+	// docmodel: type: isn't a declared tag; the tags are embed_test.bookEntry (book), *embed_test.reviewEntry (review): 'tape'
 }

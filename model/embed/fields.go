@@ -19,10 +19,10 @@ import (
 // say what is there.
 func elementType(c *core.Docs, place core.Place, f core.Field, elem reflect.Type) reflect.Type {
 	if f.Type != nil && f.Type != elem {
-		place.Fail(fmt.Sprintf("path %q holds %s, not %s", f.Path, f.Type, elem), "name the type that the documents declare, without pointers")
+		place.Fail(fmt.Sprintf("path %q holds values of type %s, not %s", f.Path, f.Type, elem), "use the type in the documents, without pointers")
 	}
 	if l, err := core.LayoutOf(elem, c.Codec()); err != nil || len(l.Names) == 0 && !l.Open {
-		place.Fail(fmt.Sprintf("%s is not stored as a document", elem), "embed structs; for an array of plain values, $addToSet and $pull are enough")
+		place.Fail(fmt.Sprintf("%s isn't stored as a document", elem), "embed structs; for an array of plain values use $addToSet and $pull")
 	}
 	return f.Type
 }
@@ -48,11 +48,11 @@ var elementOperators = map[string]bool{
 // checkKeys checks the fields of an index, and their directions.
 func checkKeys(place core.Place, keys bson.D) {
 	if len(keys) == 0 {
-		place.Fail("an index has no key", "name fields of what it is for")
+		place.Fail("an index has no key", "name the fields of the index")
 	}
 	for i, k := range keys {
 		if !ordersOnce(keys, i) {
-			place.Fail(fmt.Sprintf("an index has %s: %s", k.Key, model.Shell(k.Value)), "name each field once, by 1 or -1")
+			place.Fail(fmt.Sprintf("an index has the field %s with the value %s", k.Key, model.Shell(k.Value)), "name each field once, with 1 or -1")
 		}
 	}
 }
@@ -75,9 +75,9 @@ func operators(c *core.Docs, update bson.D, base string, arrays int, prefix, key
 		fields, ok := op.Value.(bson.D)
 		switch {
 		case !elementOperators[op.Key]:
-			return nil, c.Refuse(op.Key, nil, "can't be applied to an element")
+			return nil, c.Refuse(op.Key, nil, "can't update an element: use $set, $unset, $inc, $push or another operator on fields of the element")
 		case has(u[:i], op.Key):
-			return nil, c.Refuse(op.Key, nil, "is given twice")
+			return nil, c.Refuse(op.Key, nil, "is given twice: give it once")
 		case !ok || len(fields) == 0:
 			return nil, c.Refuse(op.Key, nil, "needs a bson.D of fields of the element")
 		}
@@ -107,9 +107,9 @@ func innerField(c *core.Docs, base, name string, arrays int, key string) error {
 	case err != nil:
 		return c.Refuse(base, name, err.Error())
 	case key != "" && core.Overlap(name, key):
-		return c.Refuse(base+"."+name, nil, "is the element's key: add an element under the new key, and remove this one")
+		return c.Refuse(base+"."+name, nil, "is the element's key: add an element with the new key, and remove this element")
 	case !f.Open && crossed > 0:
-		return c.Refuse(base+"."+name, nil, "lies inside another array: declare that with NewNested")
+		return c.Refuse(base+"."+name, nil, "is in another array: declare that array with NewNested")
 	}
 	return nil
 }

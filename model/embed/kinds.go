@@ -76,7 +76,7 @@ func newKinds(c *core.Docs, u *union, s KindsSpec) *kinds {
 	place := core.Place(fmt.Sprintf("NewKinds of %s", c.Name()))
 	switch {
 	case c.IsZero() || u == nil:
-		place.Fail("a nil collection or union", "declare them with NewCollection and NewUnion")
+		place.Fail("the collection or union is nil", "declare them with NewCollection and NewUnion")
 	case !u.registeredIn(c.Codec().Registry()):
 		place.Fail("the collection's registry doesn't know the union", "declare the collection with the union's Options()")
 	}
@@ -84,7 +84,7 @@ func newKinds(c *core.Docs, u *union, s KindsSpec) *kinds {
 	if typ := c.Type(); s.Path != "" {
 		f := c.MustField(s.Path)
 		if k.list = f.IsArray(); f.Type != u.iface || f.Arrays > 1 {
-			place.Fail(fmt.Sprintf("path %q doesn't hold values of %s", s.Path, u.iface), "declare the field, or the slice, with the union's interface type")
+			place.Fail(fmt.Sprintf("path %q doesn't hold values of type %s", s.Path, u.iface), "declare the field, or the slice, with the union's interface type")
 		}
 	} else if typ != u.iface {
 		place.Fail(fmt.Sprintf("the documents are of type %s, not %s", typ, u.iface), "declare the collection with the union's interface type, or give a Path")
@@ -102,12 +102,12 @@ func (k *kinds) checkIndex(place core.Place, x KindIndex) {
 		place.Fail(fmt.Sprintf("an index of the tag %q", x.Tag), "name a tag of the union: "+k.u.names())
 	}
 	if x.Unique && k.list {
-		place.Fail("an index on an array is unique", "it would hold the other elements' missing fields too: keep what is unique in documents of their own")
+		place.Fail("an index on an array is unique", "store the unique values in documents of their own: the index would also contain missing fields of other elements")
 	}
 	checkKeys(place, x.Keys)
 	for _, e := range x.Keys {
 		if err := k.checkField(x.Tag, e.Key); err != nil {
-			place.Fail(fmt.Sprintf("an index of %q: %v", e.Key, err), "name a field of the type that it is for")
+			place.Fail(fmt.Sprintf("an index of %q: %v", e.Key, err), "name a field of the type that the index is for")
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 	f := new(model.Find[T])
 	if k == nil {
-		f.Err = &model.ValueError{Field: "kinds", Reason: "is nil: give what NewKinds returned"}
+		f.Err = &model.ValueError{Field: "kinds", Reason: "is nil: give a result of NewKinds"}
 		return f
 	}
 	f.Query = k.docs.Find(nil).Query
@@ -229,7 +229,7 @@ func (k *kinds) tagIndex() string {
 
 func (k *kinds) checkTag(tag string) error {
 	if _, known := k.u.byTag[tag]; !known {
-		return k.docs.Refuse(k.tag(), tag, "is no tag that is declared; there are "+k.u.names())
+		return k.docs.Refuse(k.tag(), tag, "isn't a declared tag; the tags are "+k.u.names())
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (k *kinds) of(q *model.Query, tags []string) {
 	}
 	switch len(tags) {
 	case 0:
-		q.Err = k.docs.Refuse(k.tag(), nil, "no tag was given")
+		q.Err = k.docs.Refuse(k.tag(), nil, "no tag was given: give at least one")
 	case 1:
 		q.Filter = bson.D{{Key: k.tag(), Value: tags[0]}}
 	default:
@@ -291,9 +291,9 @@ func (k *kinds) only(q *model.Query, t reflect.Type) {
 	i, known := k.u.byType[base]
 	switch {
 	case !known || k.u.cases[i].unknown != nil:
-		q.Err = k.docs.Refuse(k.tag(), t.String(), "is not a type that is declared; there are "+k.u.names())
+		q.Err = k.docs.Refuse(k.tag(), t.String(), "isn't a declared type; the types are "+k.u.names())
 	case k.path != "":
-		q.Err = k.docs.Refuse(k.path, t.String(), "the values are parts of documents: use Of or Having")
+		q.Err = k.docs.Refuse(k.path, t.String(), "is a type of embedded values, not of whole documents: use Of or Having")
 	default:
 		k.of(q, []string{k.u.cases[i].tag})
 	}
@@ -307,7 +307,7 @@ func (k *kinds) assign(filter bson.D, tag string) model.Write {
 		err = cmp.Or(k.docs.CheckFilter(own), k.checkTag(tag))
 	}
 	if err == nil && k.list {
-		err = k.docs.Refuse(k.path, nil, "the values are elements of an array")
+		err = k.docs.Refuse(k.path, nil, "is an array: change the elements with Embedded")
 	}
 	if err != nil {
 		return model.Refused(k.docs.Name(), err)

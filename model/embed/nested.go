@@ -39,7 +39,7 @@ type nesting struct {
 // [*model.DeclarationError] for what [NewEmbedded] panics for.
 func NewNested[F, D, K, E any](outer *Embedded[D, K, E], path string, spec EmbeddedSpec) *Nested[K, F] {
 	if outer == nil || outer.m == nil {
-		core.Fail("a nil Embedded", fmt.Sprintf("NewNested, path %q", path), "declare it with NewEmbedded")
+		core.Fail("the Embedded is nil", fmt.Sprintf("NewNested, path %q", path), "declare it with NewEmbedded")
 	}
 	out := &Nested[K, F]{model.Parts{}, newNesting(outer.m, reflect.TypeFor[F](), path, spec)}
 	out.Parts = model.NewParts(out.indexes, nil, out.n.checks, out.n.footprints)
@@ -56,11 +56,11 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $push fails", f.NullParent()), "tag that field omitempty, or declare it as a struct")
 	case f.Open && !f.IsArray():
 	case !f.IsArray() || f.Arrays != 2:
-		place.Fail(fmt.Sprintf("path %q is no array of the elements of %s", full, outer.path), "name a slice field of the elements, that no other array is around")
+		place.Fail(fmt.Sprintf("path %q isn't an array in the elements of %s", full, outer.path), "name a slice field of the elements that isn't in another array")
 	case f.StoresNull():
 		place.Fail(fmt.Sprintf("a nil slice at %q is stored as null, on which $push fails", full), "tag the field omitempty")
 	case core.Overlap(path, outer.key):
-		place.Fail("the array holds its elements' key", "name another field")
+		place.Fail("the array contains the key of its elements", "name another field")
 	}
 	m.checkKeyPath(place, full, max(f.Arrays, 2))
 	m.checkBound(place, spec)

@@ -19,7 +19,7 @@ func (n *nesting) checks() []model.Check {
 	}
 	return m.checksOf(arrayChecks{
 		repeated: model.Check{
-			Rule: "each key is in " + m.path + " of one element once", Pipeline: n.repeated(),
+			Rule: "each key occurs once in " + m.path + " of one element", Pipeline: n.repeated(),
 			Tell: found.Tells(func(r repeatedInner, f *model.Finding) {
 				f.ID, f.Problem = r.ID, fmt.Sprintf("holds the key %s %d times in the element %s", model.Shell(r.Key), r.Times, model.Shell(r.In))
 			}),
@@ -73,7 +73,7 @@ func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 	var p model.Plan
 	for i, r := range found {
 		if r.ID.Type == 0 || !tellsApart(r.In) || !tellsApart(r.Key) {
-			return model.RefusedPlan(n.in.docs.Name(), n.in.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and two keys"))
+			return model.RefusedPlan(n.in.docs.Name(), n.in.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and two keys: pass the findings unchanged"))
 		}
 		in, key := r.In, r.Key
 		p.Steps = append(p.Steps, model.Write{
@@ -84,7 +84,7 @@ func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 			},
 		})
 	}
-	p.Leaves = "some documents still with repeated keys, which the next check finds"
+	p.Leaves = "some documents repaired; the others still have repeated keys, which the next check finds"
 	return p
 }
 

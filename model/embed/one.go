@@ -54,11 +54,11 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 	f := c.MustField(path)
 	switch {
 	case f.Arrays > 0:
-		place.Fail(fmt.Sprintf("path %q is or crosses an array", path), "declare the array with NewEmbedded")
+		place.Fail(fmt.Sprintf("path %q is an array, or is in one", path), "declare the array with NewEmbedded")
 	case f.NullParent() != "":
 		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $set fails", f.NullParent()), "tag that field omitempty, or declare it as a struct")
 	case core.Overlap(path, "_id"):
-		place.Fail("the path is within _id, which can't change", "name another field")
+		place.Fail("the path is in the _id, which can't change", "name another field")
 	}
 	elementType(c, place, f, elem)
 	return &subdocument{c, path, checkIndexes(c, place, path, indexes)}
@@ -117,7 +117,7 @@ func (s *subdocument) checks() []model.Check {
 		ways = append(ways, notDocument(p)...)
 	}
 	return []model.Check{{
-		Name: s.docs.Name() + "." + s.path + ": not a document", Collection: s.docs.Name(), Rule: s.path + " is a document, or isn't there",
+		Name: s.docs.Name() + "." + s.path + ": not a document", Collection: s.docs.Name(), Rule: s.path + " is a document or is missing",
 		Pipeline: found.Pipeline(bson.D{{Key: "$or", Value: ways}}), Tell: found.Says(s.path + " isn't a document"),
 	}}
 }
@@ -169,7 +169,7 @@ func (s *subdocument) update(parent any, update bson.D) model.Write {
 func (s *subdocument) having(q *model.Query, cond bson.D) {
 	c, err := conditions(s.docs, s.path, cond)
 	if err == nil && len(c) == 0 {
-		err = s.docs.Refuse(s.path, nil, "no condition was given")
+		err = s.docs.Refuse(s.path, nil, "no condition was given: give at least one")
 	}
 	if q.Err = err; err != nil {
 		return

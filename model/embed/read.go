@@ -53,7 +53,7 @@ func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a 
 func (m *embedding) having(q *model.Query, cond bson.D) {
 	c, err := conditions(m.docs, m.path, cond)
 	if err == nil && len(c) == 0 {
-		err = m.docs.Refuse(m.path, nil, "no condition was given")
+		err = m.docs.Refuse(m.path, nil, "no condition was given: give at least one")
 	}
 	if q.Err = err; err == nil {
 		q.Filter, q.Index = m.matching(c), m.serving(c)
@@ -149,7 +149,7 @@ func (m *embedding) order(by bson.D) (bson.D, error) {
 			return nil, m.docs.Refuse(m.path, e.Key, err.Error())
 		}
 		if !ordersOnce(by, i) {
-			return nil, m.docs.Refuse(m.path+"."+e.Key, nil, "is sorted by once, by 1 or -1")
+			return nil, m.docs.Refuse(m.path+"."+e.Key, nil, "is given twice or with a value other than 1 and -1: sort by each field once")
 		}
 		out = append(out, bson.E{Key: "element." + e.Key, Value: e.Value})
 	}

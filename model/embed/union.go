@@ -57,7 +57,7 @@ type UnknownValue struct {
 // MarshalBSON returns the value as it was.
 func (u UnknownValue) MarshalBSON() ([]byte, error) {
 	if len(u.Raw) == 0 {
-		return nil, &model.ValueError{Field: "Raw", Reason: "an unknown value is stored as it was read, and this one was not"}
+		return nil, &model.ValueError{Field: "Raw", Reason: "an unknown value is stored as it was read, but this value wasn't read from the database"}
 	}
 	return slices.Clone(u.Raw), nil
 }
@@ -90,18 +90,18 @@ func newUnion(iface reflect.Type, tag string, cases []UnionCase) *union {
 	place := core.Place(fmt.Sprintf("NewUnion[%s](%q)", iface, tag))
 	switch {
 	case iface.Kind() != reflect.Interface || iface.NumMethod() == 0:
-		place.Fail(fmt.Sprintf("%s is no interface type with a method", iface), "declare one, and give each type its method")
+		place.Fail(fmt.Sprintf("%s isn't an interface type with a method", iface), "declare an interface with a method, and give each type that method")
 	case core.CheckKey(tag) != nil || tag == "_id":
-		place.Fail(fmt.Sprintf("%q can't be the tag's name", tag), "name a field, without dots: type")
+		place.Fail(fmt.Sprintf("%q can't be the tag's name", tag), "name a field without dots, such as type")
 	}
 	known := 0
 	for i, c := range u.cases {
 		if c.typ == nil || !c.typ.Implements(iface) {
-			place.Fail(fmt.Sprintf("case %d: %v doesn't implement %s", i, c.typ, iface), "give it the interface's methods, or declare a pointer to it")
+			place.Fail(fmt.Sprintf("case %d: %v doesn't implement %s", i, c.typ, iface), "give the type the interface's methods, or declare a pointer to it")
 		}
 		base := c.base()
 		if _, twice := u.byType[base]; twice {
-			place.Fail(fmt.Sprintf("%s is declared twice", base), "declare a type once, by itself or by a pointer to it")
+			place.Fail(fmt.Sprintf("%s is declared twice", base), "declare each type once, either the type or a pointer to it")
 		}
 		u.byType[base] = i
 		if c.tag == "" && (c.unknown != nil || embedsUnknown(c.typ)) {
@@ -118,7 +118,7 @@ func newUnion(iface reflect.Type, tag string, cases []UnionCase) *union {
 		known++
 	}
 	if known == 0 {
-		place.Fail("no case", "declare each type with embed.Case")
+		place.Fail("there is no case", "declare each type with embed.Case")
 	}
 	return u
 }
@@ -130,10 +130,10 @@ func (u *union) refuseCase(c UnionCase, base reflect.Type) string {
 	}
 	switch base.PkgPath() {
 	case "", reflect.TypeFor[bson.D]().PkgPath():
-		return fmt.Sprintf("%s is no type of your own", base)
+		return fmt.Sprintf("%s isn't a type of your program", base)
 	}
 	if m := reflect.TypeFor[bson.Marshaler](); base.Implements(m) || reflect.PointerTo(base).Implements(m) {
-		return fmt.Sprintf("%s implements bson.Marshaler, which is asked before the union is", base)
+		return fmt.Sprintf("%s implements bson.Marshaler, which the driver prefers to the union", base)
 	}
 	l, err := core.LayoutOf(base, nil)
 	if err != nil {
@@ -144,7 +144,7 @@ func (u *union) refuseCase(c UnionCase, base reflect.Type) string {
 		return err.Error()
 	}
 	if l.Has(u.tag) || byJSON.Has(u.tag) {
-		return fmt.Sprintf("%s stores a field %q of its own", base, u.tag)
+		return fmt.Sprintf("%s itself stores a field %q", base, u.tag)
 	}
 	return ""
 }
@@ -206,13 +206,13 @@ func (u *Union[I]) Decode(raw bson.Raw) (v I, err error) {
 func (u *union) caseOf(v reflect.Value) (*UnionCase, error) {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
 		if v.IsNil() {
-			return nil, u.refused(nil, fmt.Sprintf("a nil %s is no value of the union", v.Type()))
+			return nil, u.refused(nil, fmt.Sprintf("a nil %s isn't a value of the union", v.Type()))
 		}
 		v = v.Elem()
 	}
 	i, ok := u.byType[v.Type()]
 	if !ok {
-		return nil, u.refused(nil, fmt.Sprintf("%s is not a declared type; there are %s", v.Type(), u.names()))
+		return nil, u.refused(nil, fmt.Sprintf("%s isn't a declared type; the types are %s", v.Type(), u.names()))
 	}
 	return &u.cases[i], nil
 }

@@ -58,7 +58,7 @@ func (u *union) checkRegistry(r *bson.Registry) {
 	place := core.Place(fmt.Sprintf("Register of the union of %s, with the tag %q", u.iface, u.tag))
 	if dec, err := r.LookupDecoder(u.iface); err == nil {
 		if _, twice := dec.(*unionCodec); twice {
-			place.Fail("the registry has a union of this type already", "register one union of an interface type, once, or give each a registry of its own")
+			place.Fail("the registry already has a union of this type", "register one union for an interface type, or give each union a registry of its own")
 		}
 	}
 	for _, c := range u.cases {
@@ -66,8 +66,8 @@ func (u *union) checkRegistry(r *bson.Registry) {
 		enc, err := r.LookupEncoder(base)
 		for other, ok := enc.(caseEncoder); err == nil && ok; other, ok = other.k.encoders[base].(caseEncoder) {
 			if by := other.k.u; by.tag == u.tag || u.keepsTag(base) {
-				place.Fail(fmt.Sprintf("%s is of the union of %s too, by the tag %q, and would be stored with both", base, by.iface, by.tag),
-					"name another tag, declare a type of its own for each, or give each a registry of its own")
+				place.Fail(fmt.Sprintf("%s is also in the union of %s with the tag %q, and would be stored with both tags", base, by.iface, by.tag),
+					"use the same tag name, declare separate types, or give each union a registry of its own")
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (k *unionCodec) write(ec bson.EncodeContext, w bson.ValueWriter, v reflect.
 		return err
 	}
 	if held, err := own.LookupErr(k.u.tag); err == nil {
-		return k.u.refused(held, fmt.Sprintf("%s stores a field of this name of its own, which is the union's tag", v.Type()))
+		return k.u.refused(held, fmt.Sprintf("%s itself stores a field of this name, which is the union's tag", v.Type()))
 	}
 	doc, begun := core.AppendDocument(make([]byte, 0, len(own)+len(k.u.tag)+len(c.tag)+16), bson.TypeEmbeddedDocument, "")
 	doc, _ = (*core.Codec)(nil).AppendElement(doc, k.u.tag, c.tag)
@@ -192,7 +192,7 @@ func (k *unionCodec) own(ec bson.EncodeContext, v reflect.Value) (bson.Raw, erro
 	}
 	own, ok := bson.Raw(buf.Bytes()).Lookup("v").DocumentOK()
 	if !ok {
-		return nil, k.u.refused(nil, fmt.Sprintf("%s is not stored as a document", v.Type()))
+		return nil, k.u.refused(nil, fmt.Sprintf("%s isn't stored as a document", v.Type()))
 	}
 	if err := own.Validate(); err != nil || v.Kind() != reflect.Map {
 		return own, err
@@ -230,7 +230,7 @@ func (k *unionCodec) DecodeValue(dc bson.DecodeContext, r bson.ValueReader, into
 		return r.ReadNull()
 	case bson.TypeEmbeddedDocument, 0:
 	default:
-		return k.u.refused(nil, fmt.Sprintf("a %s is no value of the union, but a document", r.Type()))
+		return k.u.refused(nil, fmt.Sprintf("a %s isn't a value of the union: it must be a document", r.Type()))
 	}
 	raw, err := readRaw(dc, r)
 	if err != nil {
@@ -240,7 +240,7 @@ func (k *unionCodec) DecodeValue(dc bson.DecodeContext, r bson.ValueReader, into
 	i, known := k.u.byTag[tag]
 	if !known {
 		if k.u.other == nil {
-			return k.u.refused(tag, "is no tag that is declared; there are "+k.u.names())
+			return k.u.refused(tag, "isn't a declared tag; the tags are "+k.u.names())
 		}
 		into.Set(k.u.other.unknown(UnknownValue{tag, raw}))
 		return nil

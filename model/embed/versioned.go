@@ -85,22 +85,22 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	f := c.MustField(v.version)
 	switch {
 	case f.Arrays > 0:
-		place.Fail(fmt.Sprintf("the version at %q is or crosses an array", v.version), "name a field that holds one number")
+		place.Fail(fmt.Sprintf("the version %q is an array, or is in one", v.version), "name a field with a single number")
 	case f.NullParent() != "" || f.StoresNull():
-		place.Fail(fmt.Sprintf("the version at %q can be stored as null, which can't be counted up", v.version), "declare it as a plain int64")
+		place.Fail(fmt.Sprintf("the version %q can be stored as null, which $inc can't increase", v.version), "declare it as a plain int64")
 	case core.Overlap(v.version, "_id"):
-		place.Fail("the version is within _id, which can't change", "name another field")
+		place.Fail("the version is in the _id, which can't change", "name another field")
 	case !f.Open && f.Type == reflect.TypeFor[int]():
 		v.ints = core.NewReader[int](c, v.version)
 	default:
 		v.reader = core.NewReader[int64](c, v.version)
 	}
 	if v.keep < 1 {
-		place.Fail(fmt.Sprintf("Keep is %d", s.Keep), "keep at least one token")
+		place.Fail(fmt.Sprintf("Keep is %d", s.Keep), "give 1 or more, or leave Tokens out")
 	}
 	for _, path := range v.spared {
 		if c.MustField(path); core.Overlap(path, v.version) || v.ops != "" && core.Overlap(path, v.ops) {
-			place.Fail(fmt.Sprintf("Uncounted %q holds what the technique keeps", path), "name paths that other techniques write")
+			place.Fail(fmt.Sprintf("Uncounted %q holds a field that the technique writes", path), "name paths that other techniques write")
 		}
 	}
 	if v.ops == "" {
@@ -111,7 +111,7 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 		place.Fail(fmt.Sprintf("the tokens at %q are of type %s", v.ops, ops.Type), "declare them as []bson.ObjectID")
 	}
 	if core.Overlap(v.ops, v.version) {
-		place.Fail("the version and the tokens are at one path", "name two fields")
+		place.Fail("the version and the tokens have the same path", "name two different fields")
 	}
 	return v
 }
@@ -232,7 +232,7 @@ func (v *Versioned[D, K]) change(id K, op bson.ObjectID, refused error, undecide
 // refusal returns the first of what is wrong with a change: its _id, that nothing decides, what refused it, its token.
 func (v *versioning) refusal(id error, undecided bool, refused error, op bson.ObjectID) error {
 	if id == nil && undecided {
-		return v.docs.Refuse("decide", nil, "is nil: give what computes the change")
+		return v.docs.Refuse("decide", nil, "is nil: give a function that computes the change")
 	}
 	return cmp.Or(id, refused, v.checkOp(op))
 }
@@ -270,12 +270,12 @@ func (v *versioning) checks() []model.Check {
 		Type string        `bson:"type"`
 	}
 	return []model.Check{{
-		Name: name, Collection: v.docs.Name(), Rule: v.version + " is a number, or isn't there",
+		Name: name, Collection: v.docs.Name(), Rule: v.version + " is a number or is missing",
 		Pipeline: found.Pipeline(v.malformed(), bson.E{Key: "type", Value: bson.D{{Key: "$type", Value: "$" + v.version}}}),
 		Tell: found.Tells(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("%s is of type %s", v.version, r.Type)
 		}),
-		Mend: found.MendsIf(name, v.docs.Name(), v.malformed(), "some documents still without a version, which the next check finds", mongo.UpdateOneModel{
+		Mend: found.MendsIf(name, v.docs.Name(), v.malformed(), "some documents repaired; the others still have no version, which the next check finds", mongo.UpdateOneModel{
 			Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: v.version, Value: bson.D{{Key: "$toLong", Value: "$$NOW"}}}}}}},
 		}),
 	}}
@@ -291,9 +291,9 @@ func (v *versioning) malformed() bson.D {
 func (v *versioning) checkOp(op bson.ObjectID) error {
 	switch {
 	case v.ops == "" && !op.IsZero():
-		return v.docs.Refuse("op", op, "no tokens are kept: name a field for them in VersionedSpec.Tokens, or give the zero ObjectID")
+		return v.docs.Refuse("op", op, "can't be stored: name a field in VersionedSpec.Tokens, or pass the zero ObjectID")
 	case v.ops != "" && op.IsZero():
-		return v.docs.Refuse(v.ops, nil, "the operation has no token")
+		return v.docs.Refuse(v.ops, nil, "is the zero ObjectID: pass bson.NewObjectID() as the operation's token")
 	}
 	return nil
 }
@@ -301,9 +301,9 @@ func (v *versioning) checkOp(op bson.ObjectID) error {
 func (v *versioning) checkVersion(n int64) error {
 	switch {
 	case n < 0:
-		return v.docs.Refuse(v.version, n, "must not be negative")
+		return v.docs.Refuse(v.version, n, "is negative: give 0 or more")
 	case n == math.MaxInt64:
-		return v.docs.Refuse(v.version, n, "is the last that there is")
+		return v.docs.Refuse(v.version, n, "is the largest possible version")
 	}
 	return nil
 }
@@ -325,7 +325,7 @@ func (v *versioning) tokens(doc bson.Raw) ([]bson.RawValue, error) {
 	case bson.TypeArray:
 		return held.Array().Values()
 	}
-	return nil, v.docs.Refuse(v.ops, held, "is no array of tokens")
+	return nil, v.docs.Refuse(v.ops, held, "isn't an array of tokens")
 }
 
 // applied reports whether a document that was read holds the operation's token.

@@ -24,7 +24,7 @@ func (v *versioning) insert(doc any, op bson.ObjectID) model.Write {
 		return refused(err)
 	}
 	if n := v.of(doc); n != 0 && n != 1 {
-		return refused(v.docs.Refuse(v.version, n, "a new document has version 1"))
+		return refused(v.docs.Refuse(v.version, n, "must be 0 or 1: a new document has version 1"))
 	}
 	if raw, err = v.stamped(raw, 1, nil, op); err != nil {
 		return refused(err)
@@ -48,7 +48,7 @@ func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue
 	}
 	out, err := core.SetFields(doc, set)
 	if err == nil && len(out) > model.MaxDocument {
-		err = fmt.Errorf("is %d bytes, more than MongoDB's 16 MiB for a document", len(out))
+		err = fmt.Errorf("has %d bytes, but MongoDB's limit for a document is 16 MiB", len(out))
 	}
 	if err != nil {
 		return nil, v.docs.Refuse("document", nil, err.Error())
@@ -90,7 +90,7 @@ func (v *versioning) wholly() error {
 	if len(v.spared) == 0 {
 		return nil
 	}
-	return v.docs.Refuse("Uncounted", v.spared, "are paths whose changes a whole document would undo: use Update or ChangeBy")
+	return v.docs.Refuse("Uncounted", v.spared, "are declared in Uncounted, and a whole document would undo their changes: use Update or ChangeBy")
 }
 
 func (v *versioning) replaced(was versionRead, next any, op bson.ObjectID) model.Write {
@@ -106,7 +106,7 @@ func (v *versioning) replaced(was versionRead, next any, op bson.ObjectID) model
 		return refused(err)
 	}
 	if !nextID.Equal(was.id) {
-		return refused(v.docs.Refuse("_id", nextID, "is not the _id of the document that was read"))
+		return refused(v.docs.Refuse("_id", nextID, "isn't the _id of the document that was read"))
 	}
 	if raw, err = v.stamped(raw, was.version+1, was.ops, op); err != nil {
 		return refused(err)
@@ -175,7 +175,7 @@ func (v *versioning) when(id any, cond bson.D, op bson.ObjectID, otherwise error
 func (v *versioning) guarded(id any, guard, update bson.D, op bson.ObjectID) model.Write {
 	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
 	if len(guard) == 0 {
-		return refused(v.docs.Refuse("guard", nil, "has no condition"))
+		return refused(v.docs.Refuse("guard", nil, "is empty: give at least one condition"))
 	}
 	cond, err := v.docs.Codec().CopyD(guard)
 	if err != nil {
@@ -205,11 +205,11 @@ func (v *versioning) checkAmount(path string, n int64) error {
 	case err != nil:
 		return v.docs.Refuse(path, nil, err.Error())
 	case f.Arrays > 0:
-		return v.docs.Refuse(path, nil, "is or crosses an array")
+		return v.docs.Refuse(path, nil, "is an array, or is in one")
 	case !f.Open && !isNumber(f.Type):
-		return v.docs.Refuse(path, nil, fmt.Sprintf("is a %s, and no number", f.Type))
+		return v.docs.Refuse(path, nil, fmt.Sprintf("is of type %s, not a number", f.Type))
 	case n < 1:
-		return v.docs.Refuse(path, n, "is nothing: n must be greater than 0")
+		return v.docs.Refuse(path, n, "must be greater than 0")
 	}
 	return nil
 }
@@ -258,12 +258,12 @@ func (v *versioning) kept(update bson.D) error {
 	for i, e := range update {
 		fields, ok := e.Value.(bson.D)
 		if !ok || has(update[:i], e.Key) {
-			return v.docs.Refuse(e.Key, nil, "needs a bson.D of fields, once")
+			return v.docs.Refuse(e.Key, nil, "must be given once, with a bson.D of fields")
 		}
 		for _, f := range fields {
 			to, _ := f.Value.(string)
 			if v.holds(f.Key) || e.Key == "$rename" && v.holds(to) {
-				return v.docs.Refuse(strings.TrimPrefix(f.Key, "$"), nil, "is kept by the technique")
+				return v.docs.Refuse(strings.TrimPrefix(f.Key, "$"), nil, "can't be written: the technique writes it")
 			}
 		}
 	}

@@ -122,7 +122,7 @@ func (m *embedding) add(parent any, list []any) model.Write {
 
 // tooMany refuses elements that are more than the array may ever have.
 func (m *embedding) tooMany(n int) error {
-	return m.docs.Refuse(m.path, n, fmt.Sprintf("are more elements than the %d that the array may have", m.max))
+	return m.docs.Refuse(m.path, n, fmt.Sprintf("are more elements than the Max of the array, %d", m.max))
 }
 
 // noneOf is the condition that an array's elements have none of the keys.
@@ -218,7 +218,7 @@ func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once
 // elementKeys encodes keys; there must be one.
 func (m *embedding) elementKeys(keys []any) (bson.A, error) {
 	if len(keys) == 0 {
-		return nil, m.docs.Refuse(m.path, nil, "no key was given")
+		return nil, m.docs.Refuse(m.path, nil, "no key was given: give at least one")
 	}
 	out := make(bson.A, len(keys))
 	for i, k := range keys {
@@ -248,7 +248,7 @@ func (m *embedding) reorder(parent any, at int, keys []any) model.Write {
 	named, quoted := bson.A{}, bson.A{}
 	for i, k := range in {
 		if slices.ContainsFunc(in[:i], func(x any) bool { return bsonval.EqualRaw(x.(bson.RawValue), k.(bson.RawValue)) }) {
-			return model.Refused(m.docs.Name(), m.docs.Refuse(m.path+"."+m.key, k, "is given twice"))
+			return model.Refused(m.docs.Name(), m.docs.Refuse(m.path+"."+m.key, k, "is given twice: give it once"))
 		}
 		q := bson.D{{Key: "$literal", Value: k}}
 		held, quoted = append(held, m.holds(k.(bson.RawValue))), append(quoted, q)
@@ -296,7 +296,7 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	}
 	target, _ := m.byParent(to) // or there.Err
 	if err == nil && m.sameID(from, to) {
-		err = m.docs.Refuse("to", to, "is the parent that the element is moved from")
+		err = m.docs.Refuse("to", to, "is the same document: move the element to another parent")
 	}
 	if err != nil {
 		return model.RefusedPlan(m.docs.Name(), err)
@@ -313,7 +313,7 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	})
 	p.IfStale = []model.Step{model.Write{Collection: m.docs.Name(), Index: model.IDIndex, Model: &mongo.UpdateOneModel{Filter: target, Update: take}}}
 	p.Transactional = true
-	p.Leaves = "the element in both parents, until it is removed from one"
+	p.Leaves = "the element in both parents; run the plan again to remove it from the old parent"
 	return p
 }
 

@@ -77,5 +77,5 @@ func ExampleComposite() {
 	// - Oakland 1
 	// - San 1
 	// - San Francisco 2
-	// <nil> docmodel: users: _id: is no key, for at byte 12 its state doesn't end with " :": 'CA:Oakland:9'
+	// <nil> docmodel: users: _id: isn't a key: at byte 12, its state doesn't end with " :": 'CA:Oakland:9'
 }

@@ -98,7 +98,7 @@ func (x *Shard[D]) ChangeKey(id any, from, to bson.D) model.Write { return x.s.c
 // because fields of the key are added to its filters then.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
-		core.Fail("the model is nil", "Targets", "give what model.New returned")
+		core.Fail("the model is nil", "Targets", "give a result of model.New")
 	}
 	return targets(m, p)
 }
@@ -173,7 +173,7 @@ func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationErro
 	var list []model.Index
 	for i, t := range techniques {
 		if t == nil {
-			core.Fail(fmt.Sprintf("technique %d is nil", i), "Shard.Check of "+x.s.Name(), "give what a constructor returned")
+			core.Fail(fmt.Sprintf("technique %d is nil", i), "Shard.Check of "+x.s.Name(), "give a result of a constructor")
 		}
 		list = append(list, t.Indexes()...)
 	}

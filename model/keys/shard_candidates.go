@@ -38,7 +38,7 @@ func (c ShardCandidate) String() string {
 // Manual: "Choose a Shard Key".
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
-		core.Fail("the model is nil", "ShardCandidates of "+collection, "give what model.New returned")
+		core.Fail("the model is nil", "ShardCandidates of "+collection, "give a result of model.New")
 	}
 	var own []model.Index
 	for _, x := range m.Indexes().Needed {

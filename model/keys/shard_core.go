@@ -27,7 +27,7 @@ func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
 	s := &shard{Docs: docs, spec: spec}
 	place := core.Place("NewShard of " + docs.Name())
 	if len(key) == 0 {
-		place.Fail("a shard key without fields", "name the fields that queries give")
+		place.Fail("the shard key has no fields", "name the fields that queries filter by")
 	}
 	for _, e := range key {
 		f := shardField{path: e.Key, hashed: e.Value == "hashed"}
@@ -35,7 +35,7 @@ func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
 			place.Fail(fmt.Sprintf("the shard key's field %q has the value %s", e.Key, model.Shell(e.Value)), `use 1 for ranges or "hashed": a shard key is not descending`)
 		}
 		if f.hashed && slices.ContainsFunc(s.key, func(g shardField) bool { return g.hashed }) {
-			place.Fail("a shard key with two hashed fields", "hash one field: the first for an even spread, a later one to spread what shares the first")
+			place.Fail("the shard key has two hashed fields", "hash one field: the first for an even spread, or a later field to spread documents with the same first field")
 		}
 		for _, g := range s.key {
 			if core.Overlap(f.path, g.path) {
@@ -43,16 +43,16 @@ func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
 			}
 		}
 		if s.MustField(f.path).Arrays > 0 {
-			place.Fail(fmt.Sprintf("the shard key's field %q is in an array", f.path), "name a field with one value for each document: an index with several can't divide them")
+			place.Fail(fmt.Sprintf("the shard key's field %q is in an array", f.path), "name a field with a single value in each document")
 		}
 		if s.spec.Unique && f.hashed {
-			place.Fail("a hashed shard key that is unique", "take a ranged key, or leave uniqueness to an index that begins with the key's fields")
+			place.Fail("a hashed shard key can't be unique", "use a ranged key, or declare a unique index that begins with the key's fields")
 		}
 		s.key = append(s.key, f)
 	}
 	for i, name := range spec.Tenant {
 		if i >= len(s.key) || s.key[i].path != name {
-			place.Fail(fmt.Sprintf("the tenant's field %q is not field %d of the shard key %s", name, i+1, s), "begin the key with the tenant's fields, or leave ShardSpec.Tenant out")
+			place.Fail(fmt.Sprintf("the tenant's field %q isn't field %d of the shard key %s", name, i+1, s), "begin the key with the tenant's fields, or leave ShardSpec.Tenant out")
 		}
 	}
 	return s
@@ -77,7 +77,7 @@ func (s *shard) String() string { return model.Shell(s.pattern()) }
 
 func (s *shard) command(name, db string) bson.D {
 	if db == "" || strings.ContainsAny(db, "/\\. \"$\x00") {
-		core.Fail(fmt.Sprintf("no database has the name %q", db), name+" of "+s.Name(), "name the collection's database")
+		core.Fail(fmt.Sprintf("%q isn't a valid database name", db), name+" of "+s.Name(), "give the name of the collection's database")
 	}
 	d := bson.D{{Key: name, Value: db + "." + s.Name()}, {Key: "key", Value: s.pattern()}}
 	if s.spec.Unique && name == "shardCollection" { // reshardCollection supports false alone
@@ -136,7 +136,7 @@ func brokenIndexes(collection string, key []shardField, list []model.Index) (out
 			out = append(out, &model.DeclarationError{Problem: "a hashed index can't be unique", Place: place, Remedy: "declare the fields with 1"})
 		case !begins && !byID:
 			out = append(out, &model.DeclarationError{Problem: fmt.Sprintf("a unique index under the shard key %s must begin with its fields", model.Shell(patternOf(key))), Place: place,
-				Remedy: "put " + strings.Join(pathsOf(key), ", ") + " before its keys, or keep the values in a collection that is sharded by them, as a unique index table does"})
+				Remedy: "put " + strings.Join(pathsOf(key), ", ") + " before its keys, or store the values in a collection that is sharded by them, as a unique denorm.IndexTable does"})
 		}
 	}
 	return out

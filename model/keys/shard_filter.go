@@ -256,7 +256,7 @@ func (s *shard) where(c *conditions, collated bool) (t Target, whole bool) {
 	case s.whole(c, collated) != nil:
 		return Target{Scope: OneShard, Values: 1, Why: "the whole shard key " + s.String() + " is given"}, true
 	case s.nothing(c):
-		return Target{Scope: NoShard, Why: "nothing can match: a field of the key would have to be none of its values, or two at once"}, false
+		return Target{Scope: NoShard, Why: "no document can match: a field of the shard key has an empty or contradictory condition"}, false
 	}
 	t = s.count(c)
 	switch {
@@ -313,15 +313,15 @@ func (s *shard) count(c *conditions) (t Target) {
 		}
 		switch {
 		case !s.places(f, x):
-			reason := "nothing is said of " + f.path
+			reason := "the filter has no condition on " + f.path
 			if x.said() {
-				reason = fmt.Sprintf("%s is hashed: a range of values is none of hashes", f.path)
+				reason = fmt.Sprintf("%s is hashed, so a range of its values isn't a range of hashes", f.path)
 			}
 			if i == 0 {
 				return Target{Why: reason + ", the first field of the shard key " + s.String()}
 			}
 			if single = false; t.Values > 0 {
-				widen(fmt.Sprintf("the first %s of the shard key %s, and behind it %s", fields(i), s, reason))
+				widen(fmt.Sprintf("the first %s of the shard key %s; for the next field: %s", fields(i), s, reason))
 			}
 		case single && points == 1 && x.ranges == 0:
 		case single:
@@ -332,7 +332,7 @@ func (s *shard) count(c *conditions) (t Target) {
 			}
 		case points != 1 || x.ranges > 0:
 			if t.Values > 0 {
-				widen(fmt.Sprintf("several values of the shard key %s, and behind them others of %s", s, f.path))
+				widen(fmt.Sprintf("several values of the shard key %s, combined with several values of %s", s, f.path))
 			}
 		}
 	}

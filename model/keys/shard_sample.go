@@ -95,7 +95,7 @@ func (s *shard) distribution(n int, doc func(int) any, spec SampleSpec) (d Distr
 		return d, s.Refuse("spec", nil, "has a negative number")
 	}
 	if spec.Shards > maxShards {
-		return d, s.Refuse("spec", spec.Shards, fmt.Sprintf("are more than %d shards", maxShards))
+		return d, s.Refuse("spec", spec.Shards, fmt.Sprintf("is above %d, the largest number of shards", maxShards))
 	}
 	spec = spec.orDefaults()
 	all, err := s.gather(n, doc)
@@ -310,10 +310,10 @@ func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpe
 	percent := func(n int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(d.Documents)) }
 	switch {
 	case d.Rising > 0.5 && d.Documents >= 10:
-		add("monotonic: %.0f %% of the later documents have keys above all earlier ones: what is new goes to the shard of the last range; hash %s, or put a field before it that spreads",
+		add("monotonic: %.0f %% of the later documents have keys above all earlier keys: all new documents go to the shard of the last range; hash %s, or begin the key with a field of many values",
 			100*d.Rising, s.key[0].path)
 	case all.timed*2 > d.Documents:
-		add("monotonic: %s of the keys begin with a time or an ObjectID: where these are given when documents are stored, what is new goes to the shard of the last range; hash %s, or put a field before it that spreads",
+		add("monotonic: %s of the keys begin with a time or an ObjectID: if these are made when documents are stored, all new documents go to the shard of the last range; hash %s, or begin the key with a field of many values",
 			percent(all.timed), s.key[0].path)
 	}
 	if d.Documents > d.Keys && d.Keys < 10*spec.Shards {
@@ -327,20 +327,20 @@ func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpe
 		if len(jumbo) > len(named) {
 			named = append(named, fmt.Sprintf("and %d more", len(jumbo)-len(named)))
 		}
-		add("jumbo chunk: %d of %d keys: what has one key can't be divided, and a chunk has %d MiB: %s; add a field to the key",
+		add("jumbo chunk: %d of %d keys: documents with the same key can't be split, and a chunk has %d MiB: %s; add a field to the key",
 			len(jumbo), d.Keys, spec.Range>>20, strings.Join(named, ", "))
 	}
 	if h := d.Hot[0]; d.Documents > d.Keys && h.Share > 1/float64(spec.Shards) {
-		add("frequent key: %s has %.0f %% of the documents, more than one shard of %d: no balancing makes it less", model.Shell(h.Key), 100*h.Share, spec.Shards)
+		add("frequent key: %s has %.0f %% of the documents, more than one shard of %d: the balancer can't reduce that", model.Shell(h.Key), 100*h.Share, spec.Shards)
 	}
 	if w := slices.MaxFunc(d.Shards, func(a, b ShardLoad) int { return compareFloats(a.Writes, b.Writes) }).Writes; d.Rising <= 0.5 && d.Documents >= 100 &&
 		w*float64(spec.Shards) > 1.5 && spec.Shards > 1 {
 		add("hot shard: %.0f %% of the later documents go to one shard of %d", 100*w, spec.Shards)
 	}
 	if d.Missing > 0 {
-		add("missing fields: %s of the documents lack a field of the key (%s), and lie together where null does", percent(d.Missing), strings.Join(s.paths(), ", "))
+		add("missing fields: %s of the documents lack a field of the key (%s), and are stored together, as for null", percent(d.Missing), strings.Join(s.paths(), ", "))
 	}
 	if all.doubles > 0 {
-		add("hashed doubles: %d doubles are no integers: 2.3 and 2.9 have the hash of 2, and lie together", all.doubles)
+		add("hashed doubles: %d doubles aren't integers: 2.3 and 2.9 have the hash of 2, and are stored together", all.doubles)
 	}
 }

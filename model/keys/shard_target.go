@@ -59,9 +59,9 @@ func refusedTarget(why string) Target { return Target{Scope: NoShard, Why: why} 
 func (s *shard) elsewhere(collection string, err error) (Target, bool) {
 	switch {
 	case err != nil:
-		return refusedTarget("is refused before it is sent: " + err.Error()), true
+		return refusedTarget("the command is invalid and isn't sent: " + err.Error()), true
 	case collection != s.Name():
-		return refusedTarget(fmt.Sprintf("is of the collection %s, not of %s", collection, s.Name())), true
+		return refusedTarget(fmt.Sprintf("the command is for collection %s; this shard key is of %s", collection, s.Name())), true
 	}
 	return Target{}, false
 }
@@ -134,7 +134,7 @@ func (s *shard) insert(doc any) Target {
 	case err != nil:
 		return refusedTarget(err.Error())
 	case len(missing) > 0:
-		return Target{Scope: OneShard, Values: 1, Why: "the document has no " + strings.Join(missing, ", ") + ", and is kept where null would be"}
+		return Target{Scope: OneShard, Values: 1, Why: "the document has no " + strings.Join(missing, ", ") + ", and is stored as for null"}
 	}
 	return Target{Scope: OneShard, Values: 1, Why: "the document has the shard key " + s.String()}
 }
@@ -173,13 +173,13 @@ func (s *shard) single(c change) Target {
 	case refused != "":
 		return refusedTarget(refused)
 	case c.upsert && !whole:
-		return refusedTarget("an upsert whose filter hasn't the whole shard key " + s.String())
+		return refusedTarget("an upsert needs in its filter the whole shard key " + s.String())
 	case t.Scope == NoShard:
 		return t
 	case moved != "" && !whole:
-		return refusedTarget(fmt.Sprintf("changes %s of the shard key %s, and the filter hasn't the whole key", moved, s))
+		return refusedTarget(fmt.Sprintf("changes %s of the shard key %s; this needs the whole key in the filter", moved, s))
 	case moved != "":
-		t.Why += ", and " + moved + " of it changes: in a transaction or as a retryable write"
+		t.Why += ", and " + moved + " of the key changes: run it in a transaction or as a retryable write"
 		return t
 	case t.Scope == OneShard && c.replacement != nil && !whole:
 		t.Why += ", but not the whole key by equality: a document with another key than the replacement's is refused"
@@ -189,7 +189,7 @@ func (s *shard) single(c change) Target {
 	case c.replacement != nil:
 		return s.replaced(c, t, byID(said, collated))
 	case byID(said, collated):
-		return everywhere(t, "one _id, and not the whole shard key: ")
+		return everywhere(t, "one _id, but not the whole shard key: ")
 	}
 	t.Since = "7.1"
 	t.Why = "neither the whole shard key nor the _id: " + t.Why
@@ -210,7 +210,7 @@ func (s *shard) replaced(c change, t Target, id bool) Target {
 	if id && !(slices.Contains(s.paths(), "_id")) {
 		return Target{Scope: OneShard, Values: 1, Why: "one _id, and the shard key of the replacement: " + others}
 	}
-	return everywhere(t, "the shard key of the replacement, or any (MongoDB 7.1): "+others+"; ")
+	return everywhere(t, "the shard key of the replacement, or all shards from MongoDB 7.1: "+others+"; ")
 }
 
 // everywhere is the target of a write that goes to all shards unless one shard has all that its filter asks for.
@@ -232,11 +232,11 @@ func (s *shard) many(c change) Target {
 	case refused != "":
 		return refusedTarget(refused)
 	case c.upsert && !whole:
-		return refusedTarget("an upsert whose filter hasn't the whole shard key " + s.String())
+		return refusedTarget("an upsert needs in its filter the whole shard key " + s.String())
 	case t.Scope == NoShard:
 		return t
 	case moved != "":
-		return refusedTarget("changes a field of the shard key " + s.String() + ", which updateMany can't")
+		return refusedTarget("updateMany can't change the shard key " + s.String() + "")
 	case t.Scope == SomeShards:
 		return everywhere(t, "")
 	}
@@ -268,7 +268,7 @@ func (s *shard) moves(c change, said *conditions, whole bool) (moved, refused st
 			moved = f.path
 			switch {
 			case f.path == "_id":
-				refused = "the _id can't change, and is a field of the shard key " + s.String()
+				refused = "the _id can't change, but is a field of the shard key " + s.String()
 			case path == f.path && v.Type == bson.TypeArray && refused == "":
 				refused = fmt.Sprintf("makes %s of the shard key %s an array", f.path, s)
 			}

@@ -122,7 +122,7 @@ func TestOfPanics(t *testing.T) {
 		{"a range to a text", schema.Spec{Fields: []schema.Field{{Path: "n", Min: 1, Max: "2"}}}},
 		{"two lower ends", schema.Spec{Fields: []schema.Field{{Path: "n", Min: 1, Above: 1}}}},
 		{"required and optional", schema.Spec{Fields: []schema.Field{{Path: "n", Required: true, Optional: true}}}},
-		{"a tag without variants, of a field", schema.Spec{Fields: []schema.Field{{Path: "any", Tag: "kind"}}}},
+		{"the tag has no variants, of a field", schema.Spec{Fields: []schema.Field{{Path: "any", Tag: "kind"}}}},
 		{"variants without a tag", schema.Spec{Variants: []schema.Variant{schema.As[sinkLine]("a")}}},
 		{"a range turned round", schema.Spec{Fields: []schema.Field{{Path: "n", Min: 2, Max: 1}}}},
 		{"a multiple of nothing", schema.Spec{Fields: []schema.Field{{Path: "n", MultipleOf: -1}}}},
@@ -144,7 +144,7 @@ func TestOfPanics(t *testing.T) {
 		{"variants of a number", schema.Spec{Fields: []schema.Field{{Path: "n", Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a")}}}}},
 		{"no variants", schema.Spec{Tag: "kind"}},
 		{"a tag twice", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a"), schema.As[sinkLine]("a")}}},
-		{"a variant that is no struct", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[string]("a")}}},
+		{"a variant that isn't a struct", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[string]("a")}}},
 		{"a tag that is no name", schema.Spec{Tag: "$kind", Variants: []schema.Variant{schema.As[sinkLine]("a")}}},
 		{"a rule about what a variant doesn't have", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a", schema.Field{Path: "x", Required: true})}}},
 	} {
@@ -166,7 +166,7 @@ func wantDeclarationError(t *testing.T, reason string, f func()) {
 
 // What is opaque is said.
 func TestOpaque(t *testing.T) {
-	want := map[string]string{"any": "interface {} is anything", "meta": "bson.M is a document of anything"}
+	want := map[string]string{"any": "interface {} is anything", "meta": "bson.M is a document with any fields"}
 	if got := plain.Opaque(); !maps.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}

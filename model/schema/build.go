@@ -50,7 +50,7 @@ func (b *builder) node(s core.Shape, path string, outer []reflect.Type) *node {
 	case core.DocumentShape:
 		n.types = []string{"object"}
 		if slices.Contains(outer, s.Type) {
-			b.note(path, s.Type.String()+" holds itself")
+			b.note(path, s.Type.String()+" contains itself")
 			break
 		}
 		b.structure(n, s, path, append(slices.Clone(outer), s.Type))
@@ -117,14 +117,14 @@ func (b *builder) open(n *node, s core.Shape, path string) {
 		return
 	case t == documentType, t == mapType, t == rawType, t == anyMapType:
 		n.types = []string{"object"}
-		b.note(path, t.String()+" is a document of anything")
+		b.note(path, t.String()+" is a document with any fields")
 	case t == listType:
 		n.types = []string{"array"}
-		b.note(path, t.String()+" is an array of anything")
+		b.note(path, t.String()+" is an array of any values")
 	case t.Kind() == reflect.Interface:
-		b.note(path, t.String()+" is anything")
+		b.note(path, t.String()+" can be any value")
 	default:
-		b.note(path, t.String()+" is stored as its own code says")
+		b.note(path, t.String()+" is stored as its own code decides")
 	}
 }
 

@@ -27,7 +27,7 @@ func (e *VersionError) Error() string {
 	if e.ID.Type != 0 {
 		id = model.Shell(e.ID)
 	}
-	why := "no cause is given"
+	why := "no reason is given"
 	if e.Err != nil {
 		why = strings.TrimPrefix(e.Err.Error(), "docmodel: ")
 	}

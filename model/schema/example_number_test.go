@@ -59,7 +59,7 @@ func ExampleNumber() {
 	fmt.Println(model.Shell(doc), err)
 	// Output:
 	// _id - integers beyond 2^53-1 lose their last digits
-	// device - integers beyond 2^53-1 lose their last digits, and those beyond 2^63-1 can't be stored
+	// device - integers above 2^53-1 lose their last digits, and integers above 2^63-1 can't be stored
 	// price - encoding/json writes it as {"$numberDecimal": …}, which other readers don't know; as a number it has up to 34 digits, binary64 keeps 15
 	// 0 at risk then
 	// {"id":"1","device":"9007199254740993","count":2,"price":"19.90","tax":0.19} <nil>

@@ -57,7 +57,7 @@ func parseNumber(s string) (Number, error) {
 	}
 	d, ok := scanDecimal(s)
 	if !ok {
-		return Number{}, &model.ValueError{Field: "number", Value: s, Reason: "is no number as JSON writes them, or its exponent is beyond 999999"}
+		return Number{}, &model.ValueError{Field: "number", Value: s, Reason: "isn't a JSON number, or its exponent is above 999999"}
 	}
 	return Number{d.text(), 0}, nil
 }
@@ -167,7 +167,7 @@ func (n Number) As(t bson.Type) (Number, error) {
 		}
 	}
 	if !ok {
-		return Number{}, &model.ValueError{Field: "number", Value: n.String(), Reason: fmt.Sprintf("can't be stored as %s without a loss", t)}
+		return Number{}, &model.ValueError{Field: "number", Value: n.String(), Reason: fmt.Sprintf("can't be stored as %s without loss", t)}
 	}
 	return n, nil
 }

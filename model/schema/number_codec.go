@@ -105,13 +105,13 @@ func ofRaw(v bson.RawValue) (Number, error) {
 	case bson.TypeString:
 		return parseNumber(v.StringValue())
 	}
-	return Number{}, &model.ValueError{Field: "number", Value: v, Reason: fmt.Sprintf("a %s is no number", v.Type)}
+	return Number{}, &model.ValueError{Field: "number", Value: v, Reason: fmt.Sprintf("a %s isn't a number", v.Type)}
 }
 
 func ofDecimal128(d bson.Decimal128) (Number, error) {
 	n, err := parseNumber(d.String())
 	if x, ok := scanDecimal(n.text); err == nil && ok && len(x.digits) > 34 { // IEEE 754 calls it non-canonical, and reads it as 0
-		return Number{}, &model.ValueError{Field: "number", Value: d.String(), Reason: "is no canonical Decimal128: it has more than 34 digits"}
+		return Number{}, &model.ValueError{Field: "number", Value: d.String(), Reason: "isn't a canonical Decimal128: it has more than 34 digits"}
 	}
 	n.as = bson.TypeDecimal128
 	return n, err
@@ -151,5 +151,5 @@ func numberOf(v any) (Number, error) {
 	case r.Kind() == reflect.String:
 		return parseNumber(r.String())
 	}
-	return Number{}, &model.ValueError{Field: "number", Reason: fmt.Sprintf("a %T is no number", v)}
+	return Number{}, &model.ValueError{Field: "number", Reason: fmt.Sprintf("a %T isn't a number", v)}
 }

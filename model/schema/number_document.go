@@ -45,9 +45,9 @@ func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
 	token, err := r.Token()
 	switch {
 	case err != nil:
-		return nil, badJSON("document", fmt.Sprintf("is no JSON document: %v", err))
+		return nil, badJSON("document", fmt.Sprintf("isn't a JSON document: %v", err))
 	case token != json.Delim('{'):
-		return nil, badJSON("document", "is no JSON document: it doesn't begin with {")
+		return nil, badJSON("document", "isn't a JSON document: it doesn't begin with {")
 	}
 	v, err := r.document("", 1)
 	if err != nil {
@@ -58,7 +58,7 @@ func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
 		return nil, badJSON("document", "is a value of Extended JSON, not a document")
 	}
 	if _, err := r.Token(); err != io.EOF {
-		return nil, badJSON("document", "is followed by something else")
+		return nil, badJSON("document", "is followed by other text")
 	}
 	return bson.Marshal(doc)
 }
@@ -135,7 +135,7 @@ type jsonReader struct {
 // document reads a document whose brace was read. One whose first name begins with "$" is a value of Extended JSON.
 func (r *jsonReader) document(path string, depth int) (any, error) {
 	if depth > core.MaxDepth {
-		return nil, badJSON(path, "is nested too deep")
+		return nil, badJSON(path, "is nested too deeply")
 	}
 	d, seen := bson.D{}, map[string]bool{}
 	for r.More() {
@@ -151,7 +151,7 @@ func (r *jsonReader) document(path string, depth int) (any, error) {
 			return nil, badJSON(rawdoc.Join(path, name), err.Error())
 		}
 		if seen[name] {
-			return nil, badJSON(rawdoc.Join(path, name), "comes twice")
+			return nil, badJSON(rawdoc.Join(path, name), "is given twice")
 		}
 		seen[name] = true
 		v, err := r.value(rawdoc.Join(path, name), depth)
@@ -195,10 +195,10 @@ func (r *jsonReader) extended(path, name string) (any, error) {
 	whole.WriteString("}}")
 	var out bson.D
 	if err := bson.UnmarshalExtJSON(whole.Bytes(), false, &out); err != nil || len(out) != 1 {
-		return nil, badJSON(path, fmt.Sprintf("is no value of Extended JSON: %v", err))
+		return nil, badJSON(path, fmt.Sprintf("isn't a value of Extended JSON: %v", err))
 	}
 	if _, isDocument := out[0].Value.(bson.D); isDocument {
-		return nil, badJSON(path, "is no value of Extended JSON")
+		return nil, badJSON(path, "isn't a value of Extended JSON")
 	}
 	return out[0].Value, nil
 }
@@ -234,7 +234,7 @@ func (r *jsonReader) number(path, text string) (any, error) {
 
 func (r *jsonReader) array(path string, depth int) (any, error) {
 	if depth > core.MaxDepth {
-		return nil, badJSON(path, "is nested too deep")
+		return nil, badJSON(path, "is nested too deeply")
 	}
 	list := bson.A{}
 	for r.More() {

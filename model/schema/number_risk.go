@@ -78,7 +78,7 @@ var known = map[reflect.Type]NumberRisk{
 	reflect.TypeFor[bson.D](): unknownRisk, reflect.TypeFor[bson.M](): unknownRisk, reflect.TypeFor[bson.A](): unknownRisk,
 }
 
-var unknownRisk = NumberRisk{Reason: "holds any fields: what numbers there are isn't known", Remedy: "look at documents with schema.DocumentJSON"}
+var unknownRisk = NumberRisk{Reason: "can hold any fields, so its numbers aren't known", Remedy: "look at documents with schema.DocumentJSON"}
 
 func (r *risks) add(path string, t reflect.Type, risk NumberRisk) {
 	if risk.Reason != "" {
@@ -105,23 +105,23 @@ func (r *risks) walk(path string, s core.Shape, quoted bool) {
 	switch t.Kind() {
 	case reflect.Int, reflect.Int64:
 		if !quoted {
-			r.add(path, t, NumberRisk{Reason: "integers beyond 2^53-1 lose their last digits", Remedy: useNumber, Silent: true})
+			r.add(path, t, NumberRisk{Reason: "integers above 2^53-1 lose their last digits", Remedy: useNumber, Silent: true})
 		}
 	case reflect.Uint, reflect.Uint64, reflect.Uintptr:
 		risk := NumberRisk{
-			Reason: "integers beyond 2^53-1 lose their last digits, and those beyond 2^63-1 can't be stored", Remedy: "declare a schema.Number", Silent: true,
+			Reason: "integers above 2^53-1 lose their last digits, and integers above 2^63-1 can't be stored", Remedy: "declare a schema.Number", Silent: true,
 		}
 		if quoted {
-			risk.Reason, risk.Silent = "integers beyond 2^63-1 can't be stored", false
+			risk.Reason, risk.Silent = "integers above 2^63-1 can't be stored", false
 		}
 		if s.Kind == core.OpenShape { // a marshaler of its own, or a Registry, may store them
-			risk = NumberRisk{Reason: "integers beyond 2^53-1 lose their last digits", Remedy: useNumber, Silent: true}
+			risk = NumberRisk{Reason: "integers above 2^53-1 lose their last digits", Remedy: useNumber, Silent: true}
 		}
 		if s.Kind != core.OpenShape || !quoted {
 			r.add(path, t, risk)
 		}
 	case reflect.Float32, reflect.Float64:
-		r.add(path, t, NumberRisk{Reason: "NaN and infinities are no JSON: encoding fails; -0 becomes 0 in JavaScript", Remedy: "keep them out, or declare a schema.Number"})
+		r.add(path, t, NumberRisk{Reason: "NaN and infinities aren't JSON, so encoding fails; -0 becomes 0 in JavaScript", Remedy: "don't store them, or declare a schema.Number"})
 	case reflect.Interface:
 		r.add(path, t, unknownRisk)
 	case reflect.Slice, reflect.Array:

@@ -30,9 +30,9 @@ func (b *builder) oneOf(n *node, path, tag string, variants []Variant) {
 	}
 	switch {
 	case !n.allows("object"):
-		b.refuse(path, "variants are documents, and the field is "+strings.Join(n.types, " or "), "name another field")
+		b.refuse(path, "variants are documents, but the field is of type "+strings.Join(n.types, " or "), "name another field")
 	case len(variants) == 0:
-		b.refuse(path, "a tag without variants", "give the variants that there are")
+		b.refuse(path, "the tag has no variants", "give at least one variant")
 	case len(n.types) == 0:
 		n.types = []string{"object"}
 		if n.nullable {
@@ -42,7 +42,7 @@ func (b *builder) oneOf(n *node, path, tag string, variants []Variant) {
 	n.tag, n.variants = tag, nil
 	for _, v := range variants {
 		if slices.ContainsFunc(n.variants, func(old *variant) bool { return old.tag == v.tag }) {
-			b.refuse(path, "the variants hold the tag "+model.Shell(v.tag)+" twice", "give each variant a tag of its own")
+			b.refuse(path, "the variants have the tag "+model.Shell(v.tag)+" twice", "give each variant a tag of its own")
 		}
 		n.variants = append(n.variants, &variant{v.tag, b.variant(n, path, tag, v)})
 	}
@@ -58,11 +58,11 @@ func (b *builder) variant(n *node, path, tag string, v Variant) *node {
 		shape = shape.Nested()
 	}
 	if shape = shape.As(v.typ); shape.Kind != core.DocumentShape {
-		b.refuse(path, v.typ.String()+" is no struct", "give a variant a struct of its own")
+		b.refuse(path, v.typ.String()+" isn't a struct", "give a variant a struct of its own")
 	}
 	shape.Null = false
 	own := &builder{docs: b.docs, closed: b.closed, loose: b.loose, shape: shape, opaque: b.opaque}
-	own.field = func(p string) { b.refuse(p, v.typ.String()+" stores no such field", "name a field of the variant") }
+	own.field = func(p string) { b.refuse(p, v.typ.String()+" has no such field", "name a field of the variant") }
 	out := own.node(shape, path, nil)
 	for _, f := range v.fields {
 		f.apply(own, out)

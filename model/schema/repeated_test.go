@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// In a document that holds a field twice the first is looked at, as the server does.
+// In a document that holds a field twice the first version is looked at, as the server does.
 func TestSchemaRepeatedField(t *testing.T) {
 	type inner struct {
 		SKU string `bson:"sku"`
@@ -29,9 +29,9 @@ func TestSchemaRepeatedField(t *testing.T) {
 		fields bson.D
 		ok     bool
 	}{
-		{"the first is right", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: whole}, {Key: "name", Value: 1}}, true},
+		{"the first version is right", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: whole}, {Key: "name", Value: 1}}, true},
 		{"the last is right", bson.D{{Key: "name", Value: 1}, {Key: "inner", Value: whole}, {Key: "name", Value: "a"}}, false},
-		{"inside, the first is right", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: append(whole[:1:1], bson.E{Key: "sku", Value: 1})}}, true},
+		{"inside, the first version is right", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: append(whole[:1:1], bson.E{Key: "sku", Value: 1})}}, true},
 		{"inside, the last is right", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: append(bson.D{{Key: "sku", Value: 1}}, whole...)}}, false},
 		{"of no field of the type each counts", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: whole},
 			{Key: "more", Value: bson.D{{Key: "k", Value: int32(1)}, {Key: "k", Value: "x"}}}}, false},

@@ -119,7 +119,7 @@ func (b *builder) enum(at place, values []any) {
 		at.node.enum = append(at.node.enum, raw)
 	}
 	if len(values) == 0 {
-		b.refuse(at.path, "Enum of nothing", "give the values that are allowed")
+		b.refuse(at.path, "Enum is empty", "give the values that are allowed")
 	}
 	if slices.Contains(at.node.types, "null") || len(at.node.types) == 0 && at.node.nullable {
 		at.node.enum = append(at.node.enum, bson.RawValue{Type: bson.TypeNull})
@@ -128,7 +128,7 @@ func (b *builder) enum(at place, values []any) {
 
 func (b *builder) limits(at place, f Field) {
 	if f.Min != nil && f.Above != nil || f.Max != nil && f.Below != nil {
-		b.refuse(at.path, "two bounds of one end", "give Min or Above, and Max or Below")
+		b.refuse(at.path, "the field has two bounds at the same end", "give Min or Above, and Max or Below")
 	}
 	end := func(to *limit, bound any, exclusive bool) {
 		if bound != nil {
@@ -142,14 +142,14 @@ func (b *builder) limits(at place, f Field) {
 	end(&at.node.max, f.Below, true)
 	low, high := at.node.min.value, at.node.max.value
 	if low.Type != 0 && high.Type != 0 && bsonval.CompareRaw(low, high) > 0 {
-		b.refuse(at.path, "a range that begins after its end", "give the lower end first")
+		b.refuse(at.path, "the range begins after its end", "give the lower end first")
 	}
 	if f.MultipleOf == 0 {
 		return
 	}
 	b.only(at, "MultipleOf is", "number", "int", "long", "double", "decimal")
 	if f.MultipleOf < 1 {
-		b.refuse(at.path, "MultipleOf of less than 1", "give a positive number")
+		b.refuse(at.path, "MultipleOf is less than 1", "give a positive number")
 	}
 	at.node.multipleOf = f.MultipleOf
 }
@@ -159,14 +159,14 @@ func (b *builder) text(at place, f Field) {
 		b.only(at, "Pattern is", "string", "string")
 		compiled, err := compile(f.Pattern)
 		if err != nil || strings.ContainsRune(f.Pattern, 0) {
-			b.refuse(at.path, "the pattern "+strconv.Quote(f.Pattern)+" is none that Go reads", "write it without what RE2 lacks")
+			b.refuse(at.path, "the pattern "+strconv.Quote(f.Pattern)+" isn't one that Go accepts", "write it in the syntax of Go's package regexp (RE2)")
 		}
 		at.node.pattern, at.node.compiled = f.Pattern, compiled
 	}
 	if f.MinLength != 0 || f.MaxLength != 0 {
 		b.only(at, "a length is", "string", "string")
 		if f.MinLength < 0 || f.MaxLength < 0 || f.MaxLength > 0 && f.MaxLength < f.MinLength {
-			b.refuse(at.path, "a length that no string has", "give 0 <= MinLength <= MaxLength")
+			b.refuse(at.path, "MinLength and MaxLength allow no string", "give 0 <= MinLength <= MaxLength")
 		}
 		at.node.minLength, at.node.maxLength = int64(f.MinLength), int64(f.MaxLength)
 	}
@@ -176,7 +176,7 @@ func (b *builder) items(at place, f Field) {
 	if f.MinItems != 0 || f.MaxItems != 0 {
 		list := b.array(at, "a number of items")
 		if f.MinItems < 0 || f.MaxItems < 0 || f.MaxItems > 0 && f.MaxItems < f.MinItems {
-			b.refuse(at.path, "a number of elements that no array has", "give 0 <= MinItems <= MaxItems")
+			b.refuse(at.path, "MinItems and MaxItems allow no array", "give 0 <= MinItems <= MaxItems")
 		}
 		list.minItems, list.maxItems = nil, nil
 		if f.MinItems > 0 {
@@ -196,9 +196,9 @@ func (b *builder) presence(at place, f Field) {
 	if f.Required || f.Optional {
 		switch {
 		case f.Required && f.Optional:
-			b.refuse(at.path, "the field is Required and Optional", "choose one")
+			b.refuse(at.path, "the field is both Required and Optional", "choose one of the two")
 		case at.parent == nil || at.name == "*":
-			b.refuse(at.path, "Required and Optional are for fields", "name a field")
+			b.refuse(at.path, "Required and Optional are only for fields", "name a field")
 		case at.path == "_id":
 			b.refuse(at.path, "every document has an _id", "leave the rule out")
 		}
@@ -212,7 +212,7 @@ func (b *builder) presence(at place, f Field) {
 		n = at.list
 	}
 	if len(n.types) == 0 || !n.allows("null") || len(n.types) == 1 {
-		b.refuse(at.path, "the field is never null", "leave NotNull out, or say its Types")
+		b.refuse(at.path, "the field is never null", "leave NotNull out, or give the field's Types")
 	}
 	n.types = slices.DeleteFunc(slices.Clone(n.types), func(t string) bool { return t == "null" })
 	n.enum = slices.DeleteFunc(n.enum, func(v bson.RawValue) bool { return v.Type == bson.TypeNull })
@@ -224,15 +224,15 @@ func (b *builder) narrow(at place, aliases []string) {
 	for i, a := range aliases {
 		switch {
 		case typesOf(a) == nil:
-			b.refuse(at.path, strconv.Quote(a)+" is no type of BSON", "use an alias as $type takes it")
+			b.refuse(at.path, strconv.Quote(a)+" isn't a BSON type", "use an alias of $type, such as int")
 		case !n.allows(a):
-			b.refuse(at.path, "the Go type is never stored as "+a, "narrow it to what it can be")
+			b.refuse(at.path, "the Go type is never stored as "+a, "give types in which the Go type can be stored")
 		case slices.Contains(aliases[:i], a):
 			b.refuse(at.path, "Types holds "+a+" twice", "give each type once")
 		}
 	}
 	if len(aliases) == 0 {
-		b.refuse(at.path, "Types of nothing", "give the types that are allowed")
+		b.refuse(at.path, "Types is empty", "give the types that are allowed")
 	}
 	n.types = slices.Clone(aliases)
 }
@@ -240,7 +240,7 @@ func (b *builder) narrow(at place, aliases []string) {
 // find follows a path.
 func (b *builder) find(root *node, path string) place {
 	if err := core.CheckPath(path); err != nil {
-		b.refuse(path, err.Error(), "name a field by its path")
+		b.refuse(path, err.Error(), "give the path of a field")
 	}
 	at := place{path: path, node: root}
 	for _, part := range strings.Split(path, ".") {
@@ -271,7 +271,7 @@ func (b *builder) array(at place, what string) *node {
 	case len(at.node.types) == 0 || slices.Contains(at.node.types, "array"):
 		return at.node
 	}
-	b.refuse(at.path, what+" is for arrays", "name one")
+	b.refuse(at.path, what+" is only for arrays", "name an array")
 	return nil
 }
 
@@ -283,7 +283,7 @@ func (b *builder) only(at place, rule, want string, aliases ...string) {
 		}
 	}
 	if len(at.node.types) > 0 {
-		b.refuse(at.path, rule+" for a "+want+", and the field is "+strings.Join(at.node.types, " or "), "name another field, or take the rule away")
+		b.refuse(at.path, rule+" for a "+want+", but the field is of type "+strings.Join(at.node.types, " or "), "name another field, or remove the rule")
 	}
 }
 
@@ -306,7 +306,7 @@ func (b *builder) scalarValue(at place, v any) bson.RawValue {
 	case raw.Type == bson.TypeEmbeddedDocument, raw.Type == bson.TypeArray, raw.Type == bson.TypeNull:
 		b.refuse(at.path, "Enum holds "+model.Shell(raw), "give scalars; null is allowed where a nil value is stored as null")
 	case !at.node.allows(alias) && !(bsonval.IsNumberType(raw.Type) && at.node.allowsNumbers()):
-		b.refuse(at.path, "Enum holds the "+alias+" "+model.Shell(raw)+", and the field is "+strings.Join(at.node.types, " or "), "give values of the field's type")
+		b.refuse(at.path, "Enum holds the "+alias+" "+model.Shell(raw)+", but the field is of type "+strings.Join(at.node.types, " or "), "give values of the field's type")
 	}
 	return raw
 }
@@ -319,7 +319,7 @@ func (b *builder) numberValue(at place, v any) bson.RawValue {
 	raw := b.value(at, v)
 	f, isDouble := raw.DoubleOK()
 	if !bsonval.IsNumberType(raw.Type) || isDouble && math.IsNaN(f) {
-		b.refuse(at.path, "a range that ends at "+model.Shell(raw), "give numbers")
+		b.refuse(at.path, "the range has the bound "+model.Shell(raw), "give numbers")
 	}
 	return raw
 }

@@ -30,7 +30,7 @@ func (v Violation) bad() error {
 	case "required":
 		e.Reason = "is required"
 	case "additionalProperties":
-		e.Reason = "is no field of the schema"
+		e.Reason = "isn't a field of the schema"
 	}
 	if v.Value.Type != 0 {
 		e.Value = v.Value
@@ -45,7 +45,7 @@ type Violations []Violation
 func (v Violations) Error() string {
 	switch len(v) {
 	case 0:
-		return "docmodel: no violation"
+		return "docmodel: there is no violation"
 	case 1:
 		return v[0].bad().Error()
 	}

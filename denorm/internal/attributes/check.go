@@ -46,7 +46,7 @@ func (a *List) repair(rows []repeatedAttribute) model.Plan {
 	either := mql.Cond(mql.Op("$in", "$$this."+a.name, "$$value."+a.name), "$$value", mql.Op("$concatArrays", "$$value", bson.A{"$$this"}))
 	first := mql.Op("$reduce", bson.D{{Key: "input", Value: "$" + a.path}, {Key: "initialValue", Value: bson.A{}}, {Key: "in", Value: either}})
 	done := map[string]bool{}
-	return found.Mended(rows, "some documents still with repeated attributes, which the next check finds", func(i int, r repeatedAttribute) (w model.Write) {
+	return found.Mended(rows, "some documents repaired; the others still hold repeated attributes, which the next check finds", func(i int, r repeatedAttribute) (w model.Write) {
 		key := bsonval.Key(r.ID)
 		switch {
 		case r.ID.Type == 0:

@@ -51,7 +51,7 @@ func (a *List) elem(name string, condition any) bson.D {
 func (a *List) checkCondition(condition bson.D) error {
 	for _, e := range condition {
 		if !strings.HasPrefix(e.Key, "$") {
-			return a.docs.Refuse(e.Key, nil, "is no operator: use Equal for a value that is a document")
+			return a.docs.Refuse(e.Key, nil, "isn't an operator: use Equal for a value that is a document")
 		}
 	}
 	if len(condition) == 0 {

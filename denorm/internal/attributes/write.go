@@ -57,7 +57,7 @@ func (a *List) Unset(names []string) (bson.D, error) {
 // checkNames refuses no name, an empty one, and one given twice.
 func (a *List) checkNames(names []string) error {
 	if len(names) == 0 {
-		return a.docs.Refuse(a.path, nil, "no attribute was given")
+		return a.docs.Refuse(a.path, nil, "no attribute was given: give at least one")
 	}
 	seen := map[string]bool{}
 	for i, n := range names {
@@ -66,7 +66,7 @@ func (a *List) checkNames(names []string) error {
 		case n == "":
 			return a.docs.Refuse(field, nil, "the name is empty")
 		case seen[n]:
-			return a.docs.Refuse(field, n, "is given twice")
+			return a.docs.Refuse(field, n, "is given twice: give each attribute once")
 		}
 		seen[n] = true
 	}

@@ -20,7 +20,7 @@ func (b *Array) Checks() []model.Check {
 		Pipeline: mongo.Pipeline{
 			mql.Match(b.over()...), mql.SortID(), mql.Project(mql.E("n", mql.Op("$size", "$"+path))),
 		},
-		Tell: found.Tells(oversized.tell), Mend: found.MendsIf(name, collection, b.over(), "some documents mended, others not yet", mongo.UpdateOneModel{Update: update}),
+		Tell: found.Tells(oversized.tell), Mend: found.MendsIf(name, collection, b.over(), "some arrays cut to the bound; the next check finds the others", mongo.UpdateOneModel{Update: update}),
 	}}
 }
 

@@ -36,7 +36,7 @@ func Declare(docs *core.Docs, path string, spec Spec) *Array {
 	place := core.Place(fmt.Sprintf("NewBounded of %s.%s", docs.Name(), path))
 	switch {
 	case spec.Max < 1:
-		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "keep at least one element")
+		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 or more")
 	case spec.Create && spec.Key != "":
 		place.Fail("Create with a Key", "create owners first, or leave the Key out")
 	}
@@ -47,7 +47,7 @@ func Declare(docs *core.Docs, path string, spec Spec) *Array {
 		if e.Key != "" {
 			docs.MustField(path + "." + e.Key)
 		} else if len(spec.By) > 1 {
-			place.Fail("By mixes an element's fields with the element itself", "name fields, or the empty name alone")
+			place.Fail("By names both fields of an element and the element itself", "name fields only, or only the empty name")
 		}
 		if direction.Of(e.Value) == 0 {
 			place.Fail(fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")

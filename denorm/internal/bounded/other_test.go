@@ -193,8 +193,8 @@ func TestBoundedDeclarations(t *testing.T) {
 		declare             func()
 		problem, at, remedy string
 	}{
-		{"no bound", func() { bounded(denorm.BoundedSpec{}) }, "Max is 0", "boards.posts", "at least one"},
-		{"a negative bound", func() { bounded(denorm.BoundedSpec{Max: -1}) }, "Max is -1", "boards.posts", "at least one"},
+		{"no bound", func() { bounded(denorm.BoundedSpec{}) }, "Max is 0", "boards.posts", "give 1 or more"},
+		{"a negative bound", func() { bounded(denorm.BoundedSpec{Max: -1}) }, "Max is -1", "boards.posts", "give 1 or more"},
 		{"an array that isn't there", func() { denorm.NewBounded(boards, "post", by()) }, `did you mean "posts"`, "boards", "bson tags"},
 		{"no array", func() { denorm.NewBounded(boards, "name", by()) }, "not an array", "boards", "slice"},
 		{"a nil array that is stored as null", func() { denorm.NewBounded(nulls, "posts", by()) }, "null", "nullBoards", "omitempty"},

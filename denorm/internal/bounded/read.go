@@ -8,7 +8,7 @@ import (
 // Slice is the projection of the first n elements, or with a negative n of the last.
 func (b *Array) Slice(n int) (bson.D, error) {
 	if n == 0 {
-		return nil, b.docs.Refuse("n", n, "must not be 0")
+		return nil, b.docs.Refuse("n", n, "is 0: give the number of elements to read")
 	}
 	return bson.D{{Key: b.field.Path, Value: mql.Op("$slice", n)}}, nil
 }

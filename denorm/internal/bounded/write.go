@@ -22,7 +22,7 @@ func (b *Array) Push(owner any, elements []any, with bson.D, update func() model
 		return b.refuse("with", nil, "no operator was given: use Push")
 	}
 	if len(elements) == 0 {
-		return b.refuse(b.field.Path, nil, "no element was given")
+		return b.refuse(b.field.Path, nil, "no element was given: give at least one")
 	}
 	id, err := b.docs.EncodeID("_id", owner)
 	if err == nil {
@@ -78,9 +78,9 @@ func (b *Array) keys(array bson.RawArray) (each []bson.RawValue, keys bson.A, er
 		key, field := stored.ElementAt(e, b.spec.Key), fmt.Sprintf("%s[%d].%s", b.field.Path, i, b.spec.Key)
 		switch name := bsonval.Key(key); {
 		case !stored.IsKey(key):
-			return nil, nil, b.docs.Refuse(field, nil, "the element has no key")
+			return nil, nil, b.docs.Refuse(field, nil, "the element has no key: give a value to the spec's Key field")
 		case seen[name]:
-			return nil, nil, b.docs.Refuse(field, key, "two elements have the same key")
+			return nil, nil, b.docs.Refuse(field, key, "two elements have the same key: give each key once")
 		default:
 			seen[name] = true
 		}
@@ -93,9 +93,9 @@ func (b *Array) keys(array bson.RawArray) (each []bson.RawValue, keys bson.A, er
 func (b *Array) Pull(keys []any) (bson.D, error) {
 	switch {
 	case b.spec.Key == "":
-		return nil, b.docs.Refuse(b.field.Path, nil, "elements have no Key to be removed by")
+		return nil, b.docs.Refuse(b.field.Path, nil, "the spec has no Key: declare one")
 	case len(keys) == 0:
-		return nil, b.docs.Refuse(b.field.Path, nil, "no key was given")
+		return nil, b.docs.Refuse(b.field.Path, nil, "no key was given: give at least one")
 	}
 	in, err := b.docs.Raw(bson.A(keys))
 	if err != nil {

@@ -58,7 +58,7 @@ func (b *Array) appendElement(buf []byte, i int, e any) ([]byte, error) {
 	}
 	if t := reflect.TypeOf(e); !b.field.Open && t != b.field.Type {
 		if t == nil || t.Kind() != reflect.Pointer || t.Elem() != b.field.Type || reflect.ValueOf(e).IsNil() {
-			return nil, refused("", fmt.Sprintf("is a %T, not a %s", e, b.field.Type))
+			return nil, refused("", fmt.Sprintf("is a %T: use a %s", e, b.field.Type))
 		}
 	}
 	name := strconv.Itoa(i)

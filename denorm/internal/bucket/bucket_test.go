@@ -235,7 +235,7 @@ func TestBucketRefusals(t *testing.T) {
 		{"a null as element key", open.Append("p", note{}).Err},
 		{"an array as element key", open.Append("p", note{Any: []int{1}}).Err},
 		{"a total that is text", open.Append("p", note{Any: "1"}).Err},
-		{"a total that is no number", added.Append("p", nan).Err},
+		{"a total that isn't a number", added.Append("p", nan).Err},
 		{"an infinite total", added.Append("p", note{ID: "a", F: math.Inf(1)}).Err},
 		{"more bytes than a bucket has", budgeted.Append("p", ofSize("a", 121)).Err},
 		{"no time", daily.Append("p", noted("a")).Err},

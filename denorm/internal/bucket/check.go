@@ -20,7 +20,7 @@ func (b *Buckets) Checks() []model.Check {
 	is, update := b.recount()
 	return []model.Check{{
 		Name: counts, Collection: b.Docs.Name(), Rule: "a bucket's count, bytes and totals are those of its items",
-		Pipeline: b.miscounted(), Tell: found.Tells(drift.tell), Mend: found.MendsIf(counts, b.Docs.Name(), is, "some documents mended, others not yet", mongo.UpdateOneModel{Update: update}),
+		Pipeline: b.miscounted(), Tell: found.Tells(drift.tell), Mend: found.MendsIf(counts, b.Docs.Name(), is, "some buckets corrected; the next check finds the others", mongo.UpdateOneModel{Update: update}),
 	}, {
 		Name: b.Docs.Name() + ": oversized buckets", Collection: b.Docs.Name(), Rule: most,
 		Pipeline: b.oversized(), Tell: found.Tells(oversizedBucket.tell),
@@ -35,7 +35,7 @@ type drift struct {
 }
 
 func (d drift) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("stores %s, its items make %s", model.Shell(d.Stored), model.Shell(d.Counted))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("stores %s, but its items make %s", model.Shell(d.Stored), model.Shell(d.Counted))
 }
 
 // An oversizedBucket holds more than Max or MaxBytes.

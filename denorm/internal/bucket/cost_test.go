@@ -197,38 +197,38 @@ func TestBucketDeclarations(t *testing.T) {
 		declare         func()
 		problem, remedy string
 	}{
-		{"no Max", of(spec{}), "Max is 0", "at least one"},
-		{"a negative Max", of(spec{Max: -1}), "Max is -1", "at least one"},
+		{"no Max", of(spec{}), "Max is 0", "give 1 or more"},
+		{"a negative Max", of(spec{Max: -1}), "Max is -1", "give 1 or more"},
 		{"negative bytes", of(spec{Max: 1, MaxBytes: -1}), "MaxBytes is -1", "15 MiB"},
 		{"more bytes than a document has room for", of(spec{Max: 1, MaxBytes: 16 << 20}), "MaxBytes is 16777216", "15 MiB"},
 		{"another Period", of(spec{Max: 1, Period: 9, At: "at"}), "Period is 9", "denorm.Daily"},
-		{"a Period without a time", of(spec{Max: 1, Period: denorm.Daily}), "come together", "path"},
-		{"a time without a Period", of(spec{Max: 1, At: "at"}), "come together", "path"},
-		{"a Location without a Period", of(spec{Max: 1, Location: time.UTC}), "a Location", "Period"},
+		{"a Period without a time", of(spec{Max: 1, Period: denorm.Daily}), "Period and At belong together", "give both, or leave both out"},
+		{"a time without a Period", of(spec{Max: 1, At: "at"}), "Period and At belong together", "give both, or leave both out"},
+		{"Location is given without a Period", of(spec{Max: 1, Location: time.UTC}), "a Location", "Period"},
 		{"a time that elements don't have", of(spec{Max: 1, Period: denorm.Daily, At: "time"}), `"time"`, "bson tags"},
 		{"a time that is none", of(spec{Max: 1, Period: denorm.Daily, At: "id"}), "At", "time.Time"},
 		{"a key that elements don't have", of(spec{Max: 1, Key: "_id"}), `"_id"`, "bson tags"},
-		{"a key with several values", of(spec{Max: 1, Key: "tags"}), "several values", "outside arrays"},
+		{"a key with several values", of(spec{Max: 1, Key: "tags"}), "several values", "name a field that isn't in an array"},
 		{"a total that elements don't have", of(spec{Max: 1, Totals: []string{"m"}}), `"m"`, "bson tags"},
-		{"a total of text", of(spec{Max: 1, Totals: []string{"id"}}), `Totals "id" is a string`, "integer"},
-		{"a total of a list", of(spec{Max: 1, Totals: []string{"tags"}}), "several values", "outside arrays"},
+		{"a total of text", of(spec{Max: 1, Totals: []string{"id"}}), `Totals "id" is of type string`, "integer"},
+		{"a total of a list", of(spec{Max: 1, Totals: []string{"tags"}}), "several values", "name a field that isn't in an array"},
 		{"a total twice", of(spec{Max: 1, Totals: []string{"n", "n"}}), "twice", "once"},
 		{"no collection", func() { denorm.NewBucket(&model.Collection[noteDoc, string]{}, spec{Max: 1}) }, "zero Collection", "NewCollection"},
 		{"elements that are scalars", func() {
 			denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, float64], string]("x"), spec{Max: 1})
-		}, "not stored as a document", "struct"},
+		}, ", which isn't stored as a document", "struct"},
 		{"elements that are times", func() {
 			denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, time.Time], string]("x"), spec{Max: 1})
-		}, "not stored as a document", "struct"},
+		}, ", which isn't stored as a document", "struct"},
 		{"elements that are lists", func() {
 			denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, []note], string]("x"), spec{Max: 1})
-		}, "not stored as a document", "struct"},
+		}, ", which isn't stored as a document", "struct"},
 		{"keys that are documents", func() {
 			denorm.NewBucket(model.NewCollection[denorm.BucketDoc[note, note], string]("x"), spec{Max: 1})
-		}, "keys are a", "string"},
+		}, ", which can't be part of an _id", "string"},
 		{"keys that are floats", func() {
 			denorm.NewBucket(model.NewCollection[denorm.BucketDoc[float64, note], string]("x"), spec{Max: 1})
-		}, "keys are a", "string"},
+		}, ", which can't be part of an _id", "string"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var d *model.DeclarationError

@@ -47,25 +47,25 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 	items, place := docs.MustField("items"), core.Place("NewBucket of "+docs.Name())
 	switch {
 	case spec.Max < 1 || spec.Max > math.MaxInt32:
-		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "keep at least one element in a bucket")
+		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 or more")
 	case spec.MaxBytes < 0 || spec.MaxBytes > stored.MaxBytes:
 		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
 	case spec.Period > keytext.Monthly:
 		place.Fail(fmt.Sprintf("Period is %d", spec.Period), "use denorm.NoPeriod, denorm.Daily or denorm.Monthly")
 	case (spec.Period == 0) != (spec.At == ""):
-		place.Fail("Period and At come together", "give the path of the elements' time with a Period, and only then")
+		place.Fail("Period and At belong together", "give both, or leave both out")
 	case spec.Period == 0 && spec.Location != nil:
-		place.Fail("a Location without a Period", "a Location says where a day begins: give a Period too")
+		place.Fail("a Location without a Period", "Location says where a day begins: give a Period too, or leave Location out")
 	case items.Arrays > 1 || !items.Open && !stored.IsDocumentType(items.Type):
-		place.Fail(fmt.Sprintf("elements are a %s, which is not stored as a document", items.Type), "wrap each element in a struct")
+		place.Fail(fmt.Sprintf("elements are of type %s, which isn't stored as a document", items.Type), "wrap each element in a struct")
 	case !keytext.IsKeyType(key):
-		place.Fail(fmt.Sprintf("keys are a %s, which can't be written into an _id", key), "use a kind of string or integer, or bson.ObjectID")
+		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key), "use a string type, an integer type or bson.ObjectID")
 	}
 	// single looks up a path of which each element has one.
 	single := func(what, path string) core.Field {
 		f := docs.MustField("items." + path)
 		if f.Arrays > 1 || f.IsArray() {
-			place.Fail(fmt.Sprintf("%s %q has several values in an element", what, path), "name a field outside arrays")
+			place.Fail(fmt.Sprintf("%s %q is in an array of the element, so it has several values", what, path), "name a field that isn't in an array")
 		}
 		return f
 	}
@@ -74,16 +74,16 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 	}
 	if spec.At != "" {
 		if f := single("At", spec.At); !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
-			place.Fail(fmt.Sprintf("At %q is a %s", spec.At, f.Type), "name a time.Time or bson.DateTime")
+			place.Fail(fmt.Sprintf("At %q is of type %s", spec.At, f.Type), "name a field of type time.Time or bson.DateTime")
 		}
 	}
 	for _, path := range spec.Totals {
 		if f := single("Totals", path); !f.Open && !stored.IsNumberType(f.Type) {
-			place.Fail(fmt.Sprintf("Totals %q is a %s", path, f.Type), "name an integer or a float")
+			place.Fail(fmt.Sprintf("Totals %q is of type %s", path, f.Type), "name a field of an integer or float type")
 		}
 		t := total{path, strings.ReplaceAll(path, ".", "/")}
 		if slices.ContainsFunc(b.totals, func(x total) bool { return x.name == t.name }) {
-			place.Fail(fmt.Sprintf("Totals keeps %q twice", t.name), "name each path once")
+			place.Fail(fmt.Sprintf("Totals names %q twice", t.name), "name each field once")
 		}
 		b.totals = append(b.totals, t)
 	}
@@ -97,7 +97,7 @@ const maxSeq = 9_999_999_999
 func (b *Buckets) keyText(key any) (string, error) {
 	text, ok := keytext.Of(key)
 	if !ok {
-		return "", b.Docs.Refuse("key", nil, "the key is empty")
+		return "", b.Docs.Refuse("key", nil, "the key is empty: give the key of the buckets")
 	}
 	return text, nil
 }
@@ -109,7 +109,7 @@ func (b *Buckets) ID(key any, period string, seq int64) (string, error) {
 	case err != nil:
 		return "", err
 	case seq < 0 || seq > maxSeq:
-		return "", b.Docs.Refuse("seq", seq, "a bucket's number is from 0 to 9999999999")
+		return "", b.Docs.Refuse("seq", seq, "must be from 0 to 9999999999")
 	case period != "":
 		text += "#" + period
 	}
@@ -118,7 +118,7 @@ func (b *Buckets) ID(key any, period string, seq int64) (string, error) {
 
 func (b *Buckets) PageID(key any, seq int64) (string, error) {
 	if b.Spec.Period != 0 {
-		return "", b.Docs.Refuse("seq", seq, "numbers count within a period: use Between")
+		return "", b.Docs.Refuse("seq", seq, "the spec has a Period, and buckets are numbered within each period: use Between")
 	}
 	return b.ID(key, "", seq)
 }
@@ -127,7 +127,7 @@ func (b *Buckets) PageID(key any, seq int64) (string, error) {
 func (b *Buckets) periodOf(field string, t time.Time) (string, error) {
 	text, ok := b.Spec.Period.Text(t, b.Spec.Location)
 	if !ok {
-		return "", b.Docs.Refuse(field, t, "the year is not within 0 and 9999")
+		return "", b.Docs.Refuse(field, t, "must be in the years 0 to 9999")
 	}
 	return text, nil
 }

@@ -16,9 +16,9 @@ import (
 func (b *Buckets) Between(key any, from, to time.Time) (bson.D, error) {
 	switch {
 	case b.Spec.Period == 0:
-		return nil, b.Docs.Refuse("from", nil, "buckets have no Period to be found by")
+		return nil, b.Docs.Refuse("from", nil, "the spec has no Period: use Page, Oldest or Newest")
 	case !from.Before(to):
-		return nil, b.Docs.Refuse("to", to, "is not after from")
+		return nil, b.Docs.Refuse("to", to, "isn't after from: give a later time")
 	}
 	first, err := b.periodOf("from", from)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *Buckets) Holding(key, element any) (bson.D, error) {
 // Keyed is an element of which only the key is known.
 func (b *Buckets) Keyed(key, element any) (e Element, err error) {
 	if b.Spec.Key == "" {
-		return e, b.Docs.Refuse("items", nil, "elements have no Key to be found by")
+		return e, b.Docs.Refuse("items", nil, "the spec has no Key: declare one")
 	}
 	if _, err = b.keyText(key); err != nil {
 		return e, err

@@ -91,7 +91,7 @@ func (b *Buckets) Decide(e Element, end End) (model.Plan, error) {
 	}
 	p := model.NewPlan(b.closing(end.ID), b.write(e, end.Seq+1))
 	p.Options.AllowPartial = b.Spec.Key == "" // half of it is whole; only what was written can't be recognized
-	p.Leaves = "a closed bucket; the next append opens the next"
+	p.Leaves = "a closed bucket; the next append opens a new bucket"
 	return p, nil
 }
 
@@ -176,17 +176,17 @@ func (b *Buckets) Encoded(key, element any) (e Element, err error) {
 		return e, err
 	}
 	if size := int64(len(e.Item.Value)); b.Spec.MaxBytes > 0 && size > b.Spec.MaxBytes {
-		return e, b.Docs.Refuse("items[]", size, "the element has more bytes than a bucket may hold")
+		return e, b.Docs.Refuse("items[]", size, "the element alone is larger than MaxBytes of the spec")
 	}
 	if b.Spec.Key != "" {
 		if e.ID = e.lookup(b.Spec.Key); !stored.IsKey(e.ID) {
-			return e, b.Docs.Refuse("items[]."+b.Spec.Key, nil, "the element has no key")
+			return e, b.Docs.Refuse("items[]."+b.Spec.Key, nil, "the element has no key: give a value to the spec's Key field")
 		}
 	}
 	if b.Spec.Period != 0 {
 		at := e.lookup(b.Spec.At)
 		if at.Type != bson.TypeDateTime {
-			return e, b.Docs.Refuse("items[]."+b.Spec.At, nil, "the element has no time")
+			return e, b.Docs.Refuse("items[]."+b.Spec.At, nil, "the element has no time: give a value to the spec's At field")
 		}
 		if e.period, err = b.periodOf("items[]."+b.Spec.At, at.Time()); err != nil {
 			return e, err
@@ -218,7 +218,7 @@ func (b *Buckets) number(v bson.RawValue, path string) (any, error) {
 			return f, nil
 		}
 	}
-	return nil, b.Docs.Refuse("items[]."+path, v, "can't be added up: it is no finite number of 64 bits")
+	return nil, b.Docs.Refuse("items[]."+path, v, "isn't a finite int32, int64 or double, so Totals can't add it up")
 }
 
 // Without takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold later elements.
@@ -242,7 +242,7 @@ var errFull error = full{}
 type full struct{}
 
 func (full) Error() string {
-	return "docmodel: no room: the bucket takes no element more, or not this one"
+	return "docmodel: no room: the bucket is full or closed, or has no room for this element"
 }
 
 func (full) Unwrap() []error { return []error{model.ErrFull, model.ErrStale} }

@@ -12,13 +12,13 @@ type orphan struct {
 	ID bson.RawValue `bson:"_id"`
 }
 
-func (o orphan) tell(f *model.Finding) { f.ID, f.Problem = o.ID, "its document is gone" }
+func (o orphan) tell(f *model.Finding) { f.ID, f.Problem = o.ID, "its document doesn't exist" }
 
 // Checks finds flat documents whose document is gone.
 func (c *Columns) Checks() []model.Check {
-	name := c.flat + ": columns of no document"
+	name := c.flat + ": flat documents without their document"
 	return []model.Check{{
-		Name: name, Collection: c.flat, Rule: "a flat document has its document in " + c.docs.Name(),
+		Name: name, Collection: c.flat, Rule: "each flat document has its document in " + c.docs.Name(),
 		Pipeline: found.Orphans(c.docs.Name()), Tell: found.Tells(orphan.tell),
 		Mend: found.MendsByID(name, c.flat, "", func(id bson.D) model.Write { return commands.DeleteOne(c.flat, id) }),
 	}}

@@ -45,11 +45,11 @@ func Declare(docs *core.Docs, flat string, spec Spec) *Columns {
 	s.MaxProperties, s.MaxDepth = cmp.Or(s.MaxProperties, defaultProperties), cmp.Or(s.MaxDepth, defaultDepth)
 	switch {
 	case docs.Name() == flat:
-		place.Fail("the flat documents have the documents' collection", "give them one of their own")
+		place.Fail("the flat documents are in the documents' own collection", "give them a collection of their own")
 	case len(s.Separator) != 1 || !strings.Contains("\"&'()*+,-/:;<=>?@[\\]^_`{|}~", s.Separator):
 		place.Fail(fmt.Sprintf("Separator is %q", s.Separator), `give one character, as "/", "_" or "|"`)
 	case strings.ContainsAny(s.Refuse, "%#!_") || strings.ContainsFunc(s.Refuse, isAlphanumeric):
-		place.Fail(fmt.Sprintf("Refuse is %q", s.Refuse), "leave out letters, digits and what names are written with: % # ! _")
+		place.Fail(fmt.Sprintf("Refuse is %q", s.Refuse), "leave out letters, digits and the characters that column names need: % # ! _")
 	case s.MaxProperties < 0:
 		place.Fail(fmt.Sprintf("MaxProperties is %d", s.MaxProperties), "give 1 or more, or 0 for 1000")
 	case s.MaxDepth < 0 || s.MaxDepth > greatestDepth:
@@ -100,7 +100,7 @@ func (c *Columns) Column(path []any) (string, error) {
 		case string:
 			name, refused := c.name(p)
 			if refused {
-				return "", c.docs.Refuse(p, nil, "the name has a character that columns can't have")
+				return "", c.docs.Refuse(p, nil, "the name contains the Separator or another character that column names can't hold")
 			}
 			parts = append(parts, name)
 			continue
@@ -110,7 +110,7 @@ func (c *Columns) Column(path []any) (string, error) {
 				continue
 			}
 		}
-		return "", c.docs.Refuse("path", nil, model.Shell(p)+" is neither a field nor an element")
+		return "", c.docs.Refuse("path", nil, model.Shell(p)+" isn't valid: a path consists of strings (fields) and, after the first, ints from 0 (elements)")
 	}
 	if len(parts) == 0 {
 		return "", c.docs.Refuse("path", nil, "is empty")

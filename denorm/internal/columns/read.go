@@ -53,7 +53,7 @@ func (c *Columns) typed(name string, v bson.RawValue) (string, error) {
 	}
 	i := strings.LastIndexByte(name, '!')
 	if i < 0 || name[i+1:] != typeName(v.Type) {
-		return "", c.docs.Refuse(name, v, "the column's name doesn't end with the type of its value")
+		return "", c.docs.Refuse(name, v, "the column's name doesn't end with the type of its value, as Typed asks")
 	}
 	return name[:i], nil
 }
@@ -61,24 +61,24 @@ func (c *Columns) typed(name string, v bson.RawValue) (string, error) {
 // place puts a value where its column's name says.
 func (c *Columns) place(node *tree, column string, parts []string, v bson.RawValue) error {
 	if len(parts) > greatestDepth {
-		return c.docs.Refuse(commands.Shorten(column), nil, fmt.Sprintf("lies deeper than %d levels", greatestDepth))
+		return c.docs.Refuse(commands.Shorten(column), nil, fmt.Sprintf("is nested deeper than %d levels", greatestDepth))
 	}
 	for i, part := range parts {
 		element := strings.HasPrefix(part, "#")
 		switch {
 		case element && i == 0:
-			return c.docs.Refuse(column, nil, "begins with an element")
+			return c.docs.Refuse(column, nil, "begins with an array element: a column's name begins with a field")
 		case len(node.names) == 0:
 			node.array = element
 		case node.array != element:
-			return c.docs.Refuse(column, nil, "is a field where other columns are elements, or the other way round")
+			return c.docs.Refuse(column, nil, "mixes fields and array elements at one path")
 		}
 		key, ok := part, true
 		if !element {
 			key, ok = unescape(part)
 		}
 		if !ok {
-			return c.docs.Refuse(column, nil, "has a % without two hexadecimal digits")
+			return c.docs.Refuse(column, nil, "has a % that two hexadecimal digits don't follow")
 		}
 		next, last := node.below[key], i == len(parts)-1
 		switch {
@@ -87,7 +87,7 @@ func (c *Columns) place(node *tree, column string, parts []string, v bson.RawVal
 			node.names = append(node.names, key)
 			node.below[key] = next
 		case last || next.value.Type != 0:
-			return c.docs.Refuse(column, nil, "is where another column is, or is above or below it")
+			return c.docs.Refuse(column, nil, "overlaps another column")
 		}
 		node = next
 	}
@@ -115,7 +115,7 @@ func (c *Columns) nested(n *tree, path string) (any, error) {
 	for i := range a {
 		e, ok := n.below["#"+strconv.Itoa(i)]
 		if !ok {
-			return nil, c.docs.Refuse(strings.TrimPrefix(path, "."), nil, fmt.Sprintf("has %d elements, and no element %d", len(a), i))
+			return nil, c.docs.Refuse(strings.TrimPrefix(path, "."), nil, fmt.Sprintf("has %d elements, but element %d is missing", len(a), i))
 		}
 		v, err := c.nested(e, fmt.Sprintf("%s[%d]", path, i))
 		if err != nil {

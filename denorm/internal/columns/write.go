@@ -36,9 +36,9 @@ func (w *walker) document(doc bson.Raw, prefix, path string, depth int) {
 		name, refused := w.name(e.Key())
 		switch {
 		case refused:
-			w.problem(at, nil, "the name has a character that columns can't have")
+			w.problem(at, nil, "the name contains the Separator or another character that column names can't hold")
 		case seen[e.Key()]:
-			w.problem(at, nil, "stands twice in its document")
+			w.problem(at, nil, "occurs twice in its document")
 		}
 		seen[e.Key()] = true
 		if at == "_id" {
@@ -56,7 +56,7 @@ func (w *walker) value(v bson.RawValue, name, path string, depth int) {
 	inner := bson.Raw(v.Value)
 	switch {
 	case depth > w.spec.MaxDepth:
-		w.problem(path, nil, fmt.Sprintf("lies deeper than %d levels", w.spec.MaxDepth))
+		w.problem(path, nil, fmt.Sprintf("is nested deeper than %d levels", w.spec.MaxDepth))
 	case v.Type == bson.TypeEmbeddedDocument && len(inner) > 5:
 		w.document(inner, name+w.spec.Separator, path+".", depth+1)
 	case v.Type == bson.TypeArray && len(inner) > 5 && !w.spec.WholeArrays:
@@ -84,7 +84,7 @@ func (c *Columns) Flatten(doc bson.Raw) (bson.Raw, error) {
 	w := &walker{Columns: c, out: bson.D{}}
 	w.document(doc, "", "", 1)
 	if w.properties > c.spec.MaxProperties {
-		w.problem("document", w.properties, fmt.Sprintf("has more properties than %d", c.spec.MaxProperties))
+		w.problem("document", w.properties, fmt.Sprintf("has more than %d properties, the MaxProperties of the spec", c.spec.MaxProperties))
 	}
 	if len(w.problems) == 1 {
 		return nil, w.problems[0]

@@ -31,7 +31,7 @@ func (c *Copying) Checks() []model.Check {
 	}
 	return []model.Check{differ, {
 		Name: of + "missing " + c.docs.Name(), Collection: c.to.Name(),
-		Rule:     fmt.Sprintf("the document of %s exists for each copy", c.docs.Name()),
+		Rule:     fmt.Sprintf("each copy's document of %s exists", c.docs.Name()),
 		Pipeline: c.gone(), Tell: found.Tells(goneCopy.tell),
 	}}
 }
@@ -48,9 +48,9 @@ type drift struct {
 }
 
 func (d drift) tell(f *model.Finding) {
-	f.ID, f.Problem = d.Doc, fmt.Sprintf("has %s of %s, which has %s", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source), commands.Shorten(model.Shell(d.Want)))
+	f.ID, f.Problem = d.Doc, fmt.Sprintf("copies %s from %s, which has %s", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source), commands.Shorten(model.Shell(d.Want)))
 	if d.Ahead {
-		f.Problem += fmt.Sprintf(", in version %s, and the source is in version %s", model.Shell(d.Version), model.Shell(d.SourceVersion))
+		f.Problem += fmt.Sprintf(": the copy's version %s is newer than the source's, %s", model.Shell(d.Version), model.Shell(d.SourceVersion))
 	}
 }
 
@@ -62,7 +62,7 @@ type goneCopy struct {
 }
 
 func (d goneCopy) tell(f *model.Finding) {
-	f.ID, f.Problem = d.Doc, fmt.Sprintf("has %s of %s, which doesn't exist", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source))
+	f.ID, f.Problem = d.Doc, fmt.Sprintf("copies %s from %s, which doesn't exist", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source))
 }
 
 // pairs are the stages that give a row for each copy whose source exists: doc is the _id of the document, c the element or,
@@ -147,7 +147,7 @@ func (c *Copying) gone() mongo.Pipeline {
 // repair is the plan that mends drifts. It sets the copied fields and nothing else: elements that were pushed since, and
 // other fields, stay.
 func (c *Copying) repair(rows []drift) model.Plan {
-	return found.Mended(rows, "some copies mended, others not yet", func(i int, d drift) model.Write {
+	return found.Mended(rows, "some copies corrected; the next check finds the others", func(i int, d drift) model.Write {
 		if !stored.IsKey(d.Doc) || !stored.IsKey(d.Source) {
 			return found.NotReturned(c.to.Name(), i, "document or no source")
 		}
@@ -198,13 +198,13 @@ type unfolded struct {
 func (u unfolded) tell(f *model.Finding) {
 	var why []string
 	if !u.Copied {
-		why = append(why, "no document holds a copy")
+		why = append(why, "no document holds a copy of it")
 	}
 	if u.Stale {
-		why = append(why, "a copy has other values")
+		why = append(why, "a copy has other values than the source")
 	}
 	if len(u.Extra) > 0 {
-		why = append(why, "its fields "+strings.Join(u.Extra, ", ")+" are not copied")
+		why = append(why, "its fields "+strings.Join(u.Extra, ", ")+" aren't copied")
 	}
 	f.ID, f.Problem = u.ID, strings.Join(why, "; ")
 }
@@ -213,8 +213,8 @@ func (u unfolded) tell(f *model.Finding) {
 func (c *Copying) Unfolded(drop []string) model.Check {
 	stages, err := c.fold(drop)
 	return model.Check{
-		Name: fmt.Sprintf("%s: not to be folded into %s", c.docs.Name(), c.to.Name()), Collection: c.docs.Name(), Err: err,
-		Rule: fmt.Sprintf("the copies in %s tell each document whole", c.to.Name()),
+		Name: fmt.Sprintf("%s: documents that can't be folded into %s", c.docs.Name(), c.to.Name()), Collection: c.docs.Name(), Err: err,
+		Rule: fmt.Sprintf("the copies in %s contain every field of each document", c.to.Name()),
 		Pipeline: append(stages,
 			mql.Match(mql.E("$or", bson.A{
 				bson.D{{Key: "copied", Value: false}}, bson.D{{Key: "stale", Value: true}}, bson.D{{Key: "extra", Value: bson.D{{Key: "$ne", Value: bson.A{}}}}},

@@ -55,11 +55,11 @@ func Declare(sources, holders *core.Docs, spec Spec) *Copying {
 	c.spec.Lists = slices.Clone(spec.Lists)
 	switch {
 	case (c.spec.KeyPath == "") == (c.spec.Listed == ""):
-		c.place.Fail("KeyPath and Listed", "give KeyPath, where copies are stored beside the source's _id, or Listed, where the source lists them")
+		c.place.Fail("both KeyPath and Listed are given", "give KeyPath if copies are stored next to the source's _id, or Listed if the source lists the ids of the documents with copies")
 	case (c.spec.Version == "") != (c.spec.VersionTo == ""):
-		c.place.Fail("Version and VersionTo come together", "give both or none")
+		c.place.Fail("Version and VersionTo belong together", "give both, or leave both out")
 	case len(c.spec.Fields) == 0:
-		c.place.Fail("no Fields", "name at least one field to copy")
+		c.place.Fail("Fields is empty", "name at least one field to copy")
 	}
 	if c.spec.Listed != "" {
 		c.declareList(from(c.spec.Listed), to("_id"))
@@ -95,24 +95,24 @@ func Declare(sources, holders *core.Docs, spec Spec) *Copying {
 func (c *Copying) declareCounted(place string, f core.Field, remedy string) {
 	switch {
 	case f.Arrays > 0:
-		c.place.Fail(place+" lies inside an array, or is one", "name a field of the document itself")
+		c.place.Fail(place+" is an array, or is in one", "name a field that is neither an array nor in one")
 	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()):
 		c.place.Fail(place+" is "+stored.KindOf(f), remedy)
 	case f.StoresNull():
-		c.place.Fail(place+" can be stored as null, which can't be counted up", "declare it as a plain int64")
+		c.place.Fail(place+" can be stored as null, which $inc can't increase", "declare it as a plain int64")
 	}
 }
 
 // declareCountUp checks the number that every write to a document counts up.
 func (c *Copying) declareCountUp(f core.Field) {
 	place := fmt.Sprintf("CountUp %q", f.Path)
-	c.declareCounted(place, f, "name the version that an embed.Versioned counts up: an int64 or int")
+	c.declareCounted(place, f, "name a field of type int64 or int: the version that an embed.Versioned counts up")
 	if core.Overlap(f.Path, "_id") {
 		c.place.Fail(place+" is within _id, which can't change", "name another field")
 	}
 	for _, path := range append(c.places(), "") {
 		if at := strings.TrimSuffix(c.base+path, "."); at != "" && core.Overlap(f.Path, at) {
-			c.place.Fail(fmt.Sprintf("the paths %q and %q overlap", at, f.Path), "count up a field of its own")
+			c.place.Fail(fmt.Sprintf("paths %q and %q overlap", at, f.Path), "name a version field that isn't copied")
 		}
 	}
 }
@@ -120,13 +120,13 @@ func (c *Copying) declareCountUp(f core.Field) {
 // declareList checks that the source's path lists _ids of the documents.
 func (c *Copying) declareList(list, id core.Field) {
 	if list.Array != "" && list.Array != list.Path || list.Arrays > 1 {
-		c.place.Fail(fmt.Sprintf("Listed %q lies inside an array", list.Path), "name a list of ids, or one id")
+		c.place.Fail(fmt.Sprintf("Listed %q is in an array", list.Path), "name a list of ids, or one id")
 	}
 	if !list.Open && !id.Open && list.Type != id.Type {
-		c.place.Fail(fmt.Sprintf("Listed %q holds %s, and the _ids of %s are %s", list.Path, list.Type, c.to.Name(), id.Type), "name a path that holds ids of those documents")
+		c.place.Fail(fmt.Sprintf("Listed %q holds values of type %s, but the _ids of %s are of type %s", list.Path, list.Type, c.to.Name(), id.Type), "name a path that holds _ids of that type")
 	}
 	if len(c.spec.Lists) > 0 {
-		c.place.Fail("Lists without KeyPath", "Lists says where KeyPath crosses arrays: leave it out")
+		c.place.Fail("Lists is given without KeyPath", "leave Lists out: it says where KeyPath crosses arrays")
 	}
 }
 
@@ -135,15 +135,15 @@ func (c *Copying) declareKey(id core.Field) {
 	path := c.spec.KeyPath
 	key := c.to.MustField(path)
 	if !id.Open && !key.Open && key.Type != id.Type {
-		c.place.Fail(fmt.Sprintf("KeyPath %q holds %s, and the _ids of %s are %s", path, key.Type, c.docs.Name(), id.Type), "name the path of those ids")
+		c.place.Fail(fmt.Sprintf("KeyPath %q holds values of type %s, but the _ids of %s are of type %s", path, key.Type, c.docs.Name(), id.Type), "name a path that holds _ids of that type")
 	}
 	if core.Overlap(path, "_id") {
-		c.place.Fail("KeyPath is within _id", "an _id can't be written anew: keep the copied key in a field of its own")
+		c.place.Fail("KeyPath is within _id", "an _id can't change: store the copied key in another field")
 	}
 	c.key = path
 	for _, list := range slices.Sorted(slices.Values(c.spec.Lists)) {
 		if list != path && !strings.HasPrefix(path, list+".") || !c.to.MustField(list).Open {
-			c.place.Fail(fmt.Sprintf("Lists names %q", list), "name paths above KeyPath whose type is not known, and no others")
+			c.place.Fail(fmt.Sprintf("Lists names %q", list), "name only paths above KeyPath whose type isn't known")
 		}
 	}
 	parts := strings.Split(path, ".")
@@ -155,9 +155,9 @@ func (c *Copying) declareKey(id core.Field) {
 		case !f.IsArray() && !slices.Contains(c.spec.Lists, at):
 			continue
 		case i == len(parts)-1:
-			c.place.Fail(fmt.Sprintf("KeyPath %q is an array of ids", path), "an element needs room for the copy: store documents that hold the id and the copied fields")
+			c.place.Fail(fmt.Sprintf("KeyPath %q is an array of ids", path), "store an array of documents that hold the id and the copied fields")
 		case !f.Open && f.Arrays > crossed+1:
-			c.place.Fail(fmt.Sprintf("%q is an array of arrays", at), "store documents in it")
+			c.place.Fail(fmt.Sprintf("%q is an array of arrays", at), "store an array of documents")
 		}
 		crossed++
 		c.arrays = append(c.arrays, strings.TrimPrefix(at, c.base))
@@ -176,17 +176,17 @@ func (c *Copying) declareField(f Field) string {
 	}
 	switch {
 	case src.Array != "" && src.Array != src.Path:
-		c.place.Fail(fmt.Sprintf("From %q lies inside an array", f.From), "copy the array whole")
+		c.place.Fail(fmt.Sprintf("From %q is in an array", f.From), "copy the whole array")
 	case core.Overlap(f.From, "_id"):
-		c.place.Fail("From is the _id", "the key is copied as KeyPath")
+		c.place.Fail("From is the _id", "leave it out: KeyPath holds the copied _id")
 	case core.Overlap(f.To, "_id"):
 		c.place.Fail("To is within _id", "an _id can't be changed: copy to another field")
 	case !inside:
-		c.place.Fail(fmt.Sprintf("To %q is not in the element that KeyPath %q is in", f.To, c.spec.KeyPath), "copy to a path that begins with "+c.base)
+		c.place.Fail(fmt.Sprintf("To %q isn't in the array element that holds KeyPath %q", f.To, c.spec.KeyPath), "copy to a path that begins with "+c.base)
 	case !dst.Open && dst.Arrays != len(c.arrays)+listed:
-		c.place.Fail(fmt.Sprintf("To %q lies inside a further array", f.To), "copy to a field of the element itself, or to an array whole")
+		c.place.Fail(fmt.Sprintf("To %q is in another array of the element", f.To), "copy to a field of the element itself, or copy the whole array")
 	case !src.Open && !dst.Open && (src.Type != dst.Type || src.IsArray() != dst.IsArray()):
-		c.place.Fail(fmt.Sprintf("From %q is %s, and To %q is %s", f.From, stored.KindOf(src), f.To, stored.KindOf(dst)), "declare both with one type")
+		c.place.Fail(fmt.Sprintf("From %q is of type %s, but To %q is of type %s", f.From, stored.KindOf(src), f.To, stored.KindOf(dst)), "declare both with the same type")
 	}
 	return rel
 }
@@ -206,7 +206,7 @@ func (c *Copying) declareVersion(f core.Field) {
 		}
 	}
 	if f.IsArray() || !c.counts && !c.times {
-		c.place.Fail(fmt.Sprintf("Version %q is %s", f.Path, stored.KindOf(f)), "use an integer, which Set counts up, or a time")
+		c.place.Fail(fmt.Sprintf("Version %q is of type %s", f.Path, stored.KindOf(f)), "use an integer type, which Set counts up, or a time")
 	}
 }
 
@@ -240,7 +240,7 @@ func (c *Copying) checkOverlap() {
 		for i, p := range paths {
 			for _, other := range paths[:i] {
 				if core.Overlap(p, other) {
-					c.place.Fail(fmt.Sprintf("the paths %q and %q overlap", other, p), "copy each field once, to a place of its own")
+					c.place.Fail(fmt.Sprintf("paths %q and %q overlap", other, p), "copy each field once, to a path of its own")
 				}
 			}
 		}
@@ -248,7 +248,7 @@ func (c *Copying) checkOverlap() {
 	for _, f := range c.fields {
 		for _, place := range c.places() {
 			if c.docs.Name() == c.to.Name() && core.Overlap(f.From, c.base+place) {
-				c.place.Fail(fmt.Sprintf("From %q is itself within a copy, %q", f.From, c.base+place), "copy from the document that holds the value first")
+				c.place.Fail(fmt.Sprintf("From %q is itself a copied field, in %q", f.From, c.base+place), "copy from the document that owns the value")
 			}
 		}
 	}

@@ -102,7 +102,7 @@ func (c *Copying) PropagateJob(doc any) model.Job {
 	}
 	job.Name += fmt.Sprintf(", source %.8x", sha256.Sum256([]byte(model.Shell(s.id)))) // logs have the name, and must not have the id
 	if c.spec.Listed != "" {
-		job.Err = c.docs.Refuse(c.spec.Listed, nil, "the source lists its documents: use Propagate")
+		job.Err = c.docs.Refuse(c.spec.Listed, nil, "the spec has Listed: use Propagate instead")
 		return job
 	}
 	job.Stages = []model.Stage{{

@@ -173,7 +173,7 @@ func TestCopyFold(t *testing.T) {
 				listed = append(listed, u.String())
 			}
 			want := []string{
-				"origins 'lonely': no document holds a copy", "origins 'more': its fields note are not copied", "origins 'stale': a copy has other values",
+				"origins 'lonely': no document holds a copy of it", "origins 'more': its fields note aren't copied", "origins 'stale': a copy has other values than the source",
 			}
 			if strings.Join(listed, "\n") != strings.Join(want, "\n") {
 				t.Errorf("%s: unfolded %q", f.name, listed)

@@ -79,7 +79,7 @@ func (c *Copying) versionIs(v bson.RawValue) (bson.RawValue, error) {
 	case c.counts && (v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64):
 	case c.times && (v.Type == bson.TypeDateTime || v.Type == bson.TypeTimestamp):
 	default:
-		return v, c.docs.Refuse(c.spec.Version, v, "the version is neither a whole number nor a time, as it was declared")
+		return v, c.docs.Refuse(c.spec.Version, v, "the version is neither a whole number nor a time")
 	}
 	return v, nil
 }
@@ -99,7 +99,7 @@ func (c *Copying) listedIn(v bson.RawValue) (out []bson.RawValue, _ error) {
 		case 0, bson.TypeNull:
 			continue
 		case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
-			return nil, c.docs.Refuse(c.spec.Listed, id, "no _id can be this")
+			return nil, c.docs.Refuse(c.spec.Listed, id, "can't be an _id")
 		}
 		if k := string(id.Type) + string(id.Value); !seen[k] {
 			seen[k] = true
@@ -130,7 +130,7 @@ func (c *Copying) Fields(doc any) (fields bson.D, _ error) {
 	case err != nil:
 		return nil, err
 	case len(c.arrays) > 0:
-		return nil, c.to.Refuse(c.spec.KeyPath, nil, "lies in an array, whose elements have no paths of their own: push Snapshot")
+		return nil, c.to.Refuse(c.spec.KeyPath, nil, "is in an array: push the result of Snapshot instead")
 	}
 	held := c.held(s)
 	for _, path := range c.places() {
@@ -172,9 +172,9 @@ func (c *Copying) next(was, given bson.RawValue) (bson.RawValue, error) {
 		n := was.AsInt64()
 		switch {
 		case given.Type != 0:
-			return given, c.docs.Refuse(c.spec.Version, given, "Set counts the version up by itself")
+			return given, c.docs.Refuse(c.spec.Version, given, "can't be set: Set increases the version itself")
 		case n == math.MaxInt64:
-			return given, c.docs.Refuse(c.spec.Version, was, "the version can't be counted further up")
+			return given, c.docs.Refuse(c.spec.Version, was, "the version is the largest int64, so it can't be increased")
 		case was.Type == bson.TypeInt32 && n < math.MaxInt32:
 			return core.MustRawValue(int32(n + 1)), nil
 		}
@@ -182,9 +182,9 @@ func (c *Copying) next(was, given bson.RawValue) (bson.RawValue, error) {
 	}
 	switch {
 	case given.Type != was.Type:
-		return given, c.docs.Refuse(c.spec.Version, nil, "give the time of the change among the fields")
+		return given, c.docs.Refuse(c.spec.Version, nil, "is missing: give the time of the change among the fields")
 	case bsonval.CompareRaw(given, was) <= 0:
-		return given, c.docs.Refuse(c.spec.Version, given, "is not later than the time that was read")
+		return given, c.docs.Refuse(c.spec.Version, given, "isn't later than the time that was read: check the clock")
 	}
 	return given, nil
 }

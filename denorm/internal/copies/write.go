@@ -275,7 +275,7 @@ func (c *Copying) Attach(id, doc any) model.Write {
 	}
 	switch {
 	case len(c.arrays) > 1:
-		return model.Refused(c.to.Name(), c.to.Refuse(c.spec.KeyPath, nil, "lies in an array within an array: push Snapshot to the element that is meant"))
+		return model.Refused(c.to.Name(), c.to.Refuse(c.spec.KeyPath, nil, "is in an array within an array: push the result of Snapshot to one element instead"))
 	case len(c.arrays) == 1:
 		there := within(c.arrays, c.element(s.id))
 		absent := bson.D{{Key: c.arrays[0], Value: bson.D{{Key: "$not", Value: there[0].Value}}}}

@@ -29,7 +29,7 @@ func (c *Copying) Storing(
 	is := func(v any) (storing, error) {
 		s, ok := v.(storing)
 		if !ok {
-			return s, &model.ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass what the change's Read returned", v)}
+			return s, &model.ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass the result of the change's Read", v)}
 		}
 		return s, nil
 	}
@@ -85,9 +85,9 @@ func storable(c model.Change[any]) error {
 	case c.Err != nil:
 		return c.Err
 	case c.Lease != nil:
-		return &model.ValueError{Field: "store", Reason: "gave a change under a lease, which can't be part of another"}
+		return &model.ValueError{Field: "store", Reason: "returned a change under a lease, which can't be part of another change"}
 	case c.Read == nil || c.Decide == nil:
-		return &model.ValueError{Field: "store", Reason: "gave a change that lacks Read or Decide"}
+		return &model.ValueError{Field: "store", Reason: "returned a change without Read or Decide"}
 	}
 	return nil
 }
@@ -125,10 +125,10 @@ func (c *Copying) hold(doc any) model.Step {
 
 // declareLock checks the number of a source that is counted up to hold it.
 func (c *Copying) declareLock(f core.Field) {
-	c.declareCounted(fmt.Sprintf("Lock %q", f.Path), f, "declare an int64 for it alone")
+	c.declareCounted(fmt.Sprintf("Lock %q", f.Path), f, "declare a field of type int64 that nothing else writes")
 	for _, path := range append(c.sourcePaths(), "_id") {
 		if core.Overlap(f.Path, path) {
-			c.place.Fail(fmt.Sprintf("the paths %q and %q overlap", path, f.Path), "lock by a field of its own")
+			c.place.Fail(fmt.Sprintf("paths %q and %q overlap", path, f.Path), "name a lock field that nothing else writes")
 		}
 	}
 }

@@ -30,7 +30,7 @@ type drift struct {
 // Tell leaves Problem empty for a parent whose numbers are right.
 func (d drift) tell(f *model.Finding) {
 	if f.ID = d.ID; d.Differs {
-		f.Problem = fmt.Sprintf("holds %s, its children make %s", model.Shell(d.Stored), model.Shell(d.Counted))
+		f.Problem = fmt.Sprintf("stores %s, but its children make %s", model.Shell(d.Stored), model.Shell(d.Counted))
 	}
 }
 
@@ -175,8 +175,8 @@ func (c *Counter) Checks() []model.Check {
 		paths = append(paths, x.path)
 	}
 	check := model.Check{
-		Name: fmt.Sprintf("%s.%s: numbers that differ from %s", c.parents.Name(), strings.Join(paths, ", "), c.docs.Name()), Collection: c.parents.Name(),
-		Rule:     fmt.Sprintf("the numbers of each document are those of its children in %s", c.docs.Name()),
+		Name: fmt.Sprintf("%s.%s: numbers that differ from the documents of %s", c.parents.Name(), strings.Join(paths, ", "), c.docs.Name()), Collection: c.parents.Name(),
+		Rule:     fmt.Sprintf("the numbers of each document agree with its children in %s", c.docs.Name()),
 		Pipeline: append(c.count(nil), mql.Match(mql.E("differs", true)), mql.SortID()), Tell: found.Tells(drift.tell),
 	}
 	if c.partial {
@@ -192,7 +192,7 @@ func (c *Counter) Checks() []model.Check {
 // unfinished finds the operations that were begun, and mends by finishing those of an age.
 func (c *Counter) unfinished() model.Check {
 	return model.Check{
-		Name: fmt.Sprintf("%s.%s: operations that were begun and not finished", c.docs.Name(), c.pending), Collection: c.docs.Name(),
+		Name: fmt.Sprintf("%s.%s: unfinished operations", c.docs.Name(), c.pending), Collection: c.docs.Name(),
 		Rule:     "an operation on a document is finished within a minute",
 		Index:    c.OpIndex().Name,
 		Age:      time.Minute,
@@ -200,7 +200,7 @@ func (c *Counter) unfinished() model.Check {
 		Tell: func(f *model.Finding) error {
 			op, _ := f.Detail.Lookup(c.pending, "op").ObjectIDOK()
 			f.ID, f.Since = f.Detail.Lookup("_id"), op.Timestamp()
-			f.Problem = fmt.Sprintf("operation %s isn't finished", op.Hex())
+			f.Problem = fmt.Sprintf("operation %s was begun, but isn't finished", op.Hex())
 			return nil
 		},
 		MendAll: c.settleAll,
@@ -268,7 +268,7 @@ func (c *Counter) Recount(parent any) model.Change[model.Finding] {
 				return model.Plan{}, err
 			}
 			if !sameTokens(d.Before, d.After) {
-				return model.Plan{}, fmt.Errorf("docmodel: operations came while the children were counted: %w", model.ErrStale)
+				return model.Plan{}, fmt.Errorf("docmodel: operations changed the children while they were counted: %w", model.ErrStale)
 			}
 			w := c.mend(d)
 			if w.Model == nil && w.Err == nil {
@@ -302,14 +302,14 @@ func (c *Counter) mend(d drift) model.Write {
 		return model.Write{}
 	}
 	if len(push) > c.keep {
-		return model.Refused(c.parents.Name(), c.docs.Refuse("Keep", len(push), "more operations are under way than tokens are kept"))
+		return model.Refused(c.parents.Name(), c.docs.Refuse("Keep", len(push), "more operations are in progress than the spec's Keep stores tokens for: raise Keep"))
 	}
 	var set, unset bson.D
 	for _, x := range c.slots {
 		v, err := d.Counted.LookupErr(flatName(x.path))
 		switch {
 		case err != nil:
-			return model.Refused(c.parents.Name(), c.parents.Refuse(x.path, nil, "was not counted: pass what the check returned"))
+			return model.Refused(c.parents.Name(), c.parents.Refuse(x.path, nil, "is missing from the finding: pass the findings unchanged"))
 		case v.Type == bson.TypeNull:
 			unset = append(unset, bson.E{Key: x.path, Value: ""})
 		case v.Type == bson.TypeInt32 && !x.extreme():
@@ -328,7 +328,7 @@ func (c *Counter) mend(d drift) model.Write {
 }
 
 func (c *Counter) repair(rows []drift) model.Plan {
-	return found.Mended(rows, "some parents counted, others not yet", func(i int, d drift) (w model.Write) {
+	return found.Mended(rows, "some parents counted; the next check finds the others", func(i int, d drift) (w model.Write) {
 		switch {
 		case !stored.IsKey(d.ID):
 			return found.NotReturned(c.parents.Name(), i, "_id")

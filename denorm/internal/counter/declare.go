@@ -103,13 +103,13 @@ func (c *Counter) declareSlots(spec Spec) {
 		f := c.parents.MustField(path)
 		switch {
 		case f.Arrays > 0:
-			c.place.Fail(fmt.Sprintf("the parents' path %q lies inside an array, or is one", path), "keep it in a field outside arrays")
+			c.place.Fail(fmt.Sprintf("the parents' path %q is an array, or is in one", path), "name a field that is neither an array nor in one")
 		case !f.Open && !ok(f):
-			c.place.Fail(fmt.Sprintf("the parents' path %q is a %s", path, f.Type), "declare it as "+want)
+			c.place.Fail(fmt.Sprintf("the parents' path %q is of type %s", path, f.Type), "declare it as "+want)
 		}
 		for _, other := range taken {
 			if core.Overlap(path, other) {
-				c.place.Fail(fmt.Sprintf("the parents' paths %q and %q overlap", other, path), "keep each in a field of its own")
+				c.place.Fail(fmt.Sprintf("the parents' paths %q and %q overlap", other, path), "give each a field of its own")
 			}
 		}
 		taken = append(taken, path)
@@ -140,12 +140,12 @@ func (c *Counter) declareSlots(spec Spec) {
 			keep(f.To, func(to core.Field) bool {
 				return c.sources[from].date == isDate(to.Type) && (isDate(to.Type) || isAmount(to.Type))
 			},
-				"the same kind as the children's, a number or a date")
+				"a number or a date, like the children's field")
 			c.slots = append(c.slots, slot{path: f.To, kind: smallest + slotKind(kind), source: from})
 		}
 	}
 	if len(c.slots) == 0 {
-		c.place.Fail("nothing is kept", "give a Count, Sums, Averages, Mins or Maxs")
+		c.place.Fail("the spec names no number to keep", "give a Count, Sums, Averages, Mins or Maxs")
 	}
 }
 
@@ -153,42 +153,42 @@ func (c *Counter) declareReference() {
 	ref, id := c.docs.MustField(c.reference), c.parents.MustField("_id")
 	switch {
 	case ref.Arrays > 0:
-		c.place.Fail(fmt.Sprintf("the reference %q is an array, or lies inside one", c.reference), "a child has one parent: name a scalar")
+		c.place.Fail(fmt.Sprintf("the reference %q is an array, or is in one", c.reference), "name a field with a single value: a child has one parent")
 	case core.Overlap(c.reference, "_id"):
-		c.place.Fail(fmt.Sprintf("the reference %q is within _id", c.reference), "keep it in a field that can be set")
+		c.place.Fail(fmt.Sprintf("the reference %q is in the _id", c.reference), "use another field: an _id can't change")
 	case !ref.Open && !id.Open && ref.Type != id.Type:
-		c.place.Fail(fmt.Sprintf("the reference %q is a %s, the parents' _id a %s", c.reference, ref.Type, id.Type), "give both one type")
+		c.place.Fail(fmt.Sprintf("the reference %q is of type %s, but the parents' _id is of type %s", c.reference, ref.Type, id.Type), "declare both with the same type")
 	}
 }
 
 func (c *Counter) declareTokens(spec Spec) {
 	switch {
 	case (c.tokens == "") != (c.pending == ""):
-		c.place.Fail("Tokens and Pending come together", "give both, or neither and run in transactions")
+		c.place.Fail("Tokens and Pending belong together", "give both, or leave both out and run in transactions")
 	case spec.Keep != 0 && c.tokens == "":
-		c.place.Fail("Keep without Tokens", "give Tokens and Pending too")
+		c.place.Fail("Keep is given without Tokens", "give Tokens and Pending too")
 	case c.partial && c.tokens != "":
-		c.place.Fail("Partial with Tokens", "operations with tokens need no transaction: leave Partial out")
+		c.place.Fail("Partial is given with Tokens", "leave Partial out: operations with tokens need no transaction")
 	case c.keep < 1 || c.keep > 10_000:
-		c.place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "keep at least one token, and at most 10,000")
+		c.place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "give 1 to 10,000")
 	case c.tokens == "":
 		return
 	}
 	if f := c.parents.CheckArray(c.tokens); !f.Open && f.Type != reflect.TypeFor[bson.ObjectID]() {
-		c.place.Fail(fmt.Sprintf("Tokens %q is an array of %s", c.tokens, f.Type), "declare it as []bson.ObjectID")
+		c.place.Fail(fmt.Sprintf("Tokens %q is an array of type %s", c.tokens, f.Type), "declare it as []bson.ObjectID")
 	}
 	f := c.docs.MustField(c.pending)
 	switch {
 	case strings.Contains(c.pending, "."):
-		c.place.Fail(fmt.Sprintf("Pending %q is not a field of the child itself", c.pending), "give it a field of its own")
+		c.place.Fail(fmt.Sprintf("Pending %q isn't a top-level field of the child", c.pending), "give it a field of its own")
 	case f.Arrays > 0 || !f.Open && f.Type != spec.PendingType:
-		c.place.Fail(fmt.Sprintf("Pending %q is a %s", c.pending, f.Type), "declare it as *denorm.CounterPending, tagged omitempty")
+		c.place.Fail(fmt.Sprintf("Pending %q is of type %s", c.pending, f.Type), "declare it as *denorm.CounterPending, tagged omitempty")
 	case core.Overlap(c.pending, c.reference) || core.Overlap(c.pending, "_id"):
 		c.place.Fail(fmt.Sprintf("Pending %q overlaps the reference or _id", c.pending), "give it a field of its own")
 	}
 	if raw, err := c.docs.Document(reflect.Zero(c.docs.Type()).Interface()); err == nil && !f.Open {
 		if _, err := raw.LookupErr(strings.Split(c.pending, ".")...); err == nil {
-			c.place.Fail(fmt.Sprintf("Pending %q is stored when it is empty", c.pending),
+			c.place.Fail(fmt.Sprintf("Pending %q is stored even when it is empty", c.pending),
 				"declare it as *denorm.CounterPending, tagged omitempty")
 		}
 	}
@@ -199,7 +199,7 @@ func (c *Counter) source(path string, extreme bool) int {
 	f := c.watched(path)
 	date := isDate(f.Type)
 	if !f.Open && !isAmount(f.Type) && !(extreme && date) {
-		c.place.Fail(fmt.Sprintf("the children's path %q is a %s", path, f.Type), "name a number, or for the smallest and greatest a date")
+		c.place.Fail(fmt.Sprintf("the children's path %q is of type %s", path, f.Type), "name a number, or for Mins and Maxs a number or a date")
 	}
 	if i := slices.IndexFunc(c.sources, func(x source) bool { return x.path == path }); i >= 0 {
 		return i
@@ -213,7 +213,7 @@ func (c *Counter) watched(path string) core.Field {
 	f := c.docs.MustField(path)
 	switch {
 	case f.Arrays > 0:
-		c.place.Fail(fmt.Sprintf("the children's path %q lies inside an array, or is one", path), "name a field outside arrays")
+		c.place.Fail(fmt.Sprintf("the children's path %q is an array, or is in one", path), "name a field that is neither an array nor in one")
 	case c.pending != "" && core.Overlap(path, c.pending) || core.Overlap(path, c.reference):
 		c.place.Fail(fmt.Sprintf("the children's path %q overlaps the reference or Pending", path), "name a field of its own")
 	}
@@ -254,7 +254,7 @@ func (c *Counter) OpIndex() model.Index {
 	if c.pending == "" {
 		return model.Index{}
 	}
-	x := c.index(bson.D{{Key: c.pending + ".op", Value: 1}}, "operations that were cut")
+	x := c.index(bson.D{{Key: c.pending + ".op", Value: 1}}, "operations that were interrupted")
 	x.Partial = bson.D{{Key: c.pending + ".op", Value: mql.Exists(true)}}
 	return x
 }
@@ -270,7 +270,7 @@ func (c *Counter) Indexes() []model.Index {
 	for _, s := range c.slots {
 		if s.extreme() {
 			keys := bson.D{{Key: c.reference, Value: 1}, {Key: c.sources[s.source].path, Value: 1}}
-			x := c.index(keys, "the next smallest or greatest; a parent's children")
+			x := c.index(keys, "the next smallest or greatest value; a parent's children")
 			if !slices.ContainsFunc(out, func(y model.Index) bool { return y.Name == x.Name }) {
 				out = append(out, x)
 			}

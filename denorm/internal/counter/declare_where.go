@@ -51,7 +51,7 @@ func (c *Counter) condition(path, op string, v bson.RawValue) {
 	w := condition{path, op, []bson.RawValue{bsonval.Clone(v)}}
 	fail := func(what string) {
 		c.place.Fail(fmt.Sprintf("the condition on %q, {%s: %s}, %s", path, op, model.Shell(v), what),
-			"compare with a number, string, date, boolean or ObjectID; null for equality alone")
+			"use $eq, $ne, $gt, $gte, $lt, $lte, $exists or $in with a number, string, date, boolean or ObjectID; null only with $eq, $ne and $in")
 	}
 	ok := isScalar
 	switch op {
@@ -63,7 +63,7 @@ func (c *Counter) condition(path, op string, v bson.RawValue) {
 	case "$in":
 		list, isList := v.ArrayOK()
 		if !isList {
-			fail("is no list")
+			fail("needs a list")
 		}
 		w.values, _ = list.Values()
 		for i := range w.values {
@@ -71,11 +71,11 @@ func (c *Counter) condition(path, op string, v bson.RawValue) {
 		}
 		ok = func(v bson.RawValue) bool { return v.Type == bson.TypeNull || isScalar(v) }
 	default:
-		fail("is none that can be decided here as on the server")
+		fail("has an unsupported operator")
 	}
 	for _, v := range w.values {
 		if !ok(v) {
-			fail("is not of a scalar")
+			fail("needs a scalar")
 		}
 	}
 	c.where = append(c.where, w)

@@ -56,7 +56,7 @@ func (c *Counter) contribution(at func(path string) (bson.RawValue, error)) (out
 			return out, err
 		}
 		if v.Type == bson.TypeArray {
-			return out, c.docs.Refuse(w.path, nil, "an array can't be compared as its condition is")
+			return out, c.docs.Refuse(w.path, nil, "is an array: Where compares scalars only")
 		}
 		if !w.holds(v) {
 			return out, nil
@@ -82,7 +82,7 @@ func (c *Counter) parentNamed(ref bson.RawValue) (bool, error) {
 	case ref.Type == 0 || ref.Type == bson.TypeNull || ref.Type == bson.TypeUndefined:
 		return false, nil
 	case !stored.IsKey(ref):
-		return false, c.docs.Refuse(c.reference, nil, "a reference can't be an array or a regular expression")
+		return false, c.docs.Refuse(c.reference, nil, "is an array, a regular expression or undefined: a reference is the _id of one document")
 	}
 	return true, nil
 }
@@ -103,11 +103,11 @@ func (c *Counter) amount(s source, v bson.RawValue) (bson.RawValue, error) {
 		return bsonval.Clone(v), nil
 	case bson.TypeDouble, bson.TypeDecimal128:
 		if !isScalar(v) {
-			return v, c.docs.Refuse(s.path, v, "can't be added up: it is no finite number")
+			return v, c.docs.Refuse(s.path, v, "isn't a finite number, so it can't be added up")
 		}
 		return bsonval.Clone(v), nil
 	case bson.TypeArray:
-		return v, c.docs.Refuse(s.path, nil, "an array can't be added up")
+		return v, c.docs.Refuse(s.path, nil, "is an array, which can't be added up")
 	}
 	return bson.RawValue{}, nil
 }
@@ -154,7 +154,7 @@ func (c *Counter) restored(doc bson.Raw) (a contribution) {
 	return a
 }
 
-var errSum = errors.New("the difference doesn't fit a number")
+var errSum = errors.New("the difference is too large for its type")
 
 // difference is a - b, as it is added to a sum. A missing value is 0, and integers stay integers.
 func difference(a, b bson.RawValue) (any, error) {
@@ -215,7 +215,7 @@ func decimalParts(v bson.RawValue) (*big.Int, int, error) {
 	case bson.TypeDecimal128:
 		return v.Decimal128().BigInt()
 	case bson.TypeDouble:
-		return nil, 0, fmt.Errorf("a float and a decimal can't be subtracted exactly")
+		return nil, 0, fmt.Errorf("is a float where the other value is a decimal, or the reverse: their difference isn't exact")
 	}
 	return big.NewInt(asInt(v)), 0, nil
 }
@@ -238,7 +238,7 @@ func (c *Counter) setFields(fields bson.D) (bson.D, error) {
 	}
 	for i, e := range given {
 		if c.pending != "" && core.Overlap(e.Key, c.pending) {
-			return nil, c.docs.Refuse(e.Key, nil, "can't be set")
+			return nil, c.docs.Refuse(e.Key, nil, "can't be set: it is the spec's Pending field, which operations write")
 		}
 		if gone(e) {
 			given[i].Value = nil

@@ -75,7 +75,7 @@ func (c *Counter) inserted(w model.Write, op bson.ObjectID) (doc bson.Raw, t tra
 	}
 	doc = w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
 	if c.pending != "" && doc.Lookup(c.pending).Type != 0 {
-		return nil, t, c.docs.Refuse(c.pending, nil, "a new child has no operation under way: leave it empty")
+		return nil, t, c.docs.Refuse(c.pending, nil, "must be empty in a new child: operations write it")
 	}
 	t.op = op
 	if t.now, err = c.ofDocument(doc); err == nil {
@@ -160,7 +160,7 @@ func (c *Counter) Settle(id any) model.Change[any] {
 // needsPending refuses what only marks make possible.
 func (c *Counter) needsPending() error {
 	if c.pending == "" {
-		return c.docs.Refuse("Pending", nil, "without it, operations are not marked")
+		return c.docs.Refuse("Pending", nil, "is needed: without it, operations leave no mark")
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (c *Counter) plan(s state, steps ...[]model.Step) model.Plan {
 	if len(p.Steps) > 1 {
 		p.Transactional = c.tokens == "" || s.Tx
 		p.Options.AllowPartial = c.partial
-		p.Leaves = "a child whose parents are yet to change, marked if there are tokens"
+		p.Leaves = "a child whose parents have the old numbers; with Tokens it is marked, and Settle finishes the operation"
 	}
 	return p
 }

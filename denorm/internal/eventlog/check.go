@@ -22,7 +22,7 @@ func (l *Log) Checks() []model.Check {
 	name := l.Docs.Name() + ": commits out of order"
 	out := []model.Check{{
 		Name: name, Collection: l.Docs.Name(),
-		Rule: "an aggregate's commits are numbered without gap or overlap, as many numbers as events, under their _id, at times that don't run backwards",
+		Rule: "the events of an aggregate are numbered without gaps or overlaps, each commit's _id has its first number, and times never decrease",
 		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
 			Collection: l.Docs.Name(), Pipeline: mongo.Pipeline{mql.SortID(), mql.Project(headerFields()...)}, Index: model.IDIndex,
 		}}},
@@ -106,24 +106,24 @@ func (l *Log) headerBefore(ctx context.Context, db model.DB, h header) (before h
 // header reads a commit, and says what is wrong with it by itself.
 func (l *Log) header(raw bson.Raw, h *header) string {
 	if err := bson.Unmarshal(raw, h); err != nil {
-		return "is no commit: " + err.Error()
+		return "isn't a commit: " + err.Error()
 	}
 	typed, err := l.key(raw)
 	if err != nil {
-		return "is no commit: " + err.Error()
+		return "isn't a commit: " + err.Error()
 	}
 	k, err := l.Key(typed)
 	if err != nil {
-		return "is no commit: its key is empty"
+		return "isn't a commit: its key is empty"
 	}
 	h.text, h.n = k.text, int64(len(core.Elements(raw.Lookup("events"))))
 	switch {
 	case h.ID != k.ID(h.First):
-		return fmt.Sprintf("begins with event %d, and its _id is not that of its key and this event", h.First)
+		return fmt.Sprintf("begins with event %d, but its _id isn't made of its key and this number", h.First)
 	case h.n != h.Last-h.First+1 || h.n == 0:
-		return fmt.Sprintf("is numbered %d to %d, and holds %d events", h.First, h.Last, h.n)
+		return fmt.Sprintf("is numbered %d to %d, but holds %d events", h.First, h.Last, h.n)
 	case h.n > int64(l.Spec.MaxEvents):
-		return fmt.Sprintf("holds %d events, more than MaxEvents, %d", h.n, l.Spec.MaxEvents)
+		return fmt.Sprintf("holds %d events, but MaxEvents is %d", h.n, l.Spec.MaxEvents)
 	}
 	return ""
 }
@@ -136,11 +136,11 @@ func (h header) follows(before header) string {
 	}
 	switch {
 	case h.First > last+1:
-		return fmt.Sprintf("begins with event %d, and the one before ends with event %d: events are missing", h.First, last)
+		return fmt.Sprintf("begins with event %d, but the previous commit ends with event %d: events are missing", h.First, last)
 	case h.First <= last:
-		return fmt.Sprintf("begins with event %d, and the one before ends with event %d: they overlap", h.First, last)
+		return fmt.Sprintf("begins with event %d, but the previous commit ends with event %d: they overlap", h.First, last)
 	case last > 0 && h.At < before.At:
-		return fmt.Sprintf("has the time %s, before that of the commit before it, %s", model.Shell(h.At), model.Shell(before.At))
+		return fmt.Sprintf("has the time %s, which is before the previous commit's, %s", model.Shell(h.At), model.Shell(before.At))
 	}
 	return ""
 }
@@ -154,7 +154,7 @@ func (l *Log) wrongSnapshots() model.Check {
 		}}
 	}
 	return model.Check{
-		Name: name, Collection: docs.Name(), Rule: "a snapshot is what the events up to its version make",
+		Name: name, Collection: docs.Name(), Rule: "a snapshot equals the state that the events up to its version make",
 		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
 			Collection: docs.Name(), Pipeline: mongo.Pipeline{mql.Match(mql.E("revision", l.Fold.Revision)), mql.SortID()},
 		}}},
@@ -176,7 +176,7 @@ func (l *Log) wrongSnapshots() model.Check {
 			}
 		},
 		Mend: found.Mends(name, docs.Name(), func(rows []bson.Raw) model.Plan {
-			return found.Mended(rows, "some snapshots deleted, others not yet", func(i int, row bson.Raw) model.Write {
+			return found.Mended(rows, "some snapshots deleted; the next check finds the others", func(i int, row bson.Raw) model.Write {
 				if row.Lookup("_id").Type == 0 {
 					return found.NotReturned(docs.Name(), i, "_id")
 				}
@@ -190,7 +190,7 @@ func (l *Log) wrongSnapshots() model.Check {
 func (l *Log) wrong(ctx context.Context, db model.DB, raw bson.Raw) (string, error) {
 	claimed, err := statusOf(raw)
 	if err != nil {
-		return "is no snapshot: " + err.Error(), nil
+		return "isn't a snapshot: " + err.Error(), nil
 	}
 	typed, value, err := l.Fold.Decode(raw)
 	var k Key
@@ -199,7 +199,7 @@ func (l *Log) wrong(ctx context.Context, db model.DB, raw bson.Raw) (string, err
 	}
 	switch {
 	case err != nil:
-		return "is no snapshot: " + err.Error(), nil
+		return "isn't a snapshot: " + err.Error(), nil
 	case claimed.Version < 1:
 		return fmt.Sprintf("claims version %d", claimed.Version), nil
 	}
@@ -213,7 +213,7 @@ func (l *Log) wrong(ctx context.Context, db model.DB, raw bson.Raw) (string, err
 		}
 	}
 	if s.Version != claimed.Version {
-		return fmt.Sprintf("claims version %d, and the commit there ends with event %d", claimed.Version, s.Version), nil
+		return fmt.Sprintf("claims version %d, but the commit there ends with event %d", claimed.Version, s.Version), nil
 	}
 	again, err := l.Fold.Encode(typed, s)
 	if err != nil {
@@ -223,7 +223,7 @@ func (l *Log) wrong(ctx context.Context, db model.DB, raw bson.Raw) (string, err
 		return "", err
 	}
 	if s.At != claimed.At || !reflect.DeepEqual(s.Value, value) {
-		return fmt.Sprintf("differs from what the events up to version %d make", s.Version), nil
+		return fmt.Sprintf("differs from the state that the events up to version %d make", s.Version), nil
 	}
 	return "", nil
 }

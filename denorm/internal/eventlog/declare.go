@@ -67,17 +67,17 @@ func Declare(docs *core.Docs, key reflect.Type, hasFold bool, fold Fold, spec Sp
 	case spec.MaxBytes < 0 || spec.MaxBytes > stored.MaxBytes:
 		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
 	case items.Arrays > 1 || !items.Open && items.Type.Kind() != reflect.Interface && !stored.IsDocumentType(items.Type):
-		place.Fail(fmt.Sprintf("events are a %s, which is not stored as a document", items.Type), "wrap each event in a struct")
+		place.Fail(fmt.Sprintf("events are of type %s, which isn't stored as a document", items.Type), "wrap each event in a struct")
 	case !keytext.IsKeyType(key):
-		place.Fail(fmt.Sprintf("keys are a %s, which can't be written into an _id", key), "use a kind of string or integer, or bson.ObjectID")
+		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key), "use a string type, an integer type or bson.ObjectID")
 	case !hasFold:
-		place.Fail("there is no Fold", "give the function that applies an event to a state")
+		place.Fail("Fold is nil", "give a function that applies an event to a state")
 	case (fold.Docs == nil) != (spec.Every == 0):
-		place.Fail("Snapshots and Every come together", "give the collection of the snapshots and how many events lie between two, or neither")
+		place.Fail("Snapshots and Every belong together", "give both the collection of the snapshots and the number of events between two snapshots, or leave both out")
 	case spec.Every < 0:
-		place.Fail(fmt.Sprintf("Every is %d", spec.Every), "give how many events lie between two snapshots")
+		place.Fail(fmt.Sprintf("Every is %d", spec.Every), "give the number of events between two snapshots, 1 or more")
 	case fold.Docs != nil && fold.Docs.Name() == docs.Name():
-		place.Fail("snapshots and commits are in one collection", "give the snapshots another collection")
+		place.Fail("snapshots and commits are in the same collection", "give the snapshots another collection")
 	}
 	if fold.Docs != nil {
 		fold.Docs.MustField("state")
@@ -91,7 +91,7 @@ func (l *Log) Indexes() []model.Index { return []model.Index{l.opIndex()} }
 
 func (l *Log) opIndex() model.Index {
 	// DocumentDB fails at queries of an indexed field that is called op.
-	x := commands.Index(l.Docs.Name(), "the commit of an operation; a token is used once for a key", mql.E("key", 1), mql.E("token", 1))
+	x := commands.Index(l.Docs.Name(), "the commit of an operation; a key uses each token once", mql.E("key", 1), mql.E("token", 1))
 	x.Unique = true
 	return x
 }
@@ -120,7 +120,7 @@ type Key struct {
 func (l *Log) Key(key any) (k Key, err error) {
 	text, ok := keytext.Of(key)
 	if !ok {
-		return k, l.Docs.Refuse("key", nil, "the key is empty")
+		return k, l.Docs.Refuse("key", nil, "the key is empty: give the key of the aggregate")
 	}
 	value, err := l.Docs.Encode(key)
 	if err != nil {

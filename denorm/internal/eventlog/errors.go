@@ -35,9 +35,9 @@ func (l *Log) reused(op bson.ObjectID) error {
 
 // versionError says which version was expected. actual is -1 where another append was first and nothing more is known.
 func (l *Log) versionError(k Key, expected, actual int64) error {
-	is := fmt.Sprintf("is at version %d", actual)
+	is := fmt.Sprintf("it is at version %d", actual)
 	if actual < 0 {
 		is = "another append came first"
 	}
-	return l.errorf(ErrVersion, "%s was expected at version %d, and %s", k, expected, is)
+	return l.errorf(ErrVersion, "%s was expected at version %d, but %s", k, expected, is)
 }

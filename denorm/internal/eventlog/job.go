@@ -39,10 +39,10 @@ func (p *Projection) begin(at Pointer) (Pointer, error) {
 	case at.Building != 0 && at.BuildingRevision == p.fold.Revision:
 		return at, nil
 	case at.Building != 0:
-		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("generation %d is being built by revision %d: Switch to it, or Drop it",
+		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("revision %[2]d is building generation %[1]d: Switch to it or Drop it first",
 			at.Building, at.BuildingRevision))
 	case at.LiveRevision > p.fold.Revision:
-		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("the live generation has revision %d", at.LiveRevision))
+		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("is older than the live generation's revision, %d", at.LiveRevision))
 	}
 	to := at
 	to.Building = max(at.Last, at.Live) + 1
@@ -55,7 +55,7 @@ func (p *Projection) close(at Pointer) (Pointer, error) {
 	to := at
 	switch {
 	case at.Building != 0 && at.BuildingRevision != p.fold.Revision:
-		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("generation %d is being built by revision %d", at.Building, at.BuildingRevision))
+		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("revision %[2]d is building generation %[1]d: Drop it first, or switch with that revision", at.Building, at.BuildingRevision))
 	case at.Building != 0:
 		to.Closing = true
 	}
@@ -95,9 +95,9 @@ func (p *Projection) pass(ctx context.Context, b *model.Batch, first func(Pointe
 		return nil
 	case b.DryRun: // the pointer may not say so
 	case at.Building != place.Generation:
-		return p.docs.Refuse("generation", place.Generation, "was given up while the job ran")
+		return p.docs.Refuse("generation", place.Generation, "was dropped while the job ran: run Rebuild again")
 	case last != nil && !at.Closing:
-		return p.docs.Refuse("generation", place.Generation, "was opened again while the job ran")
+		return p.docs.Refuse("generation", place.Generation, "accepts writes again, since another process changed the pointer while the job ran: run Switch again")
 	}
 	n, err := p.fill(ctx, b, &place)
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (
 	if len(steps) == 0 || b.DryRun {
 		return len(firsts), nil
 	}
-	r, err := commands.Leaving("some documents of the new generation, others not yet", steps...).Run(ctx, b.DB)
+	r, err := commands.Leaving("some documents of the new generation; the next run of the job adds the others", steps...).Run(ctx, b.DB)
 	b.Modified += r.Modified()
 	return len(firsts), err
 }

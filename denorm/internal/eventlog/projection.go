@@ -39,11 +39,11 @@ func DeclareProjection(log *Log, docs *core.Docs, hasFold bool, fold Fold, place
 	place := core.Place("NewProjection of " + docs.Name())
 	switch {
 	case !hasFold:
-		place.Fail("there is no Fold", "give the function that applies an event to a view")
+		place.Fail("Fold is nil", "give a function that applies an event to a view")
 	case poll < 0:
-		place.Fail(fmt.Sprintf("Poll is %v", poll), "give how late a commit may become visible, or 0")
+		place.Fail(fmt.Sprintf("Poll is %v", poll), "give the longest delay after which a commit becomes visible, or 0")
 	case docs.Name() == log.Docs.Name() || places == log.Docs.Name() || places == docs.Name():
-		place.Fail("views, places and commits share a collection", "give each of them a collection of its own")
+		place.Fail("views, places and commits must not share a collection", "give each of them a collection of its own")
 	}
 	docs.MustField("state")
 	return &Projection{log, docs, fold, places, poll}
@@ -123,7 +123,7 @@ func (p *Projection) targets(at Pointer) (out []int64, err error) {
 		out = append(out, at.Live)
 	}
 	if len(out) == 0 && p.fold.Revision > max(at.LiveRevision, at.BuildingRevision) {
-		err = p.docs.Refuse("Revision", p.fold.Revision, "no generation has it: run Rebuild")
+		err = p.docs.Refuse("Revision", p.fold.Revision, "no generation has this revision: run Rebuild")
 	}
 	return out, err
 }
@@ -226,7 +226,7 @@ func (p *Projection) decide(c catching) (model.Plan, error) {
 		}
 		steps = append(steps, w)
 	}
-	return commands.Leaving("a document of one generation brought up to date, of the other not yet", steps...), nil
+	return commands.Leaving("a document that is up to date in one generation only", steps...), nil
 }
 
 // Stream is the stream of commits that brings documents up to date.
@@ -299,16 +299,16 @@ func (p *Projection) Generations() model.Change[Pointer] {
 // Drop deletes a generation that is not live. One that is being built is given up first.
 func (p *Projection) Drop(generation int64) model.Change[any] {
 	if generation < 1 {
-		return commands.RefusedChange[any](p.docs.Name(), p.docs.Refuse("generation", generation, "generations are numbered from 1"))
+		return commands.RefusedChange[any](p.docs.Name(), p.docs.Refuse("generation", generation, "must be 1 or more: generations are numbered from 1"))
 	}
 	return commands.Untyped(model.Change[Pointer]{
 		Name: "drop " + p.docs.Name(), Attempts: 8, Read: p.pointer,
 		Decide: func(at Pointer) (model.Plan, error) {
 			switch {
 			case generation == at.Live:
-				return model.Plan{}, p.docs.Refuse("generation", generation, "is the live one: readers read it")
+				return model.Plan{}, p.docs.Refuse("generation", generation, "is the live generation, which readers use: switch to another generation first")
 			case generation > at.Last:
-				return model.Plan{}, p.docs.Refuse("generation", generation, "there is no such generation yet")
+				return model.Plan{}, p.docs.Refuse("generation", generation, "doesn't exist: no generation has this number yet")
 			}
 			var steps []model.Step
 			if generation == at.Building {
@@ -319,7 +319,7 @@ func (p *Projection) Drop(generation int64) model.Change[any] {
 			steps = append(steps, model.Write{
 				Collection: p.Name(generation), Once: true, Final: true, Model: &mongo.DeleteManyModel{Filter: bson.D{}},
 			})
-			return commands.Leaving("some documents of a generation that nobody reads", steps...), nil
+			return commands.Leaving("some documents of a generation that nobody reads; run Drop again", steps...), nil
 		},
 	})
 }

@@ -54,7 +54,7 @@ func (l *Log) next(f Fold, k Key, s State, commit bson.Raw, upTo int64) (State, 
 	case err != nil:
 		return s, err
 	case h.First != s.Version+1 || h.Last < h.First:
-		return s, l.errorf(ErrGap, "the log of %s lacks events: event %d comes after event %d", k, h.First, s.Version)
+		return s, l.errorf(ErrGap, "events of %s are missing: event %d follows event %d", k, h.First, s.Version)
 	}
 	value, err := f.Step(s.Value, commit, s.Version, upTo)
 	if err != nil {
@@ -188,7 +188,7 @@ func (l *Log) Load(key any) model.Change[State] {
 func (l *Log) At(key any, version int64) model.Change[State] {
 	var bad error
 	if version < 0 || version > maxVersion {
-		bad = l.Docs.Refuse("version", version, "a version is from 0 to 9999999999999999")
+		bad = l.Docs.Refuse("version", version, "must be from 0 to 9999999999999999")
 	}
 	return reading(l, "load", key, bad, func(ctx context.Context, db model.DB, k Key) (State, error) {
 		if version == 0 {
@@ -235,9 +235,9 @@ func (l *Log) Commits(key any, from, to int64) (bson.D, error) {
 	case err != nil:
 		return nil, err
 	case from < 1 || from > maxVersion:
-		return nil, l.Docs.Refuse("from", from, "events are numbered from 1")
+		return nil, l.Docs.Refuse("from", from, "must be 1 or more: events are numbered from 1")
 	case to < from || to > maxVersion:
-		return nil, l.Docs.Refuse("to", to, "is before from, or too large: give 0 for all")
+		return nil, l.Docs.Refuse("to", to, "is before from, or too large: give 0 for all later events")
 	}
 	filter := k.From(max(1, from-int64(l.Spec.MaxEvents)+1), to)
 	if from > 1 {

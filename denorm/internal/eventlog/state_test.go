@@ -326,7 +326,7 @@ func TestEventLogDeclarations(t *testing.T) {
 		"no Fold": declare(spec{}), "Every alone": declare(spec{Fold: apply, Every: 3}), "Snapshots alone": declare(spec{Fold: apply, Snapshots: snapshots}),
 		"a negative Every": declare(spec{Fold: apply, Snapshots: snapshots, Every: -1}), "negative MaxEvents": declare(spec{Fold: apply, MaxEvents: -1}),
 		"too many MaxEvents": declare(spec{Fold: apply, MaxEvents: 1e6}), "MaxBytes": declare(spec{Fold: apply, MaxBytes: 17 << 20}),
-		"one collection": declare(spec{Fold: apply, Snapshots: snapshots.Named("commits"), Every: 3}),
+		"snapshots and commits are in the same collection": declare(spec{Fold: apply, Snapshots: snapshots.Named("commits"), Every: 3}),
 		"events are numbers": func() {
 			denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, int], string]("x"), denorm.EventLogSpec[string, int, int]{Fold: func(a, b int) (int, error) { return a + b, nil }})
 		},

@@ -27,11 +27,11 @@ func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw,
 	last := after + int64(events.N)
 	switch {
 	case events.N == 0:
-		return nil, l.Docs.Refuse("events", nil, "there is none to append")
+		return nil, l.Docs.Refuse("events", nil, "no events were given: give at least one")
 	case events.N > l.Spec.MaxEvents:
-		return nil, l.Docs.Refuse("events", events.N, fmt.Sprintf("are more than MaxEvents, %d", l.Spec.MaxEvents))
+		return nil, l.Docs.Refuse("events", events.N, fmt.Sprintf("are more events than MaxEvents, %d", l.Spec.MaxEvents))
 	case after < 0 || last > maxVersion:
-		return nil, l.Docs.Refuse("expected", after, "a version is from 0 to 9999999999999999")
+		return nil, l.Docs.Refuse("expected", after, "must be from 0 to 9999999999999999")
 	}
 	raw, err := events.Commit(k.ID(after+1), after+1, last, at)
 	if err != nil {
@@ -40,11 +40,11 @@ func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw,
 	list := raw.Lookup("events")
 	for i, e := range core.Elements(list) {
 		if e.Type != bson.TypeEmbeddedDocument {
-			return nil, l.Docs.Refuse(fmt.Sprintf("events.%d", i), e, "is not stored as a document")
+			return nil, l.Docs.Refuse(fmt.Sprintf("events.%d", i), e, "must be stored as a document: wrap the event in a struct")
 		}
 	}
 	if size := int64(len(list.Value)); size > l.Spec.MaxBytes {
-		return nil, l.Docs.Refuse("events", size, fmt.Sprintf("are more bytes than MaxBytes, %d", l.Spec.MaxBytes))
+		return nil, l.Docs.Refuse("events", size, fmt.Sprintf("have more bytes than MaxBytes, %d", l.Spec.MaxBytes))
 	}
 	return raw, nil
 }
@@ -55,7 +55,7 @@ func (l *Log) opAndTime(at time.Time, op bson.ObjectID) error {
 	case op.IsZero():
 		return l.Docs.Refuse("op", nil, commands.NoToken)
 	case at.IsZero():
-		return l.Docs.Refuse("at", nil, "the time is empty: pass when the events happened")
+		return l.Docs.Refuse("at", nil, "is the zero time: pass the time of the events")
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (l *Log) decideAppend(k Key, expected int64, raw bson.Raw, a appending) (mo
 	case a.Head.Token == op:
 		return model.Plan{}, l.reused(op)
 	case bson.DateTime(at) < a.Head.At:
-		return model.Plan{}, l.errorf(stored.ErrEarlier, "the time %s is before that of the last commit, %s", model.Shell(bson.DateTime(at)), model.Shell(a.Head.At))
+		return model.Plan{}, l.errorf(stored.ErrEarlier, "the time %s is before the last commit's, %s", model.Shell(bson.DateTime(at)), model.Shell(a.Head.At))
 	}
 	return model.NewPlan(l.insert(k, raw, l.versionError(k, expected, -1), l.reused(op))), nil
 }
@@ -145,7 +145,7 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 		err = l.opAndTime(at, op)
 	}
 	if err == nil && decide == nil {
-		err = l.Docs.Refuse("decide", nil, "is nil")
+		err = l.Docs.Refuse("decide", nil, "is nil: give the function that decides the events")
 	}
 	if err != nil {
 		return commands.RefusedChange[Loaded](l.Docs.Name(), err)
@@ -210,7 +210,7 @@ func (l *Log) applied(ctx context.Context, db model.DB, k Key, op bson.ObjectID)
 func (l *Log) Snapshot(key any) model.Change[Loaded] {
 	k, err := l.Key(key)
 	if err == nil && l.Spec.Every == 0 {
-		err = l.Docs.Refuse("Snapshots", nil, "the log has none")
+		err = l.Docs.Refuse("Snapshots", nil, "the spec has no Snapshots: declare their collection")
 	}
 	if err != nil {
 		return commands.RefusedChange[Loaded](l.Docs.Name(), err)

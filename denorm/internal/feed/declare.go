@@ -33,24 +33,24 @@ func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream 
 	spec.Places = cmp.Or(spec.Places, defaultPlaces)
 	switch {
 	case name == "":
-		place.Fail("the feed has no name", "give one, under which its place is stored")
+		place.Fail("the spec has no name", "give a name, under which the feed's place is stored")
 	case none:
-		place.Fail("there is no function", "give one that computes a plan from a change")
+		place.Fail("the function is nil", "give a function that computes a plan from a change")
 	case spec.Places == source.Name():
-		place.Fail("Places is the collection that is watched", "name another collection")
+		place.Fail("Places is the watched collection itself", "name another collection")
 	case spec.Overlap < 0:
-		place.Fail(fmt.Sprintf("Overlap is %v", spec.Overlap), "give how far a poll goes back, or 0")
+		place.Fail(fmt.Sprintf("Overlap is %v", spec.Overlap), "give the time that a poll goes back, or 0")
 	}
 	if spec.Mark != "" {
 		if err := core.CheckKey(spec.Mark); err != nil || spec.Mark == "_id" {
-			place.Fail(fmt.Sprintf("Mark is %q", spec.Mark), "name a field of the source, without dots, that is the feed's own")
+			place.Fail(fmt.Sprintf("Mark is %q", spec.Mark), "name a field of the source, without dots, that only the feed writes")
 		}
 		if f, err := source.Field(spec.Mark); err == nil && !f.Open && f.Type.Kind() != reflect.String {
-			place.Fail(fmt.Sprintf("Mark %q is a %s in the documents", spec.Mark, f.Type), "name a field that the documents don't have, or a string")
+			place.Fail(fmt.Sprintf("Mark %q is of type %s in the documents", spec.Mark, f.Type), "name a field that the documents don't have, or a string")
 		}
 	}
 	if spec.Since == "" && spec.Overlap > 0 {
-		place.Fail("an Overlap without Since", "name the field that is polled by")
+		place.Fail("Overlap is given without Since", "name in Since the field to poll by")
 	}
 	if spec.Since != "" {
 		f, err := source.Field(spec.Since)
@@ -60,13 +60,13 @@ func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream 
 		case err != nil:
 			place.Fail(err.Error(), "name a field that grows with each write")
 		case f.Arrays > 0 || !clock && !growing(f.Type):
-			place.Fail(fmt.Sprintf("Since %q is a %s", spec.Since, f.Type),
+			place.Fail(fmt.Sprintf("Since %q is of type %s", spec.Since, f.Type),
 				"name a time, an ObjectID, an integer or a string that grows with each write")
 		case !clock && spec.Overlap > 0:
-			place.Fail(fmt.Sprintf("an Overlap, though Since %q is a %s", spec.Since, f.Type),
-				"leave it out: only times and ObjectIDs overlap by a time")
+			place.Fail(fmt.Sprintf("Overlap is given, but Since %q is of type %s", spec.Since, f.Type),
+				"leave Overlap out: only times and ObjectIDs can go back by a time")
 		case core.Overlap(spec.Since, spec.Mark):
-			place.Fail("Since and Mark are one field", "name two")
+			place.Fail("Since and Mark are the same field", "name two different fields")
 		}
 	}
 	return model.Stream{
@@ -87,7 +87,7 @@ func placeOf(source, name string) core.Place {
 func Try(s model.Stream, sample bson.Raw, err error) {
 	place := placeOf(s.Collection, s.Name)
 	if err != nil {
-		place.Fail("the sample: "+err.Error(), "give a document such as the feed will meet")
+		place.Fail("the sample: "+err.Error(), "give a sample document like those that the feed will process")
 	}
 	steps := 0
 	for _, kind := range []model.EventKind{model.Inserted, model.Updated, model.Replaced, model.Deleted, model.Scanned} {
@@ -101,19 +101,19 @@ func Try(s model.Stream, sample bson.Raw, err error) {
 		plan, err := s.PlanFor(e)
 		if err != nil {
 			place.Fail(fmt.Sprintf("the plan for the sample, %s: %v", kind, err),
-				"write what may be written twice: set, replace or delete under an _id that the change gives; or give another sample")
+				"make the plan repeatable: set, replace or delete documents by an _id from the change; or give another sample")
 		}
 		steps += len(plan.Steps)
 	}
 	if steps == 0 {
-		place.Fail("the plans for the sample have nothing to do, so that nothing is known of them",
-			"give a sample that the function copies")
+		place.Fail("the plans for the sample are empty, so they can't be checked",
+			"give a sample for which the function writes something")
 	}
 }
 
 // Index is the index that polling reads by.
 func Index(s model.Stream) model.Index {
-	why := "what was written since the last poll of feed " + s.Name
+	why := "the documents that were written since the last poll of feed " + s.Name
 	return commands.Index(s.Collection, why, mql.E(s.Since, 1), mql.E("_id", 1))
 }
 

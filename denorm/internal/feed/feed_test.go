@@ -218,11 +218,11 @@ func TestFeedDeclarations(t *testing.T) {
 		apply        func(feedChange) model.Plan
 		spec         denorm.FeedSpec
 	}{
-		{"no function", "no function", nil, denorm.FeedSpec{}},
-		{"adds", "not repeatable", write(&mongo.UpdateOneModel{Filter: id, Update: inc}, "c"), denorm.FeedSpec{}},
-		{"pushes", "not repeatable", write(&mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$push", Value: bson.D{{Key: "n", Value: 1}}}}}, "c"), denorm.FeedSpec{}},
-		{"inserts without an _id", "not repeatable", write(&mongo.InsertOneModel{Document: bson.D{}}, "c"), denorm.FeedSpec{}},
-		{"is transactional", "not repeatable", func(feedChange) model.Plan {
+		{"the function is nil", "the function is nil", nil, denorm.FeedSpec{}},
+		{"adds", "docmodel: the plan isn't repeatable: running it twice may do more than running it once", write(&mongo.UpdateOneModel{Filter: id, Update: inc}, "c"), denorm.FeedSpec{}},
+		{"pushes", "docmodel: the plan isn't repeatable: running it twice may do more than running it once", write(&mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$push", Value: bson.D{{Key: "n", Value: 1}}}}}, "c"), denorm.FeedSpec{}},
+		{"inserts without an _id", "docmodel: the plan isn't repeatable: running it twice may do more than running it once", write(&mongo.InsertOneModel{Document: bson.D{}}, "c"), denorm.FeedSpec{}},
+		{"is transactional", "docmodel: the plan isn't repeatable: running it twice may do more than running it once", func(feedChange) model.Plan {
 			return model.Plan{Transactional: true, Steps: []model.Step{model.Write{Collection: "c", Model: &mongo.DeleteOneModel{Filter: id}}}}
 		}, denorm.FeedSpec{}},
 		{"adds for deletions only", "deleted: docmodel: the plan is not repeatable", func(c feedChange) model.Plan {
@@ -232,7 +232,7 @@ func TestFeedDeclarations(t *testing.T) {
 			return write(&mongo.UpdateOneModel{Filter: id, Update: inc}, "c")(c)
 		}, denorm.FeedSpec{}},
 		{"has bad input", "is nil", func(feedChange) model.Plan { return model.RefusedPlan("c", errors.New("is nil")) }, denorm.FeedSpec{}},
-		{"does nothing", "nothing to do", func(feedChange) model.Plan { return model.Plan{} }, denorm.FeedSpec{}},
+		{"does nothing", "the plans for the sample are empty, so they can't be checked", func(feedChange) model.Plan { return model.Plan{} }, denorm.FeedSpec{}},
 		{"writes to the source", "Mark", write(&mongo.UpdateOneModel{Filter: id, Update: set}, "boards"), denorm.FeedSpec{}},
 		{"replaces in the source", "only updates", write(&mongo.ReplaceOneModel{Filter: id, Replacement: bson.D{}}, "boards"), denorm.FeedSpec{Mark: "feed"}},
 		{"deletes in the source", "only updates", write(&mongo.DeleteOneModel{Filter: id}, "boards"), denorm.FeedSpec{Mark: "feed"}},

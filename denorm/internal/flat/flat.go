@@ -28,10 +28,10 @@ func Declare(place core.Place, n List) List {
 	list := n.Docs.MustField(n.Path)
 	switch {
 	case core.Overlap(n.Path, "_id"):
-		place.Fail(fmt.Sprintf("path %q is within _id", n.Path), "an _id is not stored flat")
+		place.Fail(fmt.Sprintf("path %q is in the _id", n.Path), "an _id is not stored flat")
 	case list.Open:
 	case !list.IsArray() || list.Arrays > 1:
-		place.Fail(fmt.Sprintf("path %q is not an array, or lies inside another", n.Path), "name a slice field that no array is around")
+		place.Fail(fmt.Sprintf("path %q isn't an array, or is in another array", n.Path), "name a slice field that isn't in an array")
 	case len(n.Fields) == 0 && stored.IsDocumentType(list.Type):
 		place.Fail(fmt.Sprintf("the elements at %q are documents", n.Path), "name their fields in Fields")
 	}
@@ -39,9 +39,9 @@ func Declare(place core.Place, n List) List {
 		below := n.Docs.MustField(n.Path + "." + f)
 		switch {
 		case core.CheckKey(f) != nil:
-			place.Fail(fmt.Sprintf("field %q of the elements is no single name", f), "name a field of the elements themselves, without dots")
+			place.Fail(fmt.Sprintf("field %q isn't a top-level field of the elements", f), "name a field without dots")
 		case below.Arrays > 1:
-			place.Fail(fmt.Sprintf("field %q of the elements is an array", f), "only one list can be stored flat: leave the field out of the elements")
+			place.Fail(fmt.Sprintf("field %q of the elements is an array", f), "leave the field out of the elements: a flat list can't contain a list")
 		case slices.Contains(n.Fields[:i], f):
 			place.Fail(fmt.Sprintf("field %q is named twice", f), "name each field once")
 		}
@@ -107,13 +107,13 @@ func (n *List) Element(i int, v bson.RawValue) (Element, error) {
 	place := fmt.Sprintf("%s[%d]", n.Path, i)
 	if len(n.Fields) == 0 {
 		if v.Type == bson.TypeArray {
-			return nil, n.Docs.Refuse(place, v, "a list within the list can't be stored flat")
+			return nil, n.Docs.Refuse(place, v, "is a list within the list, which can't be stored flat")
 		}
 		return Element{v}, nil
 	}
 	doc, ok := v.DocumentOK()
 	if !ok {
-		return nil, n.Docs.Refuse(place, v, "the element is not a document")
+		return nil, n.Docs.Refuse(place, v, "must be a document")
 	}
 	elems, err := doc.Elements()
 	if err != nil {
@@ -126,11 +126,11 @@ func (n *List) Element(i int, v bson.RawValue) (Element, error) {
 		case at < 0 && n.Beside:
 			continue
 		case at < 0:
-			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "is not among the declared Fields, and would be lost")
+			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "isn't one of the declared Fields, and would be lost: declare it")
 		case out[at].Type != 0:
-			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "stands twice in the element")
+			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "occurs twice in the element")
 		case e.Value().Type == bson.TypeArray:
-			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "a list within the list can't be stored flat")
+			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "is a list within the list, which can't be stored flat")
 		}
 		out[at] = e.Value()
 	}
@@ -157,14 +157,14 @@ func (n *List) Nested(e Element) any {
 // ConditionsOn checks conditions on fields of one element: each field is declared, and named once.
 func (n *List) ConditionsOn(conditions bson.D) error {
 	if len(conditions) == 0 {
-		return n.Docs.Refuse(n.Path, nil, "no condition was given")
+		return n.Docs.Refuse(n.Path, nil, "no condition was given: give at least one")
 	}
 	for i, c := range conditions {
 		if !slices.Contains(n.Columns(), c.Key) {
-			return n.Docs.Refuse(n.Path, c.Key, "is not a field of the elements")
+			return n.Docs.Refuse(n.Path, c.Key, "isn't one of the declared Fields of the elements")
 		}
 		if slices.ContainsFunc(conditions[:i], func(o bson.E) bool { return o.Key == c.Key }) {
-			return n.Docs.Refuse(n.Path+"."+c.Key, nil, "has two conditions: join their operators in one")
+			return n.Docs.Refuse(n.Path+"."+c.Key, nil, "has two conditions: put their operators into one condition")
 		}
 	}
 	return nil

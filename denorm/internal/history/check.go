@@ -25,13 +25,13 @@ func (h *History) unfinished() model.Check {
 		V    int64         `bson:"v"`
 		Mark bson.RawValue `bson:"mark"`
 	}
-	name := fmt.Sprintf("%s.%s: deletions under way", h.docs.Name(), h.revised)
+	name := fmt.Sprintf("%s.%s: unfinished deletions", h.docs.Name(), h.revised)
 	return model.Check{
-		Name: name, Collection: h.docs.Name(), Age: time.Minute, Rule: "no document is marked as gone",
+		Name: name, Collection: h.docs.Name(), Age: time.Minute, Rule: "no document is marked as deleted",
 		Pipeline: append(found.Pipeline(bson.D{mql.E(h.revised+".gone", true)},
 			mql.E("at", "$"+h.revised+".at"), mql.E("v", "$"+h.version), mql.E("mark", "$"+h.revised)), mql.SortID()),
 		Tell: found.Tells(func(r row, f *model.Finding) {
-			f.ID, f.Since, f.Problem = r.ID, r.At, "is marked as gone, and still stored"
+			f.ID, f.Since, f.Problem = r.ID, r.At, "is marked as deleted, but still exists"
 		}),
 		Mend: found.Mends(name, h.docs.Name(), func(rows []row) model.Plan {
 			var steps []model.Step
@@ -58,7 +58,7 @@ func (h *History) behind() model.Check {
 		Version int64         `bson:"v"`
 		Newest  int64         `bson:"newest"`
 	}
-	name := fmt.Sprintf("%s.%s: versions behind their revisions", h.docs.Name(), h.version)
+	name := fmt.Sprintf("%s.%s: versions below those of the revisions", h.docs.Name(), h.version)
 	newest := mongo.Pipeline{newestFirst, limit(1), mql.Project(mql.E("v", "$_id.v"))}
 	lookup := bson.D{mql.E("from", h.revisions.Name()), mql.E("localField", "_id"), mql.E("foreignField", "_id.id"), mql.E("pipeline", newest), mql.E("as", "rows")}
 	return model.Check{
@@ -69,10 +69,10 @@ func (h *History) behind() model.Check {
 			mql.Match(mql.E("$expr", mql.Op("$gt", "$newest", "$v"))), mql.SortID(),
 		},
 		Tell: found.Tells(func(r row, f *model.Finding) {
-			f.ID, f.Problem = r.ID, fmt.Sprintf("has version %d, and a revision has version %d", r.Version, r.Newest)
+			f.ID, f.Problem = r.ID, fmt.Sprintf("has version %d, but a revision has version %d", r.Version, r.Newest)
 		}),
 		Mend: found.Mends(name, h.docs.Name(), func(rows []row) model.Plan {
-			return found.Mended(rows, "some versions raised, others not yet", func(i int, r row) model.Write {
+			return found.Mended(rows, "some versions raised; the next check finds the others", func(i int, r row) model.Write {
 				if r.ID.Type == 0 {
 					return found.NotReturned(h.docs.Name(), i, "_id")
 				}
@@ -98,7 +98,7 @@ func (h *History) gaps() model.Check {
 			mql.Match(mql.E("$expr", mql.Op("$lt", "$n", mql.Op("$subtract", mql.Op("$add", "$last", 1), "$first")))), mql.SortID(),
 		},
 		Tell: found.Tells(func(r row, f *model.Finding) {
-			f.ID, f.Problem = r.ID, fmt.Sprintf("has %d revisions from version %d to %d", r.N, r.First, r.Last)
+			f.ID, f.Problem = r.ID, fmt.Sprintf("has only %d revisions from version %d to %d", r.N, r.First, r.Last)
 		}),
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNoRevision says that no revision of that version is stored.
-var ErrNoRevision = fmt.Errorf("docmodel: no revision of this version is stored: %w", model.ErrNotFound)
+var ErrNoRevision = fmt.Errorf("docmodel: this version has no stored revision: %w", model.ErrNotFound)
 
 // A History is a denorm.History without its types.
 type History struct {
@@ -51,21 +51,21 @@ func Declare(docs, revisions *core.Docs, s Spec) *History {
 	v := docs.MustField(h.version)
 	switch {
 	case v.Arrays > 0 || v.NullParent() != "" || v.StoresNull() || !v.Open && v.Type != reflect.TypeFor[int64]():
-		place.Fail(fmt.Sprintf("the version at %q is no plain int64", h.version), "declare it as an int64 outside arrays")
+		place.Fail(fmt.Sprintf("the version %q isn't a plain int64", h.version), "declare it as an int64 that isn't in an array")
 	case core.Overlap(h.version, "_id"):
-		place.Fail("the version is within _id, which can't change", "name another field")
+		place.Fail("the version is in the _id, which can't change", "name another field")
 	}
 	r := docs.MustField(h.revised)
 	if r.Arrays > 0 || r.NullParent() != "" || !r.Open && r.Type != s.RevisedType {
-		place.Fail(fmt.Sprintf("the field at %q is no denorm.Revised", h.revised), "declare it as a *denorm.Revised outside arrays, tagged omitempty")
+		place.Fail(fmt.Sprintf("the field %q isn't a denorm.Revised", h.revised), "declare it as *denorm.Revised, tagged omitempty, not in an array")
 	}
 	for _, path := range h.spared {
 		if docs.MustField(path); h.keeps(path) {
-			place.Fail(fmt.Sprintf("Uncounted %q holds what the technique keeps", path), "name paths that other techniques write")
+			place.Fail(fmt.Sprintf("Uncounted %q holds a field that the technique writes", path), "name paths that other techniques write")
 		}
 	}
 	if core.Overlap(h.version, h.revised) {
-		place.Fail("the version and the note of the change are at one path", "name two fields")
+		place.Fail("the version and the note of the change have the same path", "name two different fields")
 	}
 	h.declarePersonal(place)
 	return h
@@ -73,23 +73,23 @@ func Declare(docs, revisions *core.Docs, s Spec) *History {
 
 func (h *History) declarePersonal(place core.Place) {
 	if (h.subject == "") != (len(h.personal) == 0) {
-		place.Fail("Subject and Personal come together", "say whom a document is about, and which of its fields are erased with that person")
+		place.Fail("Subject and Personal belong together", "give both, or leave both out: Subject names the person that a document is about, Personal the fields to erase")
 	}
 	if h.subject == "" {
 		return
 	}
 	if f := h.docs.MustField(h.subject); f.Arrays > 0 {
-		place.Fail(fmt.Sprintf("Subject %q is or crosses an array", h.subject), "name a field that holds one value")
+		place.Fail(fmt.Sprintf("Subject %q is an array, or is in one", h.subject), "name a field with a single value")
 	}
 	for _, path := range h.personal {
 		f := h.docs.MustField(path)
 		switch {
 		case f.Array != "" && f.Array != path:
-			place.Fail(fmt.Sprintf("Personal %q lies inside an array", path), "name the whole array")
+			place.Fail(fmt.Sprintf("Personal %q is in an array", path), "name the whole array")
 		case h.keeps(path), core.Overlap(path, h.subject):
-			place.Fail(fmt.Sprintf("Personal %q holds what finds the document, or what the technique keeps", path), "name fields that can be removed")
+			place.Fail(fmt.Sprintf("Personal %q holds the _id, the Subject or a field that the technique writes", path), "name fields that can be removed")
 		case slices.ContainsFunc(h.personal, func(p string) bool { return p != path && core.Overlap(p, path) }):
-			place.Fail(fmt.Sprintf("Personal %q overlaps another", path), "name each field once")
+			place.Fail(fmt.Sprintf("Personal %q overlaps another path of Personal", path), "name each field once")
 		}
 		blank := bson.A{nil}
 		if !f.Open {
@@ -118,10 +118,10 @@ func (h *History) Indexes() []model.Index {
 		commands.Index(name, "whether an operation was applied", mql.E("token", 1)),
 	}
 	if h.subject != "" {
-		out = append(out, commands.Index(name, "what concerns a subject", mql.E("doc."+h.subject, 1), mql.E("_id", 1)))
+		out = append(out, commands.Index(name, "documents and revisions about a subject", mql.E("doc."+h.subject, 1), mql.E("_id", 1)))
 	}
 	if h.subject != "" && h.subject != "_id" {
-		out = append(out, commands.Index(h.docs.Name(), "what concerns a subject", mql.E(h.subject, 1), mql.E("_id", 1)))
+		out = append(out, commands.Index(h.docs.Name(), "documents and revisions about a subject", mql.E(h.subject, 1), mql.E("_id", 1)))
 	}
 	return out
 }
@@ -156,9 +156,9 @@ func (h *History) check(n Note, op bson.ObjectID) error {
 	case op.IsZero():
 		return h.docs.Refuse(h.revised+".op", nil, commands.NoToken)
 	case n.At.IsZero():
-		return h.docs.Refuse(h.revised+".at", nil, "a change needs its time")
+		return h.docs.Refuse(h.revised+".at", nil, "is the zero time: give the time of the change")
 	case year < 0 || year > 9999:
-		return h.docs.Refuse(h.revised+".at", n.At, "the year is not within 0 and 9999")
+		return h.docs.Refuse(h.revised+".at", n.At, "must be in the years 0 to 9999")
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (h *History) Erase(subject any, note Note, op bson.ObjectID) model.Job {
 	blank := h.unset("doc.")
 	revisions := model.Stage{
 		Name: "revisions", Collection: h.revisions.Name(), Filter: h.traces(s, "doc."), Projection: bson.D{mql.E("_id", 1)},
-		Plan: commands.Batched("some revisions erased, others not yet", func(row bson.Raw) ([]model.Step, error) {
+		Plan: commands.Batched("some revisions erased; the next run of the job erases the others", func(row bson.Raw) ([]model.Step, error) {
 			return []model.Step{commands.UpdateIf(h.revisions.Name(), commands.ByID(row.Lookup("_id")), blank)}, nil
 		}),
 	}
@@ -43,7 +43,7 @@ func (h *History) Erase(subject any, note Note, op bson.ObjectID) model.Job {
 		if actor, path, ok := h.actor(s, name); ok {
 			job.Stages = append(job.Stages, model.Stage{
 				Name: "changes by the subject in " + name, Collection: name, Filter: actor, Projection: bson.D{mql.E("_id", 1)},
-				Plan: commands.Batched("some changes without their actor, others not yet", func(doc bson.Raw) ([]model.Step, error) {
+				Plan: commands.Batched("some changes without their actor; the next run of the job removes the others", func(doc bson.Raw) ([]model.Step, error) {
 					return []model.Step{commands.UpdateIf(name, model.And(commands.ByID(doc.Lookup("_id")), actor), mql.Op("$set", bson.D{mql.E(path, "")}))}, nil
 				}),
 			})
@@ -54,7 +54,7 @@ func (h *History) Erase(subject any, note Note, op bson.ObjectID) model.Job {
 
 func (h *History) subjectOf(subject any) (bson.RawValue, error) {
 	if h.subject == "" {
-		return bson.RawValue{}, h.docs.Refuse("subject", subject, "the spec names no Subject")
+		return bson.RawValue{}, h.docs.Refuse("subject", subject, "the spec has no Subject: declare Subject and Personal")
 	}
 	f, err := h.docs.Field(h.subject)
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *History) subjectOf(subject any) (bson.RawValue, error) {
 	}
 	v, err := h.docs.FieldValue(f, subject, false)
 	if err == nil && (v.Type == bson.TypeNull || v.Type == bson.TypeRegex) {
-		err = h.docs.Refuse(h.subject, subject, "is no subject")
+		err = h.docs.Refuse(h.subject, subject, "can't be a subject: give a value that Subject holds")
 	}
 	return v, err
 }

@@ -89,7 +89,7 @@ func TestHistoryErrors(t *testing.T) {
 			want   error
 			says   string
 		}{
-			"a clock that runs backwards": {setN("a", 3, 0, token(1)), denorm.ErrEarlier, "cards: revised.at: is before 2014-03-01T12:01:00Z"},
+			"a clock that runs backwards": {setN("a", 3, 0, token(1)), denorm.ErrEarlier, "cards: revised.at: is before the last change's time, 2014-03-01T12:01:00Z"},
 			"an unknown version":          {kept.Restore("a", 7, by(2), token(1)), denorm.ErrNoRevision, "version 7 of 'a'"},
 			"the newest version":          {kept.Restore("a", 2, by(2), token(1)), denorm.ErrNoRevision, ""},
 			"no such card":                {setN("b", 3, 2, token(1)), model.ErrNotFound, ""},
@@ -224,7 +224,7 @@ func TestHistoryChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[1])
-			if len(said) != 1 || !strings.Contains(said[0], "has version 1, and a revision has version 5") {
+			if len(said) != 1 || !strings.Contains(said[0], "has version 1, but a revision has version 5") {
 				t.Errorf("found %q", said)
 			}
 			if err := testkit.MendedNow(kept.Checks()[1])(t.Context(), db); err != nil {
@@ -239,7 +239,7 @@ func TestHistoryChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[2])
-			if len(said) != 1 || !strings.Contains(said[0], "has 5 revisions from version 1 to 6") {
+			if len(said) != 1 || !strings.Contains(said[0], "has only 5 revisions from version 1 to 6") {
 				t.Errorf("found %q", said)
 			}
 		})

@@ -97,9 +97,9 @@ func (h *History) Revisions(id any, after, n int64) (mongo.Pipeline, error) {
 	case err != nil:
 		return nil, err
 	case after < 0:
-		return nil, h.docs.Refuse("after", after, "must not be negative: 0 begins with the newest")
+		return nil, h.docs.Refuse("after", after, "is negative: give 0 to begin with the newest")
 	case n < 0 || n == math.MaxInt64:
-		return nil, h.docs.Refuse("n", n, "is no number of revisions: 0 is all")
+		return nil, h.docs.Refuse("n", n, "is negative: give 0 for all revisions")
 	}
 	rows := []bson.D{mql.Match(o.rows(after)...)}
 	if n > 0 {
@@ -123,7 +123,7 @@ func (h *History) Between(id any, from, to time.Time) (mongo.Pipeline, error) {
 	case err != nil:
 		return nil, err
 	case !from.Before(to):
-		return nil, h.docs.Refuse("to", to, "is not after from")
+		return nil, h.docs.Refuse("to", to, "isn't after from: give a later time")
 	}
 	within := mql.E("at", bson.D{mql.E("$gte", bson.NewDateTimeFromTime(from)), mql.E("$lt", bson.NewDateTimeFromTime(to))})
 	out := mongo.Pipeline{
@@ -142,7 +142,7 @@ func (h *History) checkVersion(version int64) error {
 	case version < 0:
 		return h.docs.Refuse(h.version, version, "must not be negative")
 	case version == math.MaxInt64:
-		return h.docs.Refuse(h.version, version, "is the last that there is")
+		return h.docs.Refuse(h.version, version, "is the largest possible version")
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (h *History) versionOf(doc bson.Raw) (int64, error) {
 	}
 	n, ok := v.AsInt64OK()
 	if !ok {
-		return 0, h.docs.Refuse(h.version, v, "is no version")
+		return 0, h.docs.Refuse(h.version, v, "isn't a version: give 1 or more")
 	}
 	return n, h.checkVersion(n)
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	leavesRow  = "a revision that equals the document, which the next change uses"
-	leavesGone = "a document that is marked as gone, which the next operation on it or a check deletes"
+	leavesRow  = "a revision that equals the document; the next change uses it"
+	leavesGone = "a document that is marked as deleted; the next operation on it, or the repair of a check, deletes it"
 )
 
 // changing is an operation on one document: what it reads, and its plan.
@@ -64,7 +64,7 @@ func (h *History) clock(note Note, at time.Time, last bson.Raw) error {
 		at = t
 	}
 	if ms := note.At.Truncate(time.Millisecond); ms.Before(at) {
-		return fmt.Errorf("%w: %w", stored.ErrEarlier, h.docs.Refuse(h.revised+".at", note.At, "is before "+at.UTC().Format(time.RFC3339Nano)))
+		return fmt.Errorf("%w: %w", stored.ErrEarlier, h.docs.Refuse(h.revised+".at", note.At, "is before the last change's time, "+at.UTC().Format(time.RFC3339Nano)))
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (h *History) Set(id any, fields bson.D, note Note, op bson.ObjectID) model.
 	set, err := h.docs.Set(fields)
 	for _, f := range fields {
 		if err == nil && h.keeps(f.Key) {
-			err = h.docs.Refuse(f.Key, nil, "is kept by the technique")
+			err = h.docs.Refuse(f.Key, nil, "can't be set: the technique writes it")
 		}
 	}
 	return h.change(id, note, op, err, func(c *changing) {
@@ -104,7 +104,7 @@ func (h *History) Set(id any, fields bson.D, note Note, op bson.ObjectID) model.
 func (h *History) Change(id any, note Note, op bson.ObjectID, decide func(doc bson.Raw) (any, error)) model.Change[any] {
 	var err error
 	if decide == nil {
-		err = h.docs.Refuse("decide", nil, "is nil: give what computes the change")
+		err = h.docs.Refuse("decide", nil, "is nil: give a function that computes the change")
 	}
 	if err == nil {
 		err = h.wholly()
@@ -121,7 +121,7 @@ func (h *History) Change(id any, note Note, op bson.ObjectID, decide func(doc bs
 			}
 			raw, id, err := h.docs.Checked(next)
 			if err == nil && !id.Equal(c.id) {
-				err = h.docs.Refuse("_id", id, "is not the _id of the document that was read")
+				err = h.docs.Refuse("_id", id, "isn't the _id of the document that was read")
 			}
 			if err != nil {
 				return model.Plan{}, err
@@ -136,7 +136,7 @@ func (h *History) wholly() error {
 	if len(h.spared) == 0 {
 		return nil
 	}
-	return h.docs.Refuse("Uncounted", h.spared, "are paths whose changes a whole document would undo: use Set")
+	return h.docs.Refuse("Uncounted", h.spared, "are declared in Uncounted, and a whole document would undo their changes: use Set")
 }
 
 func (h *History) replacing(c *changing, doc bson.Raw, v int64, next bson.Raw) (model.Plan, error) {
@@ -163,7 +163,7 @@ const rowBytes = 256
 
 func (h *History) checkSize(doc bson.Raw) error {
 	if n := len(doc) + len(doc.Lookup("_id").Value) + rowBytes; n > model.MaxDocument {
-		return h.docs.Refuse("document", nil, fmt.Sprintf("is %d bytes, which leaves no room for a revision in MongoDB's 16 MiB", len(doc)))
+		return h.docs.Refuse("document", nil, fmt.Sprintf("has %d bytes, which leaves no room for a revision in MongoDB's 16 MiB", len(doc)))
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (h *History) Insert(ptr any, note Note, op bson.ObjectID) model.Change[any]
 	raw, id, err := h.docs.Checked(ptr)
 	if err == nil {
 		if v, bad := h.versionOf(raw); bad != nil || v != 0 {
-			err = h.docs.Refuse(h.version, v, "a new document has no version yet: the technique gives it one")
+			err = h.docs.Refuse(h.version, v, "must be 0 in a new document: the technique sets it")
 		}
 	}
 	return h.change(id, note, op, err, func(c *changing) {

@@ -31,11 +31,11 @@ func Declare(docs *core.Docs, path string, keep int, receipt reflect.Type) *Inbo
 	f, place := docs.CheckArray(path), core.Place(fmt.Sprintf("NewInbox of %s.%s", docs.Name(), path))
 	switch {
 	case !f.Open && f.Type != receipt:
-		place.Fail(fmt.Sprintf("the receipts at %q are of type %s", path, f.Type), "declare them as []denorm.Receipt, omitempty")
+		place.Fail(fmt.Sprintf("the receipts at %q are of type %s", path, f.Type), "declare them as []denorm.Receipt, tagged omitempty")
 	case core.Overlap(path, "_id"):
-		place.Fail("the receipts are within _id, which can't change", "name another field")
+		place.Fail("the receipts are in the _id, which can't change", "name another field")
 	case in.keep < 1 || in.keep > 10_000:
-		place.Fail(fmt.Sprintf("Keep is %d", keep), "keep from 1 to 10,000 tokens")
+		place.Fail(fmt.Sprintf("Keep is %d", keep), "give 1 to 10,000")
 	}
 	return in
 }
@@ -110,12 +110,12 @@ func (in *Inbox) Handle(id any, update bson.D, event any, op bson.ObjectID) mode
 	for i, e := range u {
 		fields, ok := e.Value.(bson.D)
 		if !ok || slices.ContainsFunc(u[:i], func(x bson.E) bool { return x.Key == e.Key }) {
-			return refused(in.docs.Refuse(e.Key, nil, "needs a bson.D of fields, once"))
+			return refused(in.docs.Refuse(e.Key, nil, "must be given once, with a bson.D of fields"))
 		}
 		for _, f := range fields {
 			to, _ := f.Value.(string)
 			if core.Overlap(f.Key, in.path) || e.Key == "$rename" && core.Overlap(to, in.path) {
-				return refused(in.docs.Refuse(f.Key, nil, "is kept by the technique"))
+				return refused(in.docs.Refuse(f.Key, nil, "can't be written: the technique writes it"))
 			}
 		}
 		if e.Key == "$push" {
@@ -147,7 +147,7 @@ func (in *Inbox) Insert(ptr, event any, op bson.ObjectID) model.Write {
 	raw, id, err := in.docs.Checked(ptr)
 	if err == nil {
 		if held, _ := core.ValueAt(raw, in.path); len(core.Elements(held)) > 0 {
-			err = in.docs.Refuse(in.path, held, "is kept by the technique")
+			err = in.docs.Refuse(in.path, held, "can't be written: the technique writes it")
 		}
 	}
 	if err != nil {

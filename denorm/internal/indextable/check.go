@@ -17,13 +17,13 @@ import (
 func (t *Table) Checks() []model.Check {
 	surplus := model.Check{
 		Name: t.entries + ": surplus entries", Collection: t.entries, Age: time.Minute,
-		Rule:     fmt.Sprintf("the document of each entry holds the value in %s of %s", t.path, t.docs.Name()),
+		Rule:     fmt.Sprintf("each entry's document holds the value in %s of %s", t.path, t.docs.Name()),
 		Pipeline: t.surplus(), Tell: found.Tells(surplusEntry.tell),
 	}
 	surplus.Mend = mendsEntries(t, surplus.Name, func(d surplusEntry) (v, id bson.RawValue) { return d.Value, d.ID }, t.removeSurplus)
 	stale := model.Check{
 		Name: t.entries + ".doc: stale copies", Collection: t.entries,
-		Rule:     fmt.Sprintf("the copied fields of each entry are those of its document of %s", t.docs.Name()),
+		Rule:     fmt.Sprintf("the copied fields of each entry equal those of its document of %s", t.docs.Name()),
 		Pipeline: t.stale(), Tell: found.Tells(staleEntry.tell),
 	}
 	stale.Mend = mendsEntries(t, stale.Name, func(d staleEntry) (v, id bson.RawValue) { return d.Value, d.ID }, t.renew)
@@ -41,8 +41,8 @@ func (t *Table) Checks() []model.Check {
 	out = append(out, missing)
 	if t.unique {
 		out = append(out, model.Check{
-			Name: fmt.Sprintf("%s.%s: values of another document in %s", t.docs.Name(), t.path, t.entries), Collection: t.docs.Name(),
-			Rule:     fmt.Sprintf("the entry of each value in %s is that of the document that holds it", t.entries),
+			Name: fmt.Sprintf("%s.%s: values whose entry in %s is of another document", t.docs.Name(), t.path, t.entries), Collection: t.docs.Name(),
+			Rule:     fmt.Sprintf("the entry of each value in %s names the document that holds the value", t.entries),
 			Pipeline: t.without("conflict"), Tell: found.Tells(takenEntry.tell),
 		})
 	}
@@ -81,7 +81,7 @@ func (d staleEntry) tell(f *model.Finding) {
 	if d.Found != nil {
 		found = commands.Shorten(model.Shell(d.Found))
 	}
-	f.ID, f.Problem = d.Entry, fmt.Sprintf("has %s of %s, which has %s", found, model.Shell(d.ID), commands.Shorten(model.Shell(d.Want)))
+	f.ID, f.Problem = d.Entry, fmt.Sprintf("copies %s from %s, which has %s", found, model.Shell(d.ID), commands.Shorten(model.Shell(d.Want)))
 }
 
 // A missingEntry is a value of a document that has no entry.
@@ -92,7 +92,7 @@ type missingEntry struct {
 }
 
 func (d missingEntry) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %s, which has no entry", commands.Shorten(model.Shell(d.Value)))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %s, but there is no entry for it", commands.Shorten(model.Shell(d.Value)))
 }
 
 // A takenEntry is a unique value of a document whose entry is another document's.
@@ -103,7 +103,7 @@ type takenEntry struct {
 }
 
 func (d takenEntry) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %s, whose entry is of %s", commands.Shorten(model.Shell(d.Value)), model.Shell(d.Other))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %s, but the entry for it names %s", commands.Shorten(model.Shell(d.Value)), model.Shell(d.Other))
 }
 
 // held is the expression that the document of an entry, under src, holds its value.
@@ -173,7 +173,7 @@ func (t *Table) without(fault string) mongo.Pipeline {
 // mendsEntries mends findings of a check by one write each.
 func mendsEntries[R any](t *Table, check string, of func(R) (v, id bson.RawValue), write func(row R) model.Write) func([]model.Finding) model.Plan {
 	return found.Mends(check, t.entries, func(rows []R) model.Plan {
-		return found.Mended(rows, "some entries mended, others not yet", func(i int, row R) model.Write {
+		return found.Mended(rows, "some entries corrected; the next check finds the others", func(i int, row R) model.Write {
 			if v, id := of(row); !stored.IsKey(v) || !stored.IsKey(id) {
 				return found.NotReturned(t.entries, i, "value or no _id")
 			}

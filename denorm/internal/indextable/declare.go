@@ -31,16 +31,16 @@ func Declare(docs *core.Docs, path, entries string, unique bool, copies []string
 	place := core.Place(fmt.Sprintf("NewIndexTable of %s.%s", t.docs.Name(), t.path))
 	switch {
 	case core.Overlap(t.path, "_id"):
-		place.Fail(fmt.Sprintf("path %q is within _id", t.path), "documents are found by _id already")
+		place.Fail(fmt.Sprintf("path %q is in the _id", t.path), "name another path: the _id has an index already")
 	case t.field.Arrays > 1 || t.field.Array != "" && t.field.Array != t.path:
-		place.Fail(fmt.Sprintf("path %q lies inside an array", t.path), "keep the values in an array field of the document itself, and name that")
+		place.Fail(fmt.Sprintf("path %q is in an array", t.path), "store the values in a top-level array field, and name that field")
 	case t.entries == t.docs.Name():
-		place.Fail("the entries have the documents' collection", "give them one of their own")
+		place.Fail("the entries are in the documents' own collection", "give them a collection of their own")
 	}
 	for _, p := range t.copies {
 		docs.MustField(p)
 		if core.Overlap(p, "_id") || core.Overlap(p, t.path) {
-			place.Fail(fmt.Sprintf("the copied path %q is in the entry already", p), "leave it out of Copies")
+			place.Fail(fmt.Sprintf("the copied path %q is stored in the entry anyway", p), "leave it out of Copies")
 		}
 	}
 	stored.CheckCopies(place, docs, t.copies)
@@ -50,7 +50,7 @@ func Declare(docs *core.Docs, path, entries string, unique bool, copies []string
 
 // index finds the entries that nothing has confirmed. It holds no other entry.
 func (t *Table) index() model.Index {
-	x := commands.Index(t.entries, "the entries of a document of "+t.docs.Name()+" that operations which were cut have left", mql.E(t.idPath(), 1))
+	x := commands.Index(t.entries, "entries by document of "+t.docs.Name()+" that interrupted operations have left", mql.E(t.idPath(), 1))
 	x.Partial = bson.D{{Key: "sure", Value: false}}
 	return x
 }

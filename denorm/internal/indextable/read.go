@@ -21,9 +21,9 @@ func (t *Table) Find(value any) (bson.D, error) {
 	case err != nil:
 		return nil, err
 	case v.Type == bson.TypeArray:
-		return nil, t.docs.Refuse(t.path, nil, "an array is no value: look up one of its elements")
+		return nil, t.docs.Refuse(t.path, nil, "is an array: look up one of its elements")
 	case len(list) == 0:
-		return nil, t.docs.Refuse(t.path, nil, "null has no entries: ask the documents")
+		return nil, t.docs.Refuse(t.path, nil, "is null, which has no entry: query the documents themselves")
 	case t.unique:
 		return commands.ByID(v), nil
 	}
@@ -90,7 +90,7 @@ func (t *Table) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 		case 0, bson.TypeNull:
 			continue
 		case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
-			return nil, t.docs.Refuse(t.path, e, "an array within an array, a regular expression or undefined can't be looked up")
+			return nil, t.docs.Refuse(t.path, e, "an array within an array, a regular expression or undefined can't have an entry")
 		}
 		if path, err := core.CheckNames(e, t.path); err != nil {
 			return nil, t.docs.Refuse(path, nil, err.Error())

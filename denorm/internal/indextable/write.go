@@ -45,7 +45,7 @@ func (ts Tables) Insert(w model.Write, op bson.ObjectID) model.Plan {
 		claims[i] = c
 	}
 	if len(p.Steps) > 0 {
-		p.Leaves = "entries without their document, or not confirmed"
+		p.Leaves = "entries without their document, or unconfirmed entries; the checks find them"
 		// The document may be this one, stored by a first run that was cut, and changed since: then its entries are right.
 		has := model.Reason{If: model.And(taken.If, bson.D{{Key: "$or", Value: held}}), Err: taken.Err, Instead: keep}
 		w.Reasons = append(w.Reasons, has)
@@ -90,7 +90,7 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 		parts.add(t, was[i], now[i], set, op)
 	}
 	write := ts.write(was, now, set)
-	p := commands.Leaving("an entry of a value that the document doesn't hold, or copied fields that are old",
+	p := commands.Leaving("an entry for a value that the document doesn't hold, or old copied fields; the checks find them",
 		slices.Concat(parts.enters, parts.leaves, []model.Step{write}, parts.after, parts.removes)...)
 	if p.IfStale = parts.back; len(parts.enters)+len(parts.leaves) > 0 {
 		p.InTx = append([]model.Step{write}, parts.inTx...)
@@ -192,7 +192,7 @@ func (ts Tables) Delete(read any) model.Plan {
 	}
 	p.Steps = append(p.Steps, deletes)
 	if len(inTx) > 0 {
-		p.InTx, p.Leaves = append([]model.Step{deletes}, inTx...), "entries without their document"
+		p.InTx, p.Leaves = append([]model.Step{deletes}, inTx...), "entries without their document; the checks find them"
 	}
 	p.Steps = append(p.Steps, removes...)
 	return p

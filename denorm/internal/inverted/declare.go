@@ -20,7 +20,7 @@ func Declare(docs *core.Docs, tables indextable.Tables) *Index {
 	in := &Index{docs, tables}
 	place := core.Place("NewInverted of " + in.docs.Name())
 	if len(in.tables) == 0 {
-		place.Fail("no path", "name at least one field to find documents by")
+		place.Fail("no path was given", "name at least one field to find documents by")
 	}
 	for i, t := range in.tables {
 		for _, other := range in.tables[:i] {

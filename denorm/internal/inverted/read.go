@@ -47,7 +47,7 @@ func (q Query) With(kind Combination, others []Query) Query {
 		case p.err != nil && out.err == nil:
 			out.err = p.err
 		case p.of != q.of && out.err == nil:
-			out.err = &model.ValueError{Field: "query", Reason: "combines queries of different inverted indexes, or an empty one"}
+			out.err = &model.ValueError{Field: "query", Reason: "combines queries of different inverted indexes, or an empty query"}
 		}
 	}
 	return out
@@ -57,7 +57,7 @@ func (in *Index) table(path string) (int, error) {
 	if i := slices.IndexFunc(in.tables, func(t *indextable.Table) bool { return t.Path() == path }); i >= 0 {
 		return i, nil
 	}
-	return 0, in.docs.Refuse("path", path, "has no inverted index")
+	return 0, in.docs.Refuse("path", path, "isn't in the inverted index: declare the path")
 }
 
 // Is is the query of the documents that hold a value.
@@ -119,11 +119,11 @@ func (in *Index) checked(q Query) ([]queryTerm, error) {
 	case q.err != nil:
 		return nil, q.err
 	case q.of != in:
-		return nil, in.docs.Refuse("query", nil, "is empty, or of another inverted index")
+		return nil, in.docs.Refuse("query", nil, "is empty, or belongs to another inverted index")
 	}
 	terms := q.terms(nil)
 	if len(terms) > maxTerms {
-		return nil, in.docs.Refuse("query", nil, fmt.Sprintf("combines more than %d values", maxTerms))
+		return nil, in.docs.Refuse("query", nil, fmt.Sprintf("combines more than the %d values that are allowed", maxTerms))
 	}
 	return terms, nil
 }
@@ -256,7 +256,7 @@ func (in *Index) Report(q Query, path string) (Pipeline, error) {
 	case err != nil:
 		return c, err
 	case f.Arrays > 1:
-		return c, in.docs.Refuse("path", f.Path, "crosses several arrays: a value of it can't be told")
+		return c, in.docs.Refuse("path", f.Path, "crosses several arrays, so a single value can't be chosen")
 	}
 	c.Stages = append(slices.Clone(c.Stages), mql.Lookup(in.docs.Name(), "_id", "_id", "found"),
 		mql.Unwind("$found"),
@@ -280,7 +280,7 @@ func (in *Index) Values(path string) (Pipeline, error) {
 // Direct is the query of what documents hold at the declared paths.
 func (in *Index) Direct(q model.Query, ids bson.A, err error) model.Query {
 	if err == nil && len(ids) == 0 {
-		err = in.docs.Refuse("_id", nil, "no id was given")
+		err = in.docs.Refuse("_id", nil, "no id was given: give at least one")
 	}
 	q.Filter = bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 	q.Projection, q.Sort, q.Index = in.tables.Projection(), bson.D{{Key: "_id", Value: 1}}, model.IDIndex

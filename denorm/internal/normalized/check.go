@@ -26,8 +26,8 @@ func (n *Parts) Checks() (out []model.Check) {
 	for _, p := range n.parts {
 		if p.Key != "" {
 			out = append(out, model.Check{
-				Name: fmt.Sprintf("%s.%s: keys of contradicting documents", n.docs.Name(), p.Path), Collection: n.docs.Name(),
-				Rule:     "documents that hold one key say the same of it",
+				Name: fmt.Sprintf("%s.%s: keys whose documents disagree", n.docs.Name(), p.Path), Collection: n.docs.Name(),
+				Rule:     "documents with the same key have the same values for it",
 				Pipeline: n.conflicts(p), Tell: found.Tells(conflict.tell),
 			})
 		}
@@ -37,18 +37,18 @@ func (n *Parts) Checks() (out []model.Check) {
 
 // drifting is the check of rows that are missing or differ.
 func (n *Parts) drifting(rows mongo.Pipeline, into string) model.Check {
-	name := fmt.Sprintf("%s: rows in %s that are missing or differ", n.docs.Name(), into)
+	name := fmt.Sprintf("%s: rows that are missing or differ in %s", n.docs.Name(), into)
 	return model.Check{
-		Name: name, Collection: n.docs.Name(), Rule: "each row in " + into + " is there and is what the documents say",
+		Name: name, Collection: n.docs.Name(), Rule: "each row in " + into + " exists and has the values of the documents",
 		Pipeline: differing(rows, into), Tell: found.Tells(rowDrift.tell), Mend: found.Mends(name, into, restored(into)),
 	}
 }
 
 // tooMany is the check of rows that no document holds.
 func (n *Parts) tooMany(surplus mongo.Pipeline, into string) model.Check {
-	name := into + ": rows of no document"
+	name := into + ": rows without a document"
 	return model.Check{
-		Name: name, Collection: into, Rule: "a row is of a document in " + n.docs.Name(),
+		Name: name, Collection: into, Rule: "each row has a document in " + n.docs.Name(),
 		Pipeline: surplus, Tell: found.Tells(rowDrift.tell), Mend: found.Mends(name, into, func(rows []rowDrift) model.Plan {
 			return found.Mended(rows, "", func(i int, d rowDrift) model.Write {
 				if d.ID.Type == 0 || d.Want != nil {
@@ -76,7 +76,7 @@ func (d rowDrift) tell(f *model.Finding) {
 	case d.Found == nil:
 		f.Problem = "the row is missing"
 	default:
-		f.Problem = fmt.Sprintf("the row is %s, and should be %s", commands.Shorten(model.Shell(d.Found)), commands.Shorten(model.Shell(d.Want)))
+		f.Problem = fmt.Sprintf("the row is %s, but should be %s", commands.Shorten(model.Shell(d.Found)), commands.Shorten(model.Shell(d.Want)))
 	}
 }
 
@@ -89,7 +89,7 @@ type conflict struct {
 
 func (c conflict) tell(f *model.Finding) {
 	f.Collection, f.ID = c.Into, c.Key
-	f.Problem = fmt.Sprintf("documents say %d different things of this key", len(c.Versions))
+	f.Problem = fmt.Sprintf("the documents have %d different values for this key", len(c.Versions))
 }
 
 // latest are the stages that make a keyed part's rows of the keys that documents hold: each row is of the last document that holds
@@ -147,7 +147,7 @@ func (n *Parts) surplus(p part) mongo.Pipeline {
 // restored returns the plan that writes rows that are missing, and those that differ if they are as they were found.
 func restored(into string) func([]rowDrift) model.Plan {
 	return func(rows []rowDrift) model.Plan {
-		return found.Mended(rows, "some rows written, others not yet", func(i int, d rowDrift) model.Write {
+		return found.Mended(rows, "some rows written; the next check finds the others", func(i int, d rowDrift) model.Write {
 			if d.ID.Type == 0 || d.Want == nil {
 				return found.NotReturned(into, i, "_id or no row to write")
 			}

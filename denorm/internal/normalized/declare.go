@@ -39,26 +39,26 @@ func Declare(docs *core.Docs, into string, parts []Part) *Parts {
 	n := &Parts{docs: docs, into: into}
 	names := []string{docs.Name(), into}
 	if docs.Name() == into {
-		place.Fail("the rows have the documents' collection", "give them one of their own")
+		place.Fail("the rows are in the documents' own collection", "give them a collection of their own")
 	}
 	for i, p := range parts {
 		f := docs.MustField(p.Path)
 		switch {
 		case strings.Contains(p.Path, ".") || p.Path == "_id":
-			place.Fail(fmt.Sprintf("path %q is not a field of the documents themselves, or is the _id", p.Path), "name another field")
+			place.Fail(fmt.Sprintf("path %q isn't a top-level field of the documents, or is the _id", p.Path), "name another field")
 		case slices.Contains(names, p.Into):
-			place.Fail(fmt.Sprintf("two collections are named %q", p.Into), "give each part one of its own")
+			place.Fail(fmt.Sprintf("two parts name the collection %q", p.Into), "give each part a collection of its own")
 		case slices.ContainsFunc(parts[:i], func(o Part) bool { return o.Path == p.Path }):
-			place.Fail(fmt.Sprintf("path %q is named twice", p.Path), "name each once")
+			place.Fail(fmt.Sprintf("path %q is named twice", p.Path), "name each path once")
 		case p.Key == "" && !f.Open && (!f.IsArray() || f.Arrays > 1):
-			place.Fail(fmt.Sprintf("path %q is not an array of documents or values", p.Path), "give a part that is a document a Key")
+			place.Fail(fmt.Sprintf("path %q isn't an array", p.Path), "give the part a Key if it is a document")
 		case p.Key != "" && (f.IsArray() || !f.Open && !stored.IsDocumentType(f.Type)):
-			place.Fail(fmt.Sprintf("path %q is not a document", p.Path), "leave out the Key for an array")
+			place.Fail(fmt.Sprintf("path %q isn't a document", p.Path), "leave the Key out if the part is an array")
 		case p.Key != "" && (core.CheckKey(p.Key) != nil || docs.MustField(p.Path+"."+p.Key).IsArray()):
-			place.Fail(fmt.Sprintf("Key %q of %q is not a single value", p.Key, p.Path), "name a field of that document, without dots")
+			place.Fail(fmt.Sprintf("Key %q of %q isn't a single value", p.Key, p.Path), "name a field of that document, without dots")
 		}
 		if id, err := docs.Field(p.Path + "._id"); p.Key != "_id" && err == nil && !id.Open {
-			place.Fail(fmt.Sprintf("what is at %q has an _id", p.Path), "a row has an _id of its own: use the _id as Key, or give that field another name")
+			place.Fail(fmt.Sprintf("the document at %q has an _id", p.Path), "use the _id as Key, or give that field another name: a row has an _id of its own")
 		}
 		names = append(names, p.Into)
 		n.parts = append(n.parts, part{p, !f.Open && !stored.IsDocumentType(f.Type)})

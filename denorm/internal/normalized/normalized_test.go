@@ -202,7 +202,7 @@ func TestNormalizedRepair(t *testing.T) {
 			t.Errorf("differs: %s", d)
 		}
 		for i, want := range []string{
-			"customers 'ann': the row is {_id: 'ann', city: 'Bergen'}, and should be {_id: 'ann', city: 'Oslo'}",
+			"customers 'ann': the row is {_id: 'ann', city: 'Bergen'}, but should be {_id: 'ann', city: 'Oslo'}",
 			"customers 'zoe': no document holds this row", "items {of: 1, n: Long('1')}: the row is missing",
 		} {
 			if got := found[i].String(); got != want {
@@ -265,7 +265,7 @@ func TestNormalizedSome(t *testing.T) {
 		wantDocs(t, db, docs{"orders": {bson.D{e("_id", 1), e("customer", "ann")}}, "customers": {bson.D{e("_id", "ann"), e("city", "Oslo")}}})
 		conflicts := allRows.Checks()[8]
 		found, said := findingsOf(t, db, conflicts)
-		if !slices.Equal(said, []string{"customers 'ann': documents say 2 different things of this key"}) || conflicts.Job().Err == nil {
+		if !slices.Equal(said, []string{"customers 'ann': the documents have 2 different values for this key"}) || conflicts.Job().Err == nil {
 			t.Errorf("conflicts %q", said)
 		} else if versions, err := found[0].Detail.Lookup("versions").Array().Values(); err != nil || len(versions) != 2 {
 			t.Errorf("versions %v, %v", versions, err)

@@ -87,6 +87,6 @@ func (n *Parts) Plan(filter bson.D) model.Plan {
 		p.Steps = append(p.Steps, step(part.rows(), part.Into))
 	}
 	p.Steps = append(p.Steps, step(n.mainRows(), n.into))
-	p.Leaves = "rows of some parts that are newer than the main rows"
+	p.Leaves = "rows of some parts that are newer than the main rows; write the document's rows again"
 	return p
 }

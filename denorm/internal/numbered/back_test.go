@@ -156,10 +156,10 @@ func TestNumberedRepair(t *testing.T) {
 			}
 		}
 		if want := []string{
-			"resumes 'a': counts 1, the last numbered field is at 2", "resumes 'b': has no count, the last numbered field is at 1",
-			"resumes 'c': counts 'two', the last numbered field is at 1", "resumes 'd': counts 2.5, the last numbered field is at 0",
-			"resumes 'e': counts null, the last numbered field is at 3", "resumes 'h': counts -1, the last numbered field is at 0",
-			"resumes 'f': holds an array, the last numbered field is at 0", "resumes 'g': counts 9, the last numbered field is at 0",
+			"resumes 'a': has the count 1, but its last numbered field has the number 2", "resumes 'b': has no count, but its last numbered field has the number 1",
+			"resumes 'c': has the count 'two', but its last numbered field has the number 1", "resumes 'd': has the count 2.5, but its last numbered field has the number 0",
+			"resumes 'e': has the count null, but its last numbered field has the number 3", "resumes 'h': has the count -1, but its last numbered field has the number 0",
+			"resumes 'f': holds an array, but its last numbered field has the number 0", "resumes 'g': has the count 9, but its last numbered field has the number 0",
 		}; !slices.Equal(got, want) {
 			t.Errorf("found %q, want %q", got, want)
 		}

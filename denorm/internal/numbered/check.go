@@ -17,10 +17,10 @@ func (n *List) Checks() []model.Check {
 	name, is := place+": wrong counts", mql.Op("$expr", n.miscounted())
 	set := mql.Set(mql.E(n.Path, n.highest()))
 	return []model.Check{{
-		Name: name, Collection: n.Docs.Name(), Rule: "a list's count is that of its numbered fields",
-		Pipeline: n.finding(is), Tell: found.Tells(wrongCount.tell), Mend: found.MendsIf(name, n.Docs.Name(), is, "some documents mended, others not yet", mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
+		Name: name, Collection: n.Docs.Name(), Rule: "a list's count equals the number of its numbered fields",
+		Pipeline: n.finding(is), Tell: found.Tells(wrongCount.tell), Mend: found.MendsIf(name, n.Docs.Name(), is, "some counts corrected; the next check finds the others", mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
 	}, {
-		Name: place + ": lists that aren't flat", Collection: n.Docs.Name(),
+		Name: place + ": lists that aren't stored flat", Collection: n.Docs.Name(),
 		Rule:     fmt.Sprintf("a list is stored flat and holds at most %d elements", n.max),
 		Pipeline: n.finding(mql.Op("$expr", n.unfit())), Tell: found.Tells(wrongCount.tell),
 	}}
@@ -40,9 +40,9 @@ func (w wrongCount) tell(f *model.Finding) {
 	case w.Nested:
 		f.Problem = "holds an array"
 	case w.Count.Type != 0:
-		f.Problem = "counts " + commands.Shorten(model.Shell(w.Count))
+		f.Problem = "has the count " + commands.Shorten(model.Shell(w.Count))
 	}
-	f.Problem += fmt.Sprintf(", the last numbered field is at %d", w.Highest)
+	f.Problem += fmt.Sprintf(", but its last numbered field has the number %d", w.Highest)
 }
 
 // highest is the expression of the highest position that has a field.

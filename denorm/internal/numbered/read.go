@@ -24,7 +24,7 @@ func (n *List) Equal(fields bson.D) (bson.D, error) {
 	for i, v := range values {
 		raw := v.Value.(bson.RawValue)
 		if raw.Type == bson.TypeArray {
-			return nil, n.Docs.Refuse(n.Path+"."+v.Key, nil, "a list within the list is never stored")
+			return nil, n.Docs.Refuse(n.Path+"."+v.Key, nil, "is a list, which no element of a flat list can equal")
 		}
 		absent = absent && raw.Type == bson.TypeNull
 		values[i].Value = mql.Eq(raw)
@@ -49,7 +49,7 @@ func (n *List) Match(conditions bson.D) (bson.D, error) {
 			first, err = doc.IndexErr(0)
 		}
 		if !ok || err != nil || !strings.HasPrefix(first.Key(), "$") {
-			return nil, n.Docs.Refuse(n.Path+"."+c.Key, nil, "the condition is not one of operators: use Equal for values")
+			return nil, n.Docs.Refuse(n.Path+"."+c.Key, nil, "must be a document of operators: use Equal for values")
 		}
 		held[i] = bson.E{Key: c.Key, Value: v}
 	}
@@ -150,9 +150,9 @@ func (n *List) Back(doc bson.Raw) (bson.Raw, error) {
 		switch {
 		case v.Type == bson.TypeNull && highest == 0:
 		case !ok || count < highest || count > n.max:
-			return nil, n.Docs.Refuse(n.Path, v, fmt.Sprintf("is not the count of numbered fields that reach to %d", highest))
+			return nil, n.Docs.Refuse(n.Path, v, fmt.Sprintf("isn't the count of the numbered fields, whose last number is %d", highest))
 		case len(n.Fields) == 0 && count > highest:
-			return nil, n.Docs.Refuse(n.Path, v, "counts a value that is not there")
+			return nil, n.Docs.Refuse(n.Path, v, "counts a value that doesn't exist")
 		default:
 			nested := make(bson.A, count)
 			for i := range nested {
@@ -161,7 +161,7 @@ func (n *List) Back(doc bson.Raw) (bson.Raw, error) {
 			out[at].Value = nested
 		}
 	} else if at < 0 && highest > 0 {
-		return nil, n.Docs.Refuse(n.Path, nil, "there are numbered fields, and no count")
+		return nil, n.Docs.Refuse(n.Path, nil, "is missing, but there are numbered fields")
 	}
 	return bson.Marshal(out)
 }

@@ -17,7 +17,7 @@ import (
 
 func (n *List) fits(count int) error {
 	if count > n.max {
-		return n.Docs.Refuse(n.Path, count, fmt.Sprintf("has more elements than the %d positions that there are", n.max))
+		return n.Docs.Refuse(n.Path, count, fmt.Sprintf("has more elements than the list has positions, %d", n.max))
 	}
 	return nil
 }
@@ -33,11 +33,11 @@ func (n *List) Flatten(doc bson.Raw) (bson.Raw, error) {
 		_, taken := n.names[e.Key()]
 		switch {
 		case taken:
-			return nil, n.Docs.Refuse(e.Key(), nil, "has the name of a numbered field")
+			return nil, n.Docs.Refuse(e.Key(), nil, "has the name of a numbered field of the list: rename it")
 		case e.Key() != n.Path || e.Value().Type == bson.TypeNull:
 			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
 		case e.Value().Type != bson.TypeArray:
-			return nil, n.Docs.Refuse(n.Path, e.Value(), "is not a list")
+			return nil, n.Docs.Refuse(n.Path, e.Value(), "must be a list")
 		default:
 			list, err := n.Listed(e.Value())
 			if err == nil {
@@ -103,7 +103,7 @@ func (n *List) appended(element any) (flat.Element, error) {
 		return nil, err
 	}
 	if n.key != "" && !stored.IsKey(n.keyOf(list[0])) {
-		return nil, n.Docs.Refuse(n.Path+"[0]."+n.key, nil, "the element has no key")
+		return nil, n.Docs.Refuse(n.Path+"[0]."+n.key, nil, "the element has no key: give a value to the spec's Key field")
 	}
 	return list[0], nil
 }
@@ -133,7 +133,7 @@ func (n *List) AppendAt(id bson.D, count int, element any) model.Write {
 func (n *List) appendAt(id bson.D, count int, e flat.Element) model.Write {
 	switch {
 	case count < 0:
-		return model.Refused(n.Docs.Name(), n.Docs.Refuse(n.Path, count, "a list has no fewer than 0 elements"))
+		return model.Refused(n.Docs.Name(), n.Docs.Refuse(n.Path, count, "is negative: give 0 or more"))
 	case count >= n.max:
 		return model.Refused(n.Docs.Name(), errFull)
 	}
@@ -208,7 +208,7 @@ func (n *List) readEnd(ctx context.Context, db model.DB, id bson.D, e flat.Eleme
 	if v.Type != 0 && v.Type != bson.TypeNull {
 		count, ok := countOf(v)
 		if !ok || count > n.max {
-			return out, n.Docs.Refuse(n.Path, v, "is not a count of the positions that there are")
+			return out, n.Docs.Refuse(n.Path, v, "isn't a count from 0 to the number of positions")
 		}
 		out.n = count
 	}

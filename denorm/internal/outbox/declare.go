@@ -45,13 +45,13 @@ func Declare(docs *core.Docs, path string, spec Spec) *Outbox {
 	f, place := docs.MustField(path), core.Place(fmt.Sprintf("NewOutbox of %s.%s", docs.Name(), path))
 	switch {
 	case f.Arrays > 0 || f.NullParent() != "" || f.StoresNull() || !f.Open && f.Type != spec.Type:
-		place.Fail(fmt.Sprintf("the field at %q is no denorm.Outgoing of the events", path), "declare it as a denorm.Outgoing outside arrays, tagged omitempty")
+		place.Fail(fmt.Sprintf("the field %q isn't a denorm.Outgoing of the events' type", path), "declare it as denorm.Outgoing, tagged omitempty, not in an array")
 	case core.Overlap(path, "_id"):
-		place.Fail("the outbox is within _id, which can't change", "name another field")
+		place.Fail("the outbox is in the _id, which can't change", "name another field")
 	case !stored.IsDocumentType(spec.Event):
-		place.Fail(fmt.Sprintf("events are a %s, which is not stored as a document", spec.Event), "wrap each event in a struct")
+		place.Fail(fmt.Sprintf("events are of type %s, which isn't stored as a document", spec.Event), "wrap each event in a struct")
 	case o.spec.Max < 1 || o.spec.Max > 10_000:
-		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "let from 1 to 10,000 events wait in a document")
+		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 to 10,000, the number of events that may wait in a document")
 	case o.spec.MaxBytes < 1 || o.spec.MaxBytes > stored.MaxBytes:
 		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes), "give at most 15 MiB")
 	}
@@ -77,10 +77,10 @@ func (o *Outbox) waiting() bson.E { return mql.E(o.events+".id", mql.Exists(true
 // Indexes find documents in which events wait, or are parked.
 func (o *Outbox) Indexes() []model.Index {
 	name := o.docs.Name()
-	due := commands.Index(name, "the documents in which events wait, by the hash of their _id", mql.E(o.hash, 1))
+	due := commands.Index(name, "the documents with waiting events, by the hash of their _id", mql.E(o.hash, 1))
 	due.Partial = bson.D{o.waiting()}
 	due.Name += "_waiting"
-	parked := commands.Index(name, "the documents in which events are parked", mql.E(o.parked+".id", 1))
+	parked := commands.Index(name, "the documents with parked events", mql.E(o.parked+".id", 1))
 	parked.Partial = bson.D{mql.E(o.parked+".id", mql.Exists(true))}
 	return []model.Index{due, parked}
 }
@@ -101,14 +101,14 @@ func (o *Outbox) event(body any, at time.Time, op bson.ObjectID) (bson.D, error)
 	case op.IsZero():
 		return nil, o.docs.Refuse(o.events+".id", nil, commands.NoToken)
 	case at.IsZero() || year < 0 || year > 9999:
-		return nil, o.docs.Refuse(o.events+".at", at, "an event needs its time, in a year within 0 and 9999")
+		return nil, o.docs.Refuse(o.events+".at", at, "the event needs a non-zero time in the years 0 to 9999")
 	}
 	raw, err := o.docs.AsStored().Part(o.events+".body", body)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(raw.Value); n > o.spec.MaxBytes {
-		return nil, o.docs.Refuse(o.events+".body", nil, fmt.Sprintf("is %d bytes, more than the %d of OutboxSpec.MaxBytes", n, o.spec.MaxBytes))
+		return nil, o.docs.Refuse(o.events+".body", nil, fmt.Sprintf("has %d bytes, but OutboxSpec.MaxBytes is %d", n, o.spec.MaxBytes))
 	}
 	return bson.D{mql.E("id", op), mql.E("at", bson.NewDateTimeFromTime(at)), mql.E("body", raw)}, nil
 }

@@ -41,19 +41,19 @@ func (r *Relay) check() error {
 	s := r.Spec
 	switch {
 	case r.Hand == nil:
-		return refuse("Hand", nil, "is nil: give what hands an event on")
+		return refuse("Hand", nil, "is nil: give a function that delivers an event")
 	case r.Name == "":
-		return refuse("Name", nil, "a relay needs a name, by which its runners find each other")
+		return refuse("Name", nil, "is empty: a relay needs a name, by which its runners find each other")
 	case s.Attempts < 1:
 		return refuse("Attempts", s.Attempts, "is negative")
 	case s.Parts < 1 || s.Parts > 4096:
-		return refuse("Parts", s.Parts, "give from 1 to 4096")
+		return refuse("Parts", s.Parts, "must be from 1 to 4096")
 	case s.Pause < 0 || s.MaxPause < s.Pause || s.Poll < 0:
-		return refuse("Pause", s.Pause, "pauses are not negative, and Pause is not above MaxPause")
+		return refuse("Pause", s.Pause, "is negative, or above MaxPause")
 	case s.For < 30*time.Millisecond:
-		return refuse("For", s.For, "is too short: a lease is extended at each third of it")
+		return refuse("For", s.For, "is too short: the lease is extended after each third of it")
 	case s.Leases == r.Outbox.docs.Name():
-		return refuse("Leases", s.Leases, "is the collection of the documents")
+		return refuse("Leases", s.Leases, "is the collection of the documents: name another collection")
 	}
 	return nil
 }

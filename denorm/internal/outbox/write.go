@@ -13,7 +13,7 @@ import (
 )
 
 // errFull says that too many events wait in a document.
-var errFull = fmt.Errorf("docmodel: as many events wait as OutboxSpec.Max allows, and nobody hands them on: %w", model.ErrFull)
+var errFull = fmt.Errorf("docmodel: OutboxSpec.Max events wait already, so run the relay: %w", model.ErrFull)
 
 // Publish is the write that adds an event to a document.
 func (o *Outbox) Publish(id, body any, at time.Time, op bson.ObjectID) model.Write {
@@ -88,7 +88,7 @@ func (o *Outbox) Retry(id any) model.Write {
 func (o *Outbox) Drop(id any, op bson.ObjectID) model.Write {
 	byID, err := o.docs.ByID(id)
 	if err == nil && op.IsZero() {
-		err = o.docs.Refuse(o.parked+".id", nil, "name an event by its token")
+		err = o.docs.Refuse(o.parked+".id", nil, "is the zero ObjectID: name the event by its token")
 	}
 	if err != nil {
 		return model.Refused(o.docs.Name(), err)

@@ -29,7 +29,7 @@ func (o *Outlier) Checks() []model.Check {
 	flags, orphans := place+": overflow without the flag", o.in.Docs.Name()+": overflow without an owner"
 	return []model.Check{{
 		Name: flags, Collection: o.docs.Name(), Age: time.Minute,
-		Rule:     "an owner that has overflow has the flag, unless a Split of its array is under way",
+		Rule:     "an owner with overflow has the flag, unless a Split of its array is in progress",
 		Pipeline: o.check(unflaggedFault, leftoverFault), Tell: found.Tells(drift.tell), Mend: found.Mends(flags, o.docs.Name(), o.repair),
 	}, {
 		Name: place + ": arrays over Max", Collection: o.docs.Name(), Rule: fmt.Sprintf("an owner's array holds at most %d elements", o.spec.Max),
@@ -56,7 +56,7 @@ type page struct {
 }
 
 func (d drift) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("%s: its array holds %d elements, overflow documents without the flag: %d", d.Fault, d.N, len(d.Pages))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("%s: its array holds %d elements, and there are overflow documents without the flag: %d", d.Fault, d.N, len(d.Pages))
 	switch {
 	case d.Fault == oversizedFault:
 		f.Problem = fmt.Sprintf("%s: its array holds %d elements although there is overflow", d.Fault, d.N)
@@ -74,7 +74,7 @@ type orphan struct {
 }
 
 func (d orphan) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("there is no owner %s", model.Shell(d.Owner))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("the owner %s doesn't exist", model.Shell(d.Owner))
 }
 
 // check is the pipeline over the owners that finds these faults; an owner has one at most. A page counts as a Split's if it has
@@ -141,11 +141,11 @@ func (o *Outlier) repair(rows []drift) model.Plan {
 		case d.Fault == leftoverFault:
 			steps = append(steps, o.discard(d.Pages)...)
 		default:
-			reason := fmt.Sprintf("%q is not a fault that this check finds", commands.Shorten(string(d.Fault)))
+			reason := fmt.Sprintf("%q isn't a problem that this check finds: pass the findings unchanged", commands.Shorten(string(d.Fault)))
 			return model.RefusedPlan(o.docs.Name(), o.docs.Refuse(fmt.Sprintf("found[%d].Fault", i), nil, reason))
 		}
 	}
-	return commands.Leaving("some owners mended, others not yet", steps...)
+	return commands.Leaving("some owners repaired; the next check finds the others", steps...)
 }
 
 // discard deletes the pages that a Split left, if all that is on them is in the array. Without a key, elements that are
@@ -164,7 +164,7 @@ func (o *Outlier) discard(pages []page) (steps []model.Step) {
 }
 
 func (o *Outlier) deleteOrphans(rows []orphan) model.Plan {
-	return found.Mended(rows, "some orphans deleted, others not yet", func(i int, d orphan) model.Write {
+	return found.Mended(rows, "some overflow documents without an owner deleted; the next check finds the others", func(i int, d orphan) model.Write {
 		if d.ID.Type == 0 {
 			return found.NotReturned(o.in.Docs.Name(), i, "_id")
 		}

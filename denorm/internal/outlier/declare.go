@@ -37,28 +37,28 @@ func Declare(owners *core.Docs, path string, element reflect.Type, overflow *buc
 	place := core.Place(fmt.Sprintf("NewOutlier of %s.%s", o.docs.Name(), o.path))
 	switch {
 	case o.spec.Max < 1 || o.spec.Max > 1_000_000:
-		place.Fail(fmt.Sprintf("Max is %d", o.spec.Max), "keep from one to a million elements")
+		place.Fail(fmt.Sprintf("Max is %d", o.spec.Max), "give 1 to 1,000,000")
 	case o.spec.MaxBytes < 0 || o.spec.MaxBytes > stored.MaxBytes:
 		place.Fail(fmt.Sprintf("MaxBytes is %d", o.spec.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
 	case o.spec.Flag == "":
-		place.Fail("no Flag", "name the path of a bool that says that there is overflow")
+		place.Fail("Flag is empty", "name the path of a bool that tells whether there is overflow")
 	case core.Overlap(o.spec.Flag, o.path) || core.Overlap(o.spec.Flag, "_id"):
-		place.Fail(fmt.Sprintf("Flag %q is the array's or the _id's place", o.spec.Flag), "name another field")
+		place.Fail(fmt.Sprintf("Flag %q overlaps the array or the _id", o.spec.Flag), "name another field")
 	case o.in.Spec.Period != 0:
-		place.Fail("the overflow is kept by a Period", "declare the Bucket without one: its pages must be in the order of appending")
+		place.Fail("the Bucket of the overflow has a Period", "declare the Bucket without a Period: its pages must be in the order of appending")
 	case o.in.Docs.Name() == o.docs.Name():
-		place.Fail("owners and overflow are one collection", "give the Bucket a collection of its own")
+		place.Fail("owners and overflow are in the same collection", "give the Bucket a collection of its own")
 	case !array.Open && array.Type != element:
-		place.Fail(fmt.Sprintf("the array holds %s, and the overflow %s", array.Type, element), "declare both with one type of elements")
+		place.Fail(fmt.Sprintf("the array holds elements of type %s, but the overflow of type %s", array.Type, element), "declare both with the same type of elements")
 	}
 	if flag := o.docs.MustField(o.spec.Flag); flag.Arrays > 0 || !flag.Open && flag.Type.Kind() != reflect.Bool {
-		place.Fail(fmt.Sprintf("Flag %q is a %s", o.spec.Flag, stored.KindOf(flag)), "name a bool outside arrays")
+		place.Fail(fmt.Sprintf("Flag %q is of type %s", o.spec.Flag, stored.KindOf(flag)), "name a bool that isn't in an array")
 	}
 	return o
 }
 
 func (o *Outlier) flagIndex() model.Index {
-	x := commands.Index(o.docs.Name(), "those that have overflow", mql.E(o.spec.Flag, 1), mql.E("_id", 1))
+	x := commands.Index(o.docs.Name(), "owners that have overflow", mql.E(o.spec.Flag, 1), mql.E("_id", 1))
 	x.Partial = bson.D{{Key: o.spec.Flag, Value: true}}
 	return x
 }

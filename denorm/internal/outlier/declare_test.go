@@ -38,7 +38,7 @@ func TestOutlierDeclarations(t *testing.T) {
 		"no array":       func() { denorm.NewOutlier(books, "title", buyerPages, spec) },
 		"other elements": func() { denorm.NewOutlier(shelves, "books", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "full"}) },
 		"by day":         func() { denorm.NewOutlier(shelves, "books", daily, denorm.OutlierSpec{Max: 2, Flag: "full"}) },
-		"one collection": func() { denorm.NewOutlier(books.Named("buyers"), "buyers", buyerPages, spec) },
+		"owners and overflow are in the same collection": func() { denorm.NewOutlier(books.Named("buyers"), "buyers", buyerPages, spec) },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {

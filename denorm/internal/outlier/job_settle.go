@@ -16,10 +16,10 @@ import (
 func (o *Outlier) Settle() model.Job {
 	j := model.Job{Name: "outlier settled " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10,
-		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(), Plan: commands.Batched("elements in the overflow that the array still holds; the next run takes them off the array", o.settleOwner),
+		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(), Plan: commands.Batched("elements that both the overflow and the array hold; the next run removes them from the array", o.settleOwner),
 	}}}
 	if o.in.Spec.Key == "" {
-		j.Err = o.docs.Refuse(o.path, nil, "can be settled only if the Bucket has a Key")
+		j.Err = o.docs.Refuse(o.path, nil, "can be settled only if the Bucket has a Key: declare a Key")
 	}
 	return j
 }
@@ -97,7 +97,7 @@ func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
 			move = append(move, e)
 			held[name(e.ID)] = item
 		case !bytes.Equal(there.Value, item.Value):
-			return nil, o.docs.Refuse(o.position(keep+i), model.Shell(e.ID), "is there twice, with other fields: take one of both out")
+			return nil, o.docs.Refuse(o.position(keep+i), model.Shell(e.ID), "is stored twice with different fields: remove one of the two")
 		}
 	}
 	steps, err := o.splitPages(key, id, next, move, len(owner.Kept))

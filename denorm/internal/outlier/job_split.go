@@ -15,7 +15,7 @@ import (
 func (o *Outlier) Split() model.Job {
 	return model.Job{Name: "outlier " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10,
-		Filter: o.unsplit(), Projection: bson.D{{Key: o.path, Value: 1}}, Plan: commands.Batched("overflow documents of an array that still holds all; the next run completes them", o.splitOwner),
+		Filter: o.unsplit(), Projection: bson.D{{Key: o.path, Value: 1}}, Plan: commands.Batched("overflow documents of an array that still holds all elements; the next run completes them", o.splitOwner),
 	}}}
 }
 
@@ -106,7 +106,7 @@ func (o *Outlier) ownerKey(id bson.RawValue) (any, error) {
 	case bson.TypeObjectID:
 		return id.ObjectID(), nil
 	}
-	return nil, o.docs.Refuse("_id", id, "is not of a type that overflow can be kept under")
+	return nil, o.docs.Refuse("_id", id, "has a type that can't be the key of the Bucket")
 }
 
 // splitPage is the upsert of an overflow document. It replaces what a Split of a shorter array left under this number, if it

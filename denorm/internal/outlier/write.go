@@ -89,7 +89,7 @@ func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, 
 func (o *Outlier) sound(s state) error {
 	switch {
 	case s.Type != "" && s.Type != "array" && s.Type != "missing":
-		return o.docs.Refuse(o.path, nil, "is stored as "+s.Type+", not as an array")
+		return o.docs.Refuse(o.path, nil, "is stored as "+s.Type+", but must be an array")
 	case s.Flagged:
 		return nil
 	case s.N > int64(o.spec.Max):
@@ -116,7 +116,7 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 	p, err := o.in.Decide(e, s.Overflow)
 	p.Steps = append([]model.Step{o.setFlag(id, e)}, p.Steps...)
 	p.Options.AllowPartial = o.in.Spec.Key == "" // half of it is whole; only what was written can't be recognized
-	p.Leaves = "a flag without overflow; the next append goes there"
+	p.Leaves = "a flag without overflow; the next append writes the overflow"
 	return p, err
 }
 
@@ -195,15 +195,15 @@ func (o *Outlier) Delete(owner model.Write, key any) model.Plan {
 		return model.RefusedPlan(o.docs.Name(), owner.Err)
 	}
 	p := model.NewPlan(owner, model.Write{Collection: o.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: overflow}})
-	p.Leaves = "overflow without an owner"
+	p.Leaves = "overflow without an owner; the checks find it"
 	return p
 }
 
 // ErrUnsound says that an owner's array and its overflow don't go together.
-var ErrUnsound = errors.New("docmodel: the array and its overflow don't go together")
+var ErrUnsound = errors.New("docmodel: the array and its overflow don't fit together")
 
 var (
-	errUnsplit   = fmt.Errorf("%w: the array outgrew Max and has no overflow yet: run Outlier.Split first", ErrUnsound)
-	errUnflagged = fmt.Errorf("%w: there is overflow without the flag: run the job of the first of Outlier.Checks", ErrUnsound)
-	errLeftover  = fmt.Errorf("docmodel: overflow is there that is not the end of the array: %w", model.ErrStale)
+	errUnsplit   = fmt.Errorf("%w: the array holds more than Max elements and has no overflow yet: run Outlier.Split first", ErrUnsound)
+	errUnflagged = fmt.Errorf("%w: there is overflow without the flag: run the Job of the first check of Outlier.Checks", ErrUnsound)
+	errLeftover  = fmt.Errorf("docmodel: stored overflow isn't the end of the array: %w", model.ErrStale)
 )

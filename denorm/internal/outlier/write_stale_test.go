@@ -181,7 +181,7 @@ func TestOutlierDrift(t *testing.T) {
 		update("short", bson.D{e("$set", bson.D{e("buyers", outlierBuyers("1 7"))})}) // by a person, who took the rest out
 		wantOutlierDrift(t, db, buyersOf, "cut unsplit", "grown unsplit", "lost unflagged", "over oversized", "short unflagged", "shrunk leftover")
 		if _, said := findingsOf(t, db, buyersOf.Checks()[1]); !slices.Equal(said, []string{
-			"books 'cut': unsplit: its array holds 7 elements, overflow documents without the flag: 1", "books 'grown': unsplit: its array holds 7 elements",
+			"books 'cut': unsplit: its array holds 7 elements, and there are overflow documents without the flag: 1", "books 'grown': unsplit: its array holds 7 elements",
 			"books 'over': oversized: its array holds 4 elements although there is overflow",
 		}) {
 			t.Errorf("over Max: %q", said)
@@ -271,8 +271,8 @@ func TestOutlierOrphans(t *testing.T) {
 		check := buyersOf.Checks()[2]
 		found, got := findingsOf(t, db, check)
 		if want := []string{
-			"buyers 'a#0000000000': there is no owner 'a'", "buyers 'a#0000000001': there is no owner 'a'",
-			"buyers 'c#0000000000': there is no owner 'c'", "buyers 'c#0000000001': there is no owner 'c'",
+			"buyers 'a#0000000000': the owner 'a' doesn't exist", "buyers 'a#0000000001': the owner 'a' doesn't exist",
+			"buyers 'c#0000000000': the owner 'c' doesn't exist", "buyers 'c#0000000001': the owner 'c' doesn't exist",
 		}; !slices.Equal(got, want) {
 			t.Fatalf("%q", got)
 		}

@@ -17,13 +17,13 @@ func (p *List) Checks() []model.Check {
 	isList := mql.Op("$isArray", "$"+p.Path)
 	set := mql.Set(mql.E(p.field, mql.Cond(isList, p.listText(), "$$REMOVE")))
 	return []model.Check{{
-		Name: name, Collection: p.Docs.Name(), Rule: "a text is that of its list",
+		Name: name, Collection: p.Docs.Name(), Rule: "each text is made from its list",
 		Pipeline: mongo.Pipeline{
 			mql.Match(is...),
 			mql.SortID(),
 			mql.Project(mql.E("text", "$"+p.field), mql.E("want", mql.Cond(isList, p.listText(), nil))),
 		},
-		Tell: found.Tells(drift.tell), Mend: found.MendsIf(name, p.Docs.Name(), is, "some documents mended, others not yet", mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
+		Tell: found.Tells(drift.tell), Mend: found.MendsIf(name, p.Docs.Name(), is, "some texts corrected; the next check finds the others", mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
 	}}
 }
 
@@ -35,12 +35,12 @@ type drift struct {
 }
 
 func (d drift) tell(f *model.Finding) {
-	has, want := "has no text", ", and there is no list"
+	has, want := "has no text", ", and the list is missing"
 	if d.Text.Type != 0 {
 		has = "has the text " + commands.Shorten(model.Shell(d.Text))
 	}
 	if d.Want != nil {
-		want = ", its list makes " + commands.Shorten(model.Shell(*d.Want))
+		want = ", but its list makes " + commands.Shorten(model.Shell(*d.Want))
 	}
 	f.ID, f.Problem = d.ID, has+want
 }

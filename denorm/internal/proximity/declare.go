@@ -31,9 +31,9 @@ func Declare(list flat.List, field string, ignoreCase bool) *List {
 	case core.CheckKey(field) != nil:
 		place.Fail(fmt.Sprintf("Text is %q", field), "name a field of the document itself")
 	case core.Overlap(field, p.Path) || field == "_id":
-		place.Fail(fmt.Sprintf("Text %q is where the list or the _id is", field), "give the text a field of its own")
+		place.Fail(fmt.Sprintf("Text %q overlaps the list or the _id", field), "give the text a field of its own")
 	case err == nil && !f.Open && (f.IsArray() || f.Type.Kind() != reflect.String):
-		place.Fail(fmt.Sprintf("Text %q is a %s", field, f.Type), "declare it as a string, or not at all")
+		place.Fail(fmt.Sprintf("Text %q is of type %s", field, f.Type), "declare it as a string, or leave the field out of the type")
 	}
 	for _, column := range p.Columns() {
 		path := p.Path
@@ -41,7 +41,7 @@ func Declare(list flat.List, field string, ignoreCase bool) *List {
 			path += "." + column
 		}
 		if f := p.Docs.MustField(path); !f.Open && f.Type.Kind() != reflect.String {
-			place.Fail(fmt.Sprintf("%q is a %s", path, f.Type), "name fields that are strings")
+			place.Fail(fmt.Sprintf("%q is of type %s", path, f.Type), "name fields of a string type")
 		}
 	}
 	p.Docs.Adds(p.field)

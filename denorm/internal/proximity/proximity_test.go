@@ -237,8 +237,8 @@ func TestProximityRepair(t *testing.T) {
 		_, said := findingsOf(t, db, openText.Checks()[0])
 		if want := []string{
 			"resumes 'a': has the text '|Math,Poor|', its list makes '|Math,a%7Cb%25|'", "resumes 'b': has no text, its list makes '|Math,a%7Cb%25|;,;;|'",
-			"resumes 'c': has the text '|', and there is no list", "resumes 'd': has the text 5, its list makes '|'",
-			"resumes 'e': has the text '|x,y|', and there is no list", "resumes 'f': has no text, its list makes '|;,;|;;;,;|;,;|'",
+			"resumes 'c': has the text '|', and the list is missing", "resumes 'd': has the text 5, its list makes '|'",
+			"resumes 'e': has the text '|x,y|', and the list is missing", "resumes 'f': has no text, its list makes '|;,;|;;;,;|;,;|'",
 		}; !slices.Equal(said, want) {
 			t.Errorf("found %q, want %q", said, want)
 		}
@@ -288,7 +288,7 @@ func TestProximityDeclarations(t *testing.T) {
 	for reason, f := range map[string]func(){
 		"no Text": declare("langs", denorm.ProximitySpec{}), "a path as Text": declare("langs", denorm.ProximitySpec{Text: "a.b"}),
 		"the list as Text": declare("langs", denorm.ProximitySpec{Text: "langs"}), "the _id as Text": declare("langs", denorm.ProximitySpec{Text: "_id"}),
-		"a Text that is a list": declare("langs", denorm.ProximitySpec{Text: "skills"}), "no Fields": declare("skills", denorm.ProximitySpec{Text: "t"}),
+		"a Text that is a list": declare("langs", denorm.ProximitySpec{Text: "skills"}), "Fields is empty": declare("skills", denorm.ProximitySpec{Text: "t"}),
 		"no such path": declare("lang", denorm.ProximitySpec{Text: "t"}), "no such field": declare("skills", denorm.ProximitySpec{Text: "t", Fields: []string{"x"}}),
 		"Fields of strings": declare("langs", denorm.ProximitySpec{Text: "t", Fields: fields}),
 		"no strings":        func() { denorm.NewProximity(boards, "posts", denorm.ProximitySpec{Text: "t", Fields: []string{"n"}}) },

@@ -40,7 +40,7 @@ func (p *List) Equal(fields bson.D) (bson.D, error) {
 			case raw.Type == bson.TypeNull:
 				parts[i] = textMissing + "(?:" + textMissing + ")?"
 			case raw.Type != bson.TypeString || !utf8.ValidString(raw.StringValue()):
-				return nil, p.Docs.Refuse(p.Path+"."+column, raw, "is not text")
+				return nil, p.Docs.Refuse(p.Path+"."+column, raw, "must be a string")
 			default:
 				parts[i] = regexp.QuoteMeta(escapeText(raw.StringValue()))
 			}
@@ -54,16 +54,16 @@ func (p *List) Near(word, other string, between int, order Order) (bson.D, error
 	for _, w := range []string{word, other} {
 		switch {
 		case w == "" || strings.ContainsAny(w, " \t\r\n"):
-			return nil, p.Docs.Refuse(p.field, commands.Shorten(w), "is not one word")
+			return nil, p.Docs.Refuse(p.field, commands.Shorten(w), "must be one word")
 		case !utf8.ValidString(w):
-			return nil, p.Docs.Refuse(p.field, nil, "a word is not UTF-8")
+			return nil, p.Docs.Refuse(p.field, nil, "contains a word that isn't UTF-8")
 		}
 	}
 	switch {
 	case between < 0 || between > 100:
-		return nil, p.Docs.Refuse(p.field, between, "words can have 0 to 100 others between them")
+		return nil, p.Docs.Refuse(p.field, between, "must be 0 to 100: the number of other words between two words")
 	case order > InOrder:
-		return nil, p.Docs.Refuse(p.field, int(order), "is no order of words")
+		return nil, p.Docs.Refuse(p.field, int(order), "must be AnyOrder or InOrder")
 	}
 	gap := "[" + wordSpace + "]+"
 	if between > 0 {
@@ -81,7 +81,7 @@ func (p *List) Near(word, other string, between int, order Order) (bson.D, error
 // matches is the filter of a pattern.
 func (p *List) matches(pattern string) (bson.D, error) {
 	if len(pattern) > maxRegex {
-		return nil, p.Docs.Refuse(p.field, nil, fmt.Sprintf("the pattern has %d bytes, and the server takes %d", len(pattern), maxRegex))
+		return nil, p.Docs.Refuse(p.field, nil, fmt.Sprintf("the pattern has %d bytes, but the server's limit is %d: give fewer or shorter words", len(pattern), maxRegex))
 	}
 	return bson.D{{Key: p.field, Value: bson.Regex{Pattern: pattern, Options: p.options}}}, nil
 }
@@ -91,7 +91,7 @@ func (p *List) Back(text string, list any) error {
 	bad := func(reason string) error { return p.Docs.Refuse(p.field, commands.Shorten(text), reason) }
 	rest, ok := strings.CutPrefix(text, "|")
 	if !ok || rest != "" && !strings.HasSuffix(rest, "|") {
-		return bad("does not begin and end as the text of a list")
+		return bad("doesn't begin and end like the text of a list")
 	}
 	elements := bson.A{}
 	for element := range strings.SplitSeq(strings.TrimSuffix(rest, "|"), "|") {
@@ -112,7 +112,7 @@ func (p *List) Back(text string, list any) error {
 				e[c] = bson.RawValue{Type: bson.TypeNull}
 				continue
 			case !ok:
-				return bad("has a value that no text is written as")
+				return bad("has a value that isn't escaped correctly")
 			}
 			e[c] = core.MustRawValue(value)
 		}

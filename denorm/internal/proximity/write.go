@@ -66,7 +66,7 @@ func (p *List) WithText(doc bson.Raw) (bson.Raw, error) {
 		}
 		out = append(out, bson.E{Key: p.field, Value: text})
 	case v.Type != 0 && v.Type != bson.TypeNull:
-		return nil, p.Docs.Refuse(p.Path, v, "is not a list")
+		return nil, p.Docs.Refuse(p.Path, v, "must be a list")
 	}
 	return bson.Marshal(out)
 }
@@ -101,7 +101,7 @@ func (p *List) Remove(id bson.D, elements []any, err error) model.Write {
 		stored, _, err = p.both(elements)
 	}
 	if err == nil && len(stored) == 0 {
-		err = p.Docs.Refuse(p.Path, nil, "no element was given")
+		err = p.Docs.Refuse(p.Path, nil, "no element was given: give at least one")
 	}
 	if err != nil {
 		return model.Refused(p.Docs.Name(), err)

@@ -54,11 +54,11 @@ func (p *List) elementText(i int, e flat.Element) (string, error) {
 			parts[c] = textNull
 		case bson.TypeString:
 			if !utf8.ValidString(v.StringValue()) {
-				return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.Columns()[c]), nil, "is not UTF-8")
+				return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.Columns()[c]), nil, "isn't valid UTF-8")
 			}
 			parts[c] = escapeText(v.StringValue())
 		default:
-			return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.Columns()[c]), v, "is not text")
+			return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.Columns()[c]), v, "must be a string")
 		}
 	}
 	return strings.Join(parts, ",") + "|", nil

@@ -20,9 +20,9 @@ func (r *Rollup) Checks() []model.Check {
 	wait := mongo.Pipeline{mql.Match(mql.E(r.batchPath(), mql.Exists(true))), mql.Project(mql.E("_id", 1)), mql.SortID()}
 	out := []model.Check{
 		{
-			Name: fmt.Sprintf("%s.%s: events that are not rolled up", events, r.mark), Collection: events,
+			Name: fmt.Sprintf("%s.%s: events that aren't rolled up", events, r.mark), Collection: events,
 			Rule:  "an event is rolled up within a minute",
-			Index: r.Waiting().Name, Age: time.Minute, Pipeline: wait, Tell: found.Says("it is not rolled up"),
+			Index: r.Waiting().Name, Age: time.Minute, Pipeline: wait, Tell: found.Says("isn't rolled up"),
 			MendAll: func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
 				result, err := all(ctx, db, r.finishBegun)
 				if err != nil {
@@ -36,7 +36,7 @@ func (r *Rollup) Checks() []model.Check {
 			fmt.Sprintf("each %s bin counts the events of its time and group", r.finest())),
 	}
 	if len(r.levels) > 1 {
-		out = append(out, r.check(r.levels[1:], bins+": bins that differ from finer ones",
+		out = append(out, r.check(r.levels[1:], bins+": bins that differ from the finer bins",
 			"each bin is the total of the finer bins of its time and group"))
 	}
 	return out
@@ -63,7 +63,7 @@ func (r *Rollup) check(levels []Unit, name, rule string) model.Check {
 	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
 			if len(filter) > 0 {
-				yield(model.Finding{}, r.bins.Refuse("filter", nil, "the check looks for missing bins too: it takes no filter"))
+				yield(model.Finding{}, r.bins.Refuse("filter", nil, "must be empty: the check also looks for missing bins"))
 				return
 			}
 			for _, u := range levels {
@@ -146,11 +146,11 @@ func (r *Rollup) finding(x row) model.Finding {
 	f := model.Finding{ID: core.MustRawValue(x.want.id)}
 	detail := append(bson.D{{Key: "_id", Value: x.want.id}}, x.want.identity()...)
 	if x.held == nil {
-		f.Problem = fmt.Sprintf("is missing, and counts %d", n)
+		f.Problem = fmt.Sprintf("is missing, but should count %d events", n)
 	} else {
 		n, values := r.numbers(&x.was)
 		held := bson.D{{Key: "n", Value: n}, {Key: "values", Value: values}}
-		f.Problem = fmt.Sprintf("holds %s, and what it is made of makes %s", model.Shell(held), model.Shell(want))
+		f.Problem = fmt.Sprintf("stores %s, but its events or finer bins make %s", model.Shell(held), model.Shell(want))
 		detail = append(detail, bson.E{Key: "held", Value: held})
 	}
 	f.Detail, _ = bson.Marshal(append(detail, bson.E{Key: "want", Value: want}))

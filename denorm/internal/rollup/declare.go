@@ -80,11 +80,11 @@ func Declare(events, bins *core.Docs, spec Spec, types Types) *Rollup {
 	}
 	switch {
 	case events.Name() == bins.Name():
-		r.place.Fail("the bins have the events' collection", "give them one of their own")
+		r.place.Fail("the bins are in the events' own collection", "give them a collection of their own")
 	case r.keep < 1 || r.keep > 10_000:
-		r.place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "keep at least one token, and at most 10,000")
+		r.place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "give 1 to 10,000")
 	case r.kept < 0:
-		r.place.Fail(fmt.Sprintf("For is %s", r.kept), "give how long events are kept, or 0 for ever")
+		r.place.Fail(fmt.Sprintf("For is %s", r.kept), "give the time for which events are kept, or 0 for ever")
 	}
 	r.declareBins(spec.Bins)
 	r.declareTime()
@@ -100,7 +100,7 @@ func (r *Rollup) declareBins(given []Unit) {
 		case !slices.Contains(units, u):
 			r.place.Fail(fmt.Sprintf("Bins has the Period %d", u), "use denorm.Hourly, denorm.Daily and denorm.Monthly")
 		case slices.Contains(given[:i], u):
-			r.place.Fail(fmt.Sprintf("Bins names the %s twice", u), "name it once")
+			r.place.Fail(fmt.Sprintf("Bins names the %s twice", u), "name each period once")
 		}
 	}
 	for _, u := range units {
@@ -117,7 +117,7 @@ func (r *Rollup) declareBins(given []Unit) {
 func (r *Rollup) own(what, path string, others ...string) core.Field {
 	f := r.docs.MustField(path)
 	if f.Arrays > 0 {
-		r.place.Fail(fmt.Sprintf("%s %q lies inside an array, or is one", what, path), "name a field outside arrays")
+		r.place.Fail(fmt.Sprintf("%s %q is an array, or is in one", what, path), "name a field that is neither an array nor in one")
 	}
 	for _, other := range others {
 		if core.Overlap(path, other) {
@@ -130,7 +130,7 @@ func (r *Rollup) own(what, path string, others ...string) core.Field {
 func (r *Rollup) declareTime() {
 	f := r.own("Time", r.time, "_id")
 	if !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
-		r.place.Fail(fmt.Sprintf("Time %q is a %s", r.time, f.Type), "name a time.Time or a bson.DateTime")
+		r.place.Fail(fmt.Sprintf("Time %q is of type %s", r.time, f.Type), "name a field of type time.Time or bson.DateTime")
 	}
 }
 
@@ -138,13 +138,13 @@ func (r *Rollup) declareMark(want reflect.Type) {
 	f := r.own("Mark", r.mark, append([]string{"_id", r.time}, r.by...)...)
 	switch {
 	case strings.Contains(r.mark, "."):
-		r.place.Fail(fmt.Sprintf("Mark %q is not a field of the event itself", r.mark), "give it a field of its own")
+		r.place.Fail(fmt.Sprintf("Mark %q isn't a top-level field of the event", r.mark), "give it a field of its own")
 	case !f.Open && f.Type != want:
-		r.place.Fail(fmt.Sprintf("Mark %q is a %s", r.mark, f.Type), "declare it as *denorm.RollupMark, tagged omitempty")
+		r.place.Fail(fmt.Sprintf("Mark %q is of type %s", r.mark, f.Type), "declare it as *denorm.RollupMark, tagged omitempty")
 	}
 	if raw, err := r.docs.Document(reflect.Zero(r.docs.Type()).Interface()); err == nil && !f.Open {
 		if _, err := raw.LookupErr(r.mark); err == nil {
-			r.place.Fail(fmt.Sprintf("Mark %q is stored when it is empty", r.mark), "declare it as *denorm.RollupMark, tagged omitempty")
+			r.place.Fail(fmt.Sprintf("Mark %q is stored even when it is empty", r.mark), "declare it as *denorm.RollupMark, tagged omitempty")
 		}
 	}
 }
@@ -157,14 +157,14 @@ func (r *Rollup) declareNumbers(spec Spec, number reflect.Type) {
 	case reflect.TypeFor[bson.Decimal128]():
 		r.kind = decimals
 	default:
-		r.place.Fail(fmt.Sprintf("the numbers of the bins are a %s", number), "use int64, float64 or bson.Decimal128")
+		r.place.Fail(fmt.Sprintf("the numbers of the bins are of type %s", number), "use int64, float64 or bson.Decimal128")
 	}
 	for i, list := range [][]string{spec.Sums, spec.Mins, spec.Maxs} {
 		what := []string{"Sums", "Mins", "Maxs"}[i]
 		for _, path := range list {
 			f := r.own(what, path, "_id", r.time, r.mark)
 			if !f.Open && !r.kind.holds(f.Type) {
-				r.place.Fail(fmt.Sprintf("%s %q is a %s, which bins of %s can't hold exactly", what, path, f.Type, number),
+				r.place.Fail(fmt.Sprintf("%s %q is of type %s, which bins of type %s can't hold exactly", what, path, f.Type, number),
 					"name a number, and give RollupDoc int64 for integers, float64 for floats, bson.Decimal128 for decimals")
 			}
 			at := slices.IndexFunc(r.sources, func(s source) bool { return s.path == path })
@@ -195,8 +195,8 @@ func (r *Rollup) declareGroup() {
 	for i, path := range r.by {
 		f := r.own("By", path, append([]string{"_id", r.time, r.mark}, r.by[:i]...)...)
 		if !f.Open && !keytext.IsKeyType(f.Type) {
-			r.place.Fail(fmt.Sprintf("By %q is a %s, which can't be written into an _id", path, f.Type),
-				"use a kind of string or integer, or bson.ObjectID")
+			r.place.Fail(fmt.Sprintf("By %q is of type %s, which can't be part of an _id", path, f.Type),
+				"use a string type, an integer type or bson.ObjectID")
 		}
 		at := "group"
 		if len(r.by) > 1 {
@@ -205,10 +205,10 @@ func (r *Rollup) declareGroup() {
 		g, err := r.bins.Field(at)
 		switch {
 		case err != nil:
-			r.place.Fail(fmt.Sprintf("the groups of the bins, a %s, have no field %q", r.group, flat(path)),
+			r.place.Fail(fmt.Sprintf("the groups of the bins, of type %s, have no field %q", r.group, flat(path)),
 				"give RollupDoc a struct with a field for each path of By, with / for a dot")
 		case !keytext.IsKeyType(g.Type) || !f.Open && g.Type != f.Type:
-			r.place.Fail(fmt.Sprintf("By %q is a %s, and a %s in the bins", path, f.Type, g.Type), "give both one type")
+			r.place.Fail(fmt.Sprintf("By %q is of type %s, but of type %s in the bins", path, f.Type, g.Type), "declare both with the same type")
 		}
 	}
 	fields := 0
@@ -217,10 +217,10 @@ func (r *Rollup) declareGroup() {
 	}
 	switch {
 	case len(r.by) == 0 && (r.group.Kind() != reflect.Struct || fields > 0):
-		r.place.Fail(fmt.Sprintf("the groups of the bins are a %s, and there is no By", r.group), "use struct{}, or name paths in By")
+		r.place.Fail(fmt.Sprintf("the groups of the bins are of type %s, but By is empty", r.group), "use struct{}, or name paths in By")
 	case len(r.by) > 1 && fields != len(r.by):
-		r.place.Fail(fmt.Sprintf("the groups of the bins, a %s, have %d fields, and By has %d paths", r.group, fields, len(r.by)),
-			"give it a field for each path")
+		r.place.Fail(fmt.Sprintf("the groups of the bins, of type %s, have %d fields, but By has %d paths", r.group, fields, len(r.by)),
+			"give the groups one field for each path")
 	}
 }
 

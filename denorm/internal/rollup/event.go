@@ -44,7 +44,7 @@ func (r *Rollup) event(doc bson.Raw) (e event, err error) {
 	}
 	ms, ok := at.DateTimeOK()
 	if !ok {
-		return e, r.docs.Refuse(r.time, nil, "an event needs a time")
+		return e, r.docs.Refuse(r.time, nil, "is missing: an event needs a time")
 	}
 	e.at = time.UnixMilli(ms).UTC()
 	if err := r.checkTime(r.docs.Refuse, r.time, e.at); err != nil {
@@ -58,7 +58,7 @@ func (r *Rollup) event(doc bson.Raw) (e event, err error) {
 		}
 		text, ok := textOf(v)
 		if !ok {
-			return e, r.docs.Refuse(path, nil, "the group is empty, or no string, integer or ObjectID")
+			return e, r.docs.Refuse(path, nil, "must be a string that isn't empty, an integer or an ObjectID: it is part of the group")
 		}
 		texts, e.group = append(texts, text), append(e.group, bsonval.Clone(v))
 	}
@@ -84,7 +84,7 @@ type refusal func(field string, v any, reason string) error
 func (r *Rollup) checkTime(refuse refusal, field string, t time.Time) error {
 	first, last := t.UTC().AddDate(0, -2, 0).Year(), t.UTC().AddDate(0, 2, 0).Year()
 	if t.IsZero() || first < 0 || last > 9999 {
-		return refuse(field, t, "is no time of the years 0 to 9999, or none at all")
+		return refuse(field, t, "must be a non-zero time in the years 0 to 9999")
 	}
 	return nil
 }
@@ -105,9 +105,9 @@ func textOf(v bson.RawValue) (string, bool) {
 }
 
 var (
-	errFinite = errors.New("can't be added up: it is no finite number")
-	errExact  = errors.New("can't be held exactly by the numbers of the bins")
-	errSum    = errors.New("the sum doesn't fit a number")
+	errFinite = errors.New("isn't a finite number, so it can't be added up")
+	errExact  = errors.New("can't be stored exactly in the number type of the bins")
+	errSum    = errors.New("the sum is too large for the number type of the bins")
 )
 
 // number is a value as the bins store it. Other values than numbers count as missing.
@@ -136,7 +136,7 @@ func (k kind) number(v bson.RawValue) (any, error) {
 		}
 		return d, nil
 	case bson.TypeArray:
-		return nil, errors.New("an array can't be added up")
+		return nil, errors.New("is an array, which can't be added up")
 	}
 	return nil, nil
 }

@@ -23,8 +23,8 @@ const (
 // Roll is the job that adds the waiting events to their bins.
 func (r *Rollup) Roll() model.Job {
 	return model.Job{Name: "roll-up of " + r.docs.Name() + " into " + r.bins.Name(), Stages: []model.Stage{
-		{Name: "finish the batches that were begun", Do: does(r.finishBegun)},
-		{Name: "roll up the events that wait", Do: does(r.rollNext)},
+		{Name: "finish the interrupted batches", Do: does(r.finishBegun)},
+		{Name: "roll up the waiting events", Do: does(r.rollNext)},
 	}}
 }
 
@@ -203,7 +203,7 @@ func (r *Rollup) finishOnce(ctx context.Context, w *work, of batch, again bool) 
 	if len(of.events) > 1 {
 		steps = append(steps, r.release(of))
 	}
-	return w.run(ctx, commands.Leaving("a batch of events that is in some of its bins, with its marks", append(steps, r.end(of))...))
+	return w.run(ctx, commands.Leaving("a batch of marked events that only some of its bins count; the next run finishes it", append(steps, r.end(of))...))
 }
 
 // members are what the events of a batch add to their bins.

@@ -51,11 +51,11 @@ func TestRollupRefuses(t *testing.T) {
 		"names the day twice":       func(s *denorm.RollupSpec) { s.Bins = []denorm.Period{denorm.Daily, denorm.Daily} },
 		"Keep is -1":                func(s *denorm.RollupSpec) { s.Keep = -1 },
 		"For is -1ns":               func(s *denorm.RollupSpec) { s.For = -1 },
-		`Time "site" is a string`:   func(s *denorm.RollupSpec) { s.Time = "site" },
-		`Mark "ms" is a int64`:      func(s *denorm.RollupSpec) { s.Mark = "ms" },
+		`Time "site" is of type string`:   func(s *denorm.RollupSpec) { s.Time = "site" },
+		`Mark "ms" is of type int64`:      func(s *denorm.RollupSpec) { s.Mark = "ms" },
 		`Sums "site" is a string`:   func(s *denorm.RollupSpec) { s.Sums = []string{"site"} },
 		`By "at" overlaps "at"`:     func(s *denorm.RollupSpec) { s.By = []string{"at"} },
-		"and there is no By":        func(s *denorm.RollupSpec) { s.By = nil },
+		"the groups of the bins are of type":        func(s *denorm.RollupSpec) { s.By = nil },
 		`have no field "site"`:      func(s *denorm.RollupSpec) { s.By = []string{"site", "ms"} },
 		`path "nowhere"`:            func(s *denorm.RollupSpec) { s.Maxs = []string{"nowhere"} },
 		`By "ms" is a int64, and a`: func(s *denorm.RollupSpec) { s.By, s.Sums, s.Mins, s.Maxs = []string{"ms"}, nil, nil, nil },
@@ -137,9 +137,9 @@ func TestRollupChecks(t *testing.T) {
 			said = append(said, fmt.Sprint(f.ID, " ", f.Problem))
 		}
 		want := []string{
-			`"6" it is not rolled up`,
+			`"6" isn't rolled up`,
 			`"a#hour#2026-10-25T00:00:00Z" holds {n: Long('1'), values: {ms: {n: Long('1'), sum: Long('10'), min: Long('10'), max: Long('99')}}}`,
-			`"c#hour#2026-10-25T00:00:00Z" is missing, and counts 1`,
+			`"c#hour#2026-10-25T00:00:00Z" is missing, but should count 1 events`,
 			`"b#day#2026-10-24T22:00:00Z" holds {n: Long('7')`,
 		}
 		text := strings.Join(said, "\n")

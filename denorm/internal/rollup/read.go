@@ -20,7 +20,7 @@ func (r *Rollup) key(group any) (string, error) {
 	if len(r.by) == 1 {
 		text, ok := keytext.Of(group)
 		if !ok {
-			return "", r.bins.Refuse("group", nil, "the group is empty")
+			return "", r.bins.Refuse("group", nil, "the group is empty: give a value for each path of By")
 		}
 		return text, nil
 	}
@@ -32,7 +32,7 @@ func (r *Rollup) key(group any) (string, error) {
 	for _, path := range r.by {
 		text, ok := textOf(raw.Lookup(flat(path)))
 		if !ok {
-			return "", r.bins.Refuse("group."+flat(path), nil, "the group is empty")
+			return "", r.bins.Refuse("group."+flat(path), nil, "the group is empty: give a value for each path of By")
 		}
 		texts = append(texts, text)
 	}
@@ -59,9 +59,9 @@ func (r *Rollup) Bins(group any, u Unit, from, to time.Time) (bson.D, error) {
 	case err != nil:
 		return nil, err
 	case !slices.Contains(r.levels, u):
-		return nil, r.bins.Refuse("unit", uint8(u), "is not one of the spec's Bins")
+		return nil, r.bins.Refuse("unit", uint8(u), "isn't one of the spec's Bins")
 	case !from.IsZero() && !to.IsZero() && !from.Before(to):
-		return nil, r.bins.Refuse("to", to, "is not after from")
+		return nil, r.bins.Refuse("to", to, "isn't after from: give a later time")
 	}
 	for i, t := range []time.Time{from, to} {
 		if !t.IsZero() {

@@ -36,11 +36,11 @@ func (r *Rollup) span(from, to time.Time) error {
 		return err
 	}
 	if !from.Before(to) {
-		return r.bins.Refuse("to", to, "is not after from")
+		return r.bins.Refuse("to", to, "isn't after from: give a later time")
 	}
 	for i, t := range []time.Time{from, to} {
 		if !r.finest().start(t, r.zone).Equal(t) {
-			return r.bins.Refuse([]string{"from", "to"}[i], t, "is not the beginning of "+article(r.finest())+" in "+r.zone.String())
+			return r.bins.Refuse([]string{"from", "to"}[i], t, "isn't the beginning of "+article(r.finest())+" in "+r.zone.String())
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func (r *Rollup) rebuildNext(ctx context.Context, w *work, u Unit, from, to time
 		for i, row := range rows {
 			steps[i] = r.correct(row)
 		}
-		if err := w.run(ctx, commands.Leaving("some bins counted, others not yet", steps...)); err != nil {
+		if err := w.run(ctx, commands.Leaving("some bins counted; the next run counts the others", steps...)); err != nil {
 			return err
 		}
 	}

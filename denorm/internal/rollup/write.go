@@ -22,7 +22,7 @@ func (r *Rollup) Insert(w model.Write) model.Write {
 	}
 	doc := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
 	if doc.Lookup(r.mark).Type != 0 {
-		return model.Refused(r.docs.Name(), r.docs.Refuse(r.mark, nil, "a new event is not rolled up: leave it empty"))
+		return model.Refused(r.docs.Name(), r.docs.Refuse(r.mark, nil, "must be empty in a new event: the roll-up writes it"))
 	}
 	if _, err := r.event(doc); err != nil {
 		return model.Refused(r.docs.Name(), err)

@@ -18,7 +18,7 @@ import (
 // Checks find transfers that nobody has finished, keys whose slots don't go together, and slots with wrong contents.
 func (s *Slots) Checks() []model.Check {
 	name := s.docs.Name()
-	open, whole, single := name+": unfinished transfers", name+": slots of a key", name+": contents of a slot"
+	open, whole, single := name+": unfinished transfers", name+": slots of a key that don't fit together", name+": slots with wrong contents"
 	all := &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: name, Pipeline: s.slotsOf(nil)}}
 	return []model.Check{{
 		Name: open, Collection: name, Rule: "no transfer is left between two slots",
@@ -28,7 +28,7 @@ func (s *Slots) Checks() []model.Check {
 		Name: whole, Collection: name, Rule: s.rule(),
 		Read: s.broken, Queries: []*model.Aggregate[bson.Raw]{all}, Mend: found.Mends(whole, name, s.completeAll),
 	}, {
-		Name: single, Collection: name, Rule: "a slot holds tokens that belong to it, and no stock below zero",
+		Name: single, Collection: name, Rule: "a slot holds only its own tokens, and its stock isn't negative",
 		Pipeline: s.wrong(), Tell: found.Tells(wrongSlot.tell),
 	}}
 }
@@ -36,7 +36,7 @@ func (s *Slots) Checks() []model.Check {
 func (s *Slots) rule() string {
 	rule := "each token belongs to one slot of its key"
 	if s.spec.Stock {
-		rule += ", and the stock in slots and transfers is the sum of the slots"
+		rule += ", and the stock in slots and transfers equals the sum of the slots"
 	}
 	return rule
 }
@@ -71,7 +71,7 @@ func (s *Slots) finishAll(rows []unfinished) (p model.Plan) {
 		}
 		p.Steps = append(append(p.Steps, s.ensure(k, u.Out.To, 0)), s.finishOne(k, u.N, u.Out)...)
 	}
-	p.Leaves = "some transfers finished, others not yet"
+	p.Leaves = "some transfers finished; the next check finds the others"
 	return p
 }
 
@@ -201,7 +201,7 @@ func (p problem) text() string {
 		list = append(list, fmt.Sprintf("%d slots of %d have tokens in common with others", p.Shared, p.Of))
 	}
 	if p.Sum != p.Free {
-		list = append(list, fmt.Sprintf("the slots add up to %d, their stock is %d", p.Sum, p.Free))
+		list = append(list, fmt.Sprintf("the slots add up to %d, but their stock is %d", p.Sum, p.Free))
 	}
 	return strings.Join(list, "; ")
 }
@@ -251,5 +251,5 @@ func (s *Slots) completeAll(rows []problem) (p model.Plan) {
 		}
 		p.Steps = append(p.Steps, s.complete(k, row.Missing, row.Of)...)
 	}
-	return commands.Leaving("some slots stored, others not yet", p.Steps...)
+	return commands.Leaving("some slots stored; the next check finds the others", p.Steps...)
 }

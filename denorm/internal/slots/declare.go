@@ -56,9 +56,9 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Slots {
 	case !IsNumber(s.spec.Slots):
 		place.Fail(fmt.Sprintf("Slots is %d", spec.Slots), "give a power of two from 1 to 1024")
 	case s.spec.Keep < 1 || s.spec.Keep > 10_000:
-		place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "keep from 1 to 10000 tokens in a slot")
+		place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "give 1 to 10000, the number of tokens in a slot")
 	case !keytext.IsKeyType(key):
-		place.Fail(fmt.Sprintf("keys are a %s, which can't be written into an _id", key), "use a kind of string or integer, or bson.ObjectID")
+		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key), "use a string type, an integer type or bson.ObjectID")
 	}
 	return s
 }
@@ -132,7 +132,7 @@ type key struct {
 func (s *Slots) key(k any) (key, error) {
 	text, ok := keytext.Of(k)
 	if !ok {
-		return key{}, s.docs.Refuse("key", nil, "the key is empty")
+		return key{}, s.docs.Refuse("key", nil, "the key is empty: give the key of the slots")
 	}
 	stored, err := s.docs.Encode(k)
 	if err != nil {

@@ -20,7 +20,7 @@ const mostRounds = 500
 func (s *Slots) Resize(k any, slots int) model.Change[any] {
 	of, err := s.key(k)
 	if err == nil && !IsNumber(slots) {
-		err = s.docs.Refuse("slots", slots, "is not a power of two from 1 to 1024")
+		err = s.docs.Refuse("slots", slots, "must be a power of two from 1 to 1024")
 	}
 	if err != nil {
 		return commands.RefusedChange[any](s.docs.Name(), err)
@@ -41,9 +41,9 @@ func (s *Slots) round(k key, of int32, n int) model.Change[State] {
 			case len(st.Slots) == 0:
 				return p, model.ErrNotFound
 			case len(p.Steps) > 0 && n > mostRounds:
-				return model.Plan{}, fmt.Errorf("docmodel: %s: others divide the slots of %s at the same time", s.docs.Name(), k.text)
+				return model.Plan{}, fmt.Errorf("docmodel: %s: another Resize of %s to a different number is running", s.docs.Name(), k.text)
 			case len(p.Steps) > 0:
-				p.Leaves = "slots of which some are divided and others not yet"
+				p.Leaves = "slots of which only some are divided; run Resize again"
 			}
 			return p, nil
 		},

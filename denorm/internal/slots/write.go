@@ -27,7 +27,7 @@ func (o operation) token() Token { return Token{o.op, o.n, o.hash()} }
 func (s *Slots) Add(k any, n int64, op bson.ObjectID) model.Change[any] {
 	switch {
 	case n == 0:
-		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "adds nothing"))
+		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is 0, which adds nothing: give another number"))
 	case n < 0 && s.spec.Stock:
 		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is negative: use Take"))
 	}
@@ -40,7 +40,7 @@ func (s *Slots) Take(k any, n int64, op bson.ObjectID) model.Change[any] {
 	case n <= 0:
 		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))
 	case !s.spec.Stock:
-		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", nil, "the slots hold no stock: declare them with Stock, or use Add"))
+		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", nil, "the slots have no stock: declare them with Stock, or use Add"))
 	}
 	return s.change(k, operation{n: -n, op: op, take: true})
 }
@@ -70,14 +70,14 @@ type ShortError struct {
 }
 
 func (e *ShortError) Error() string {
-	return fmt.Sprintf("docmodel: %s: %d is too much to take: the stock has %d", e.Collection, e.Asked, e.Left)
+	return fmt.Sprintf("docmodel: %s: can't take %d: the stock has %d", e.Collection, e.Asked, e.Left)
 }
 
 func (e *ShortError) Unwrap() error { return model.ErrFull }
 
 // reused says that a token came with another amount.
 func (s *Slots) reused(t Token, n int64) error {
-	return fmt.Errorf("docmodel: %s: the token %s counts %d already, it can't count %d: %w", s.docs.Name(), t.Op.Hex(), t.N, n, stored.ErrToken)
+	return fmt.Errorf("docmodel: %s: the token %s counts %d already, so it can't count %d: %w", s.docs.Name(), t.Op.Hex(), t.N, n, stored.ErrToken)
 }
 
 // decide writes to the slot of the operation, once what others left is finished.
@@ -127,13 +127,13 @@ func (s *Slots) decide(o operation, st State) (model.Plan, error) {
 	}
 	p := model.NewPlan(append(append(steps, last), after...)...)
 	if len(p.Steps) > 1 {
-		p.Leaves = "slots not all stored, or a transfer that the next operation finishes"
+		p.Leaves = "only some of the slots, or an open transfer; the next operation finishes it"
 	}
 	return p, nil
 }
 
 // errHoped is the error of a first attempt that was not right.
-var errHoped = fmt.Errorf("docmodel: the slot is not as was hoped: %w", model.ErrStale)
+var errHoped = fmt.Errorf("docmodel: the operation's slot has changed: %w", model.ErrStale)
 
 // count is the write that counts an operation in a slot.
 func (s *Slots) count(o operation, n, of int32) model.Write {

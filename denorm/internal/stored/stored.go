@@ -37,7 +37,7 @@ func ReadDocument(docs *core.Docs, doc any) (bson.Raw, error) {
 func At(docs *core.Docs, doc bson.Raw, path string) (bson.RawValue, error) {
 	v, inArray := core.ValueAt(doc, path)
 	if inArray {
-		return v, docs.Refuse(path, nil, "lies inside an array in this document")
+		return v, docs.Refuse(path, nil, "is in an array in this document")
 	}
 	return v, nil
 }
@@ -228,7 +228,7 @@ func KindOf(f core.Field) string {
 func CheckCopies(place core.Place, docs *core.Docs, paths []string) {
 	for i, p := range paths {
 		if f := docs.MustField(p); f.Array != "" && f.Array != p {
-			place.Fail(fmt.Sprintf("the copied path %q lies inside an array", p), "copy the array whole")
+			place.Fail(fmt.Sprintf("the copied path %q is in an array", p), "copy the whole array")
 		}
 		for _, other := range paths[:i] {
 			if core.Overlap(p, other) {

@@ -25,9 +25,9 @@ type drift struct {
 
 func (d drift) tell(f *model.Finding) {
 	n := func(v bson.RawValue) int { return len(core.Elements(v)) }
-	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d children, and should hold %d", n(d.Found), n(d.Want))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d children, but should hold %d", n(d.Found), n(d.Want))
 	if n(d.Found) == n(d.Want) {
-		f.Problem += " others, or with other fields"
+		f.Problem += " other children, or children with other fields"
 	}
 }
 
@@ -36,7 +36,7 @@ func differs() bson.D { return mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$w
 
 // Checks find parents whose array isn't what their children say.
 func (s *Subset) Checks() []model.Check {
-	name := fmt.Sprintf("%s.%s: not the first children in %s", s.parents.Name(), s.path, s.docs.Name())
+	name := fmt.Sprintf("%s.%s: arrays that don't hold the first children in %s", s.parents.Name(), s.path, s.docs.Name())
 	return []model.Check{{
 		Name: name, Collection: s.parents.Name(), Rule: fmt.Sprintf("%s holds the first children in %s, in order", s.path, s.docs.Name()),
 		Pipeline: s.drift(), Tell: found.Tells(drift.tell),
@@ -54,7 +54,7 @@ func (s *Subset) drift() mongo.Pipeline {
 
 // repair is the plan that sets the arrays that differ. With expect, one that changed meanwhile is stale.
 func (s *Subset) repair(rows []drift, expect bool) model.Plan {
-	return found.Mended(rows, "some arrays mended, others not yet", func(i int, d drift) (w model.Write) {
+	return found.Mended(rows, "some arrays corrected; the next check finds the others", func(i int, d drift) (w model.Write) {
 		switch {
 		case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
 			return found.NotReturned(s.parents.Name(), i, "_id or no array to set")

@@ -40,17 +40,17 @@ func Declare(children *core.Docs, refPath string, parents *core.Docs, path strin
 	ref, id, array := s.docs.MustField(s.ref), s.parents.MustField("_id"), s.parents.CheckArray(s.path)
 	switch {
 	case ref.Arrays > 0:
-		place.Fail(fmt.Sprintf("%q holds many parents", s.ref), "name the path of one parent's _id")
+		place.Fail(fmt.Sprintf("%q holds many parents", s.ref), "name a path that holds the _id of one parent")
 	case !ref.Open && !id.Open && ref.Type != id.Type:
-		place.Fail(fmt.Sprintf("%q holds %s, and the _ids of %s are %s", s.ref, ref.Type, s.parents.Name(), id.Type), "name the path of those ids")
+		place.Fail(fmt.Sprintf("%q holds values of type %s, but the _ids of %s are of type %s", s.ref, ref.Type, s.parents.Name(), id.Type), "name a path that holds _ids of that type")
 	case spec.Max < 1:
-		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "keep at least one child")
+		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 or more")
 	case len(spec.By) == 0:
-		place.Fail("no By", "say in which order the children come, as {time: -1}")
+		place.Fail("By is empty", "give the order of the children, such as {time: -1}")
 	}
 	if child := s.docs.MustField("_id"); s.whole && !array.Open {
 		if own := s.parents.MustField(s.path + "._id"); !own.Open && !child.Open && own.Type != child.Type {
-			place.Fail(fmt.Sprintf("%s.%s has other elements than whole children", s.parents.Name(), s.path), "declare the array as a slice of the children's type, or name Fields")
+			place.Fail(fmt.Sprintf("the elements of %s.%s aren't whole children", s.parents.Name(), s.path), "declare the array as a slice of the children's type, or name Fields")
 		}
 	}
 	s.checkOrder(spec.By, place)
@@ -98,13 +98,13 @@ func (s *Subset) copy(path string, place core.Place) {
 	}
 	switch {
 	case from.Array != "" && from.Array != path:
-		place.Fail(fmt.Sprintf("%q lies inside an array", path), "copy the array whole")
+		place.Fail(fmt.Sprintf("%q is in an array", path), "copy the whole array")
 	case from.Array != "" && slices.ContainsFunc(s.by, func(e bson.E) bool { return e.Key == path }):
 		place.Fail(fmt.Sprintf("By sorts by the array %q", path), "sort by single values")
 	case !from.Open && !to.Open && (from.Type != to.Type || from.IsArray() != to.IsArray()):
-		place.Fail(fmt.Sprintf("%q is %s in %s, and %s in %s.%s", path, stored.KindOf(from), s.docs.Name(), stored.KindOf(to), s.parents.Name(), s.path), "declare both with one type")
+		place.Fail(fmt.Sprintf("%q is of type %s in %s, but of type %s in %s.%s", path, stored.KindOf(from), s.docs.Name(), stored.KindOf(to), s.parents.Name(), s.path), "declare both with the same type")
 	case !to.Open && to.Arrays != 1+isList:
-		place.Fail(fmt.Sprintf("%q lies inside an array in %s.%s", path, s.parents.Name(), s.path), "copy the array whole")
+		place.Fail(fmt.Sprintf("%q is in an array in %s.%s", path, s.parents.Name(), s.path), "copy the whole array")
 	}
 	for _, other := range s.copies {
 		if core.Overlap(other, path) {

@@ -33,7 +33,7 @@ func (s *Subset) ordered(child bson.Raw) error {
 		if v, err := stored.At(s.docs, child, e.Key); err != nil {
 			return err
 		} else if v.Type == 0 || v.Type == bson.TypeNull {
-			return s.docs.Refuse(e.Key, nil, "the child has no value there, by which it is ordered")
+			return s.docs.Refuse(e.Key, nil, "is missing or null in the child, but By sorts by it")
 		}
 	}
 	return nil
@@ -46,7 +46,7 @@ func (s *Subset) parent(child bson.Raw) (bson.RawValue, error) {
 		return bson.RawValue{}, err
 	}
 	if v.Type != 0 && !stored.IsKey(v) {
-		return v, s.docs.Refuse(s.ref, v, "no _id can be this")
+		return v, s.docs.Refuse(s.ref, v, "can't be an _id")
 	}
 	return bsonval.Clone(v), nil
 }

@@ -60,7 +60,7 @@ func (s *Subset) set(st state, set bson.D) (model.Plan, error) {
 			after = append(s.without(d, was), s.push(bsonval.Clone(d.ID), now))
 		}
 	}
-	return commands.Leaving("an array with the child's old fields or place", append(append(left, write), after...)...), nil
+	return commands.Leaving("an array with the child's old fields or position; the check finds it", append(append(left, write), after...)...), nil
 }
 
 // afterChange is a child after fields are set, and the condition that what its element and its parent depend on is as it was.
@@ -182,7 +182,7 @@ func (s *Subset) delete(st state) (p model.Plan, _ error) {
 		p.Steps = append(p.Steps, s.without(d, element)...)
 	}
 	if len(p.Steps) > 0 {
-		p.Leaves = "an array without a child that is there"
+		p.Leaves = "an array without an existing child; the check finds it"
 	}
 	p.Steps = append(p.Steps, model.Write{
 		Collection: s.docs.Name(), Index: model.IDIndex,
@@ -199,7 +199,7 @@ func (s *Subset) Insert(w model.Write) model.Plan {
 	child := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
 	parent, err := s.parent(child)
 	if err == nil && parent.Type == 0 {
-		err = s.docs.Refuse(s.ref, nil, "the child has no parent")
+		err = s.docs.Refuse(s.ref, nil, "is missing or null: the child needs a parent")
 	}
 	if err == nil {
 		err = s.ordered(child)
@@ -215,7 +215,7 @@ func (s *Subset) Insert(w model.Write) model.Plan {
 	// An array that was not touched holds the child, or held it: it was read from the children meanwhile, and others came before it.
 	push.Expect, push.Done = model.One, commands.ByID(parent)
 	p := model.NewPlan(w, push)
-	p.Leaves = "an array that lacks the new child"
+	p.Leaves = "an array without the new child; the check finds it"
 	return p
 }
 

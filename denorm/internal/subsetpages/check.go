@@ -23,9 +23,9 @@ type drift struct {
 
 func (d drift) tell(f *model.Finding) {
 	n := func(v bson.RawValue) int { return len(core.Elements(v)) }
-	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d elements, and should hold %d", n(d.Found), n(d.Want))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d elements, but should hold %d", n(d.Found), n(d.Want))
 	if n(d.Found) == n(d.Want) {
-		f.Problem += " others, or with other fields"
+		f.Problem += " other elements, or elements with other fields"
 	}
 }
 
@@ -38,26 +38,26 @@ type orphan struct {
 }
 
 func (d orphan) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("there is no parent %s", model.Shell(d.Parent))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("the parent %s doesn't exist", model.Shell(d.Parent))
 }
 
 // Checks find arrays that aren't the newest elements of their pages, and pages without a parent. Those of the pages come after them.
 func (s *Subset) Checks() []model.Check {
-	name := fmt.Sprintf("%s.%s: not the newest elements in %s", s.docs.Name(), s.path, s.in.Docs.Name())
+	name := fmt.Sprintf("%s.%s: arrays that don't hold the newest elements in %s", s.docs.Name(), s.path, s.in.Docs.Name())
 	orphans := s.in.Docs.Name() + ": pages without a parent"
 	return slices.Concat([]model.Check{{
 		Name: name, Collection: s.docs.Name(), Rule: fmt.Sprintf("%s holds the newest elements in %s, in order", s.path, s.in.Docs.Name()),
 		Pipeline: append(s.stages(), mql.Match(mql.E("$expr", mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want"))), mql.SortID()),
 		Tell:     found.Tells(drift.tell), Mend: found.Mends(name, s.docs.Name(), s.repair),
 	}, {
-		Name: orphans, Collection: s.in.Docs.Name(), Rule: "a page has a parent",
+		Name: orphans, Collection: s.in.Docs.Name(), Rule: "each page has a parent",
 		Pipeline: s.orphans(), Tell: found.Tells(orphan.tell), Mend: found.Mends(orphans, s.in.Docs.Name(), s.deleteOrphans),
 	}}, s.in.Checks())
 }
 
 // repair is the plan that sets the arrays that differ, if they are as they were found.
 func (s *Subset) repair(rows []drift) model.Plan {
-	return found.Mended(rows, "some arrays mended, others not yet", func(i int, d drift) (w model.Write) {
+	return found.Mended(rows, "some arrays corrected; the next check finds the others", func(i int, d drift) (w model.Write) {
 		switch {
 		case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
 			return found.NotReturned(s.docs.Name(), i, "_id or no array to set")
@@ -82,7 +82,7 @@ func (s *Subset) orphans() mongo.Pipeline {
 
 // deleteOrphans deletes pages, unless something was appended to them or removed since.
 func (s *Subset) deleteOrphans(rows []orphan) model.Plan {
-	return found.Mended(rows, "some pages deleted, others not yet", func(i int, d orphan) model.Write {
+	return found.Mended(rows, "some pages deleted; the next check finds the others", func(i int, d orphan) model.Write {
 		if d.ID.Type == 0 {
 			return found.NotReturned(s.in.Docs.Name(), i, "_id")
 		}

@@ -35,15 +35,15 @@ func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucke
 	place := core.Place(fmt.Sprintf("NewSubsetPages of %s.%s", parents.Name(), path))
 	switch {
 	case spec.Max < 1 || spec.Max > 100_000:
-		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "keep from one to 100,000 elements")
+		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 to 100,000")
 	case len(spec.By) == 0:
-		place.Fail("no By", "say in which order the elements come, as {time: -1}")
+		place.Fail("By is empty", "give the order of the elements, such as {time: -1}")
 	case pages.Spec.Key == "":
-		place.Fail("the Bucket has no Key", "give its spec the path of what identifies an element")
+		place.Fail("the Bucket has no Key", "give its spec a Key: the path that identifies an element")
 	case pages.Docs.Name() == parents.Name():
-		place.Fail("parents and pages are one collection", "give the Bucket a collection of its own")
+		place.Fail("parents and pages are in the same collection", "give the Bucket a collection of its own")
 	case !array.Open && array.Type != element:
-		place.Fail(fmt.Sprintf("the array holds %s, and the pages %s", array.Type, element), "declare both with one type of elements")
+		place.Fail(fmt.Sprintf("the array holds elements of type %s, but the pages of type %s", array.Type, element), "declare both with the same type of elements")
 	}
 	for i, e := range spec.By {
 		f := pages.Docs.MustField("items." + e.Key)
@@ -51,7 +51,7 @@ func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucke
 		case direction.Of(e.Value) == 0:
 			place.Fail(fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		case f.Arrays > 1 || f.IsArray():
-			place.Fail(fmt.Sprintf("By sorts by %q, which has several values in an element", e.Key), "sort by single values")
+			place.Fail(fmt.Sprintf("By sorts by %q, which is in an array of the element", e.Key), "sort by single values")
 		case slices.ContainsFunc(spec.By[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }):
 			place.Fail(fmt.Sprintf("By names %q twice", e.Key), "name each field once")
 		}

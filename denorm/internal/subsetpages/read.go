@@ -105,7 +105,7 @@ func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error)
 	case after != "":
 		pages := filter[0].Value.(bson.D)
 		if after < pages[0].Value.(string) || after >= pages[1].Value.(string) {
-			return nil, s.docs.Refuse("after", after, "is not the _id of a page of this parent")
+			return nil, s.docs.Refuse("after", after, "isn't the _id of a page of this parent")
 		}
 		filter = bson.D{{Key: "_id", Value: bson.D{pages[0], {Key: "$lt", Value: after}}}}
 	}
@@ -137,7 +137,7 @@ func (s *Subset) sorts(set bson.D) bool {
 func (s *Subset) ordered(item bson.RawValue) error {
 	for _, e := range s.by {
 		if v := stored.ElementAt(item, e.Key); v.Type == 0 || v.Type == bson.TypeNull {
-			return s.in.Docs.Refuse("items[]."+e.Key, nil, "the element has no value there, by which it is ordered")
+			return s.in.Docs.Refuse("items[]."+e.Key, nil, "is missing or null in the element, but By sorts by it")
 		}
 	}
 	return nil

@@ -181,7 +181,7 @@ func TestRefused(t *testing.T) {
 		}
 		// Other code's element without a time: it sorts last.
 		_, orphans := findingsOf(t, db, newest.Checks()[1])
-		if want := []string{"pages 'gone#0000000000': there is no parent 'gone'"}; !slices.Equal(orphans, want) {
+		if want := []string{"pages 'gone#0000000000': the parent 'gone' doesn't exist"}; !slices.Equal(orphans, want) {
 			t.Errorf("%q", orphans)
 		}
 		if err := checkJob(newest.Checks()[1])(t.Context(), db); err != nil {

@@ -52,7 +52,7 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 				return p, err // the refresh completes what a cut left
 			}
 			p.Steps = append(p.Steps, s.push(id, e))
-			p.Leaves = "an element in its page that isn't in the parent's array yet"
+			p.Leaves = "an element that is in its page, but not yet in the parent's array; the check finds it"
 			return p, nil
 		},
 		func(st state) *model.Change[state] {
@@ -155,7 +155,7 @@ func replace(collection string, id bson.D, path string, was, now bson.RawValue, 
 // fields checks and encodes fields of an element.
 func (s *Subset) fields(fields bson.D) (bson.D, error) {
 	if len(fields) == 0 {
-		return nil, s.in.Docs.Refuse("fields", nil, "no field was given")
+		return nil, s.in.Docs.Refuse("fields", nil, "no field was given: give at least one")
 	}
 	out := make(bson.D, len(fields))
 	for i, e := range fields {
@@ -170,9 +170,9 @@ func (s *Subset) fields(fields bson.D) (bson.D, error) {
 		case s.in.Spec.At != "" && core.Overlap(e.Key, s.in.Spec.At):
 			return nil, s.in.Docs.Refuse(at, nil, "decides in which page the element is and can't be set")
 		case f.Arrays > 2 || f.Arrays == 2 && !f.IsArray():
-			return nil, s.in.Docs.Refuse(at, nil, "lies inside an array: set the array whole")
+			return nil, s.in.Docs.Refuse(at, nil, "is in an array: set the whole array")
 		case slices.ContainsFunc(fields[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }):
-			return nil, s.in.Docs.Refuse(at, nil, "is set twice")
+			return nil, s.in.Docs.Refuse(at, nil, "is set twice: give each field once")
 		}
 		v, err := s.in.Docs.FieldValue(f, e.Value, false)
 		if err != nil {
@@ -213,7 +213,7 @@ func (s *Subset) Delete(parent model.Write, key any) model.Plan {
 		return model.RefusedPlan(s.docs.Name(), parent.Err)
 	}
 	p := model.NewPlan(parent, model.Write{Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: pages}})
-	p.Leaves = "pages without a parent"
+	p.Leaves = "pages without a parent; the check finds them"
 	return p
 }
 

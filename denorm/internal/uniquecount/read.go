@@ -14,9 +14,9 @@ import (
 func (u *Members) span(from, to time.Time) (first, last string, err error) {
 	switch {
 	case u.spec.Period == keytext.None && !(from.IsZero() && to.IsZero()):
-		return "", "", u.docs.Refuse("from", nil, "without a Period there are no times to ask for: pass zero times")
+		return "", "", u.docs.Refuse("from", nil, "the spec has no Period: pass zero times")
 	case !from.IsZero() && !to.IsZero() && !from.Before(to):
-		return "", "", u.docs.Refuse("to", to, "is not after from")
+		return "", "", u.docs.Refuse("to", to, "isn't after from: give a later time")
 	}
 	if !from.IsZero() {
 		if first, err = u.period("from", from); err != nil {
@@ -38,7 +38,7 @@ func (u *Members) once(first, last string) bool {
 func (u *Members) OfGroup(group any, from, to time.Time) (bson.D, error) {
 	text, ok := keytext.Of(group)
 	if !ok {
-		return nil, u.docs.Refuse("group", nil, "the group is empty")
+		return nil, u.docs.Refuse("group", nil, "the group is empty: give the group to count")
 	}
 	first, last, err := u.span(from, to)
 	return keytext.PeriodRange(text, first, last), err
@@ -62,7 +62,7 @@ func (u *Members) Count(group any, from, to time.Time) (mongo.Pipeline, error) {
 func (u *Members) PerPeriod(group any, from, to time.Time) (mongo.Pipeline, error) {
 	filter, err := u.OfGroup(group, from, to)
 	if u.spec.Period == keytext.None {
-		err = u.docs.Refuse("period", nil, "there is no Period to count by")
+		err = u.docs.Refuse("period", nil, "PerPeriod needs a Period: declare one")
 	}
 	return append(mongo.Pipeline{mql.Match(filter...), mql.Group("$period", commands.CountEach())}, commands.ByValue()...), err
 }

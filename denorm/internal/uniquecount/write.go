@@ -18,7 +18,7 @@ import (
 func (u *Members) period(field string, t time.Time) (string, error) {
 	text, ok := u.spec.Period.Text(t, u.spec.Location)
 	if !ok || u.spec.Period != keytext.None && t.IsZero() {
-		return "", u.docs.Refuse(field, t, "is no time of the years 0 to 9999, or none at all")
+		return "", u.docs.Refuse(field, t, "must be a non-zero time in the years 0 to 9999")
 	}
 	return text, nil
 }
@@ -32,11 +32,11 @@ type visit struct {
 func (u *Members) document(group, member any, at time.Time) (v visit, err error) {
 	g, ok := keytext.Of(group)
 	if !ok {
-		return v, u.docs.Refuse("group", nil, "the group is empty")
+		return v, u.docs.Refuse("group", nil, "the group is empty: give the group to count")
 	}
 	m, ok := keytext.Of(member)
 	if !ok {
-		return v, u.docs.Refuse("member", nil, "the member is empty")
+		return v, u.docs.Refuse("member", nil, "the member is empty: give the member to count")
 	}
 	p, err := u.period("at", at)
 	if err != nil {
@@ -87,7 +87,7 @@ func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
 			id, ok = w.Done[0].Value.(string)
 		}
 		if !ok {
-			err := cmp.Or(w.Err, u.docs.Refuse(fmt.Sprintf("visits[%d]", i), nil, "is no visit: pass what Visit returned"))
+			err := cmp.Or(w.Err, u.docs.Refuse(fmt.Sprintf("visits[%d]", i), nil, "isn't a visit: pass a result of Visit"))
 			return model.RefusedPlan(u.docs.Name(), fmt.Errorf("docmodel: visit %d: %w", i, err))
 		}
 		byID[id] = w
@@ -96,7 +96,7 @@ func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
 		p.Steps = append(p.Steps, byID[id])
 	}
 	if len(p.Steps) > 1 {
-		p.Leaves = "some visits counted, others not yet"
+		p.Leaves = "some visits counted, others not; sending them again is safe"
 	}
 	return p
 }
@@ -105,7 +105,7 @@ func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
 func (u *Members) Expire(before time.Time) model.Write {
 	text, err := u.period("before", before)
 	if u.spec.Period == keytext.None {
-		err = u.docs.Refuse("before", before, "there is no Period to be over")
+		err = u.docs.Refuse("before", before, "Expire needs a Period: declare one")
 	}
 	if err != nil {
 		return model.Refused(u.docs.Name(), err)

@@ -22,13 +22,13 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 	}
 	switch {
 	case u.spec.Period == keytext.None || into.spec.Period != keytext.None && into.spec.Period <= u.spec.Period:
-		return refuse("into", nil, "has no longer periods than these")
+		return refuse("into", nil, "must have a longer Period")
 	case into.docs.Name() == u.docs.Name():
-		return refuse("into", nil, "is the same collection")
+		return refuse("into", nil, "must be another collection")
 	case into.spec.Period != keytext.None && into.spec.Location.String() != u.spec.Location.String():
-		return refuse("into", nil, "its days begin at another place's midnight")
+		return refuse("into", nil, "has another Location")
 	case from.IsZero() || to.IsZero():
-		return refuse("from", nil, "a rollup needs both times")
+		return refuse("from", nil, "is missing, or to is: a rollup needs both times")
 	}
 	if _, _, err := u.span(from, to); err != nil {
 		return model.RefusedPlan(u.docs.Name(), err)
@@ -42,12 +42,12 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 			}
 		}
 		if len(steps) == maxRollups {
-			return refuse("to", to, fmt.Sprintf("a rollup fills at most %d periods", maxRollups))
+			return refuse("to", to, fmt.Sprintf("is too late: a rollup fills at most %d periods", maxRollups))
 		}
 		steps = append(steps, u.rollupTo(into, at, end))
 		at = end
 	}
-	return commands.Leaving("some periods filled, others not yet", steps...)
+	return commands.Leaving("some periods filled; run the plan again for the others", steps...)
 }
 
 // rollupTo fills one period of another collection, or the whole of one without periods.

@@ -27,13 +27,13 @@ func (w *Rows) Checks() []model.Check {
 	}
 	for side := range w.sides {
 		if len(w.sides[side].Copies) > 0 {
-			c := of(side, "stale copies of", "columns carry the fields of their document of %s", w.stale(side), found.Tells(columnDrift.tell))
+			c := of(side, "stale copies of", "columns have the copied fields of their document of %s", w.stale(side), found.Tells(columnDrift.tell))
 			c.Mend = found.Mends(c.Name, c.Collection, func(rows []columnDrift) model.Plan { return w.renew(side, rows) })
 			out = append(out, c)
 		}
 	}
 	for side := range w.sides {
-		out = append(out, of(side, "columns of missing", "the document of %s exists for each column", w.missing(side), found.Tells(missingColumns.tell)))
+		out = append(out, of(side, "columns of missing documents of", "each column's document of %s exists", w.missing(side), found.Tells(missingColumns.tell)))
 	}
 	for _, s := range w.sides {
 		out = append(out, model.Check{
@@ -51,8 +51,8 @@ func (w *Rows) Checks() []model.Check {
 func (w *Rows) links() model.Check {
 	tell := found.Tells(linkDrift.tell)
 	c := model.Check{
-		Name: fmt.Sprintf("%s.cols: half and repeated links with %s", w.sides[0].Rows, w.sides[1].Rows), Collection: w.sides[0].Rows, Age: time.Minute,
-		Rule:     fmt.Sprintf("each link has one column in %s and one in %s, of the same time", w.sides[0].Rows, w.sides[1].Rows),
+		Name: fmt.Sprintf("%s.cols: incomplete and repeated links with %s", w.sides[0].Rows, w.sides[1].Rows), Collection: w.sides[0].Rows, Age: time.Minute,
+		Rule:     fmt.Sprintf("each link has one column in %s and one in %s, with the same time", w.sides[0].Rows, w.sides[1].Rows),
 		Pipeline: w.check(),
 		Tell: func(f *model.Finding) error {
 			f.Collection = w.sides[0].Docs.Name()
@@ -63,7 +63,7 @@ func (w *Rows) links() model.Check {
 	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		if len(filter) > 0 {
 			return func(yield func(model.Finding, error) bool) {
-				yield(model.Finding{}, w.refuse("filter", nil, "the check compares all rows: it takes no filter"))
+				yield(model.Finding{}, w.refuse("filter", nil, "must be empty: the check compares all rows"))
 			}
 		}
 		return all.Each(ctx, db)

@@ -26,7 +26,7 @@ func (d columnDrift) tell(f *model.Finding) {
 	if d.Found != nil {
 		found = commands.Shorten(model.Shell(d.Found))
 	}
-	f.ID, f.Problem = d.ID, fmt.Sprintf("%d columns carry %s, want %s", d.N, found, commands.Shorten(model.Shell(d.Want)))
+	f.ID, f.Problem = d.ID, fmt.Sprintf("%d columns have the copied fields %s, but should have %s", d.N, found, commands.Shorten(model.Shell(d.Want)))
 }
 
 // A missingColumns is a missing document that columns link to.
@@ -36,7 +36,7 @@ type missingColumns struct {
 }
 
 func (d missingColumns) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("doesn't exist, and %d columns link to it", d.N)
+	f.ID, f.Problem = d.ID, fmt.Sprintf("doesn't exist, but %d columns link to it", d.N)
 }
 
 // copiesNothing is the error of a side that columns carry no fields of.
@@ -44,7 +44,7 @@ func (w *Rows) copiesNothing(side int) error {
 	if len(w.sides[side].Copies) > 0 {
 		return nil
 	}
-	return w.sides[side].Docs.Refuse("copies", nil, "no fields are copied")
+	return w.sides[side].Docs.Refuse("copies", nil, "the spec copies no fields of this side")
 }
 
 // linked are the stages that count, by the _id that they build, the columns that link to a side's documents, and look these up
@@ -81,7 +81,7 @@ func (w *Rows) missing(side int) mongo.Pipeline {
 
 // renew is the plan that gives columns the fields that they should have carried.
 func (w *Rows) renew(side int, rows []columnDrift) model.Plan {
-	return found.Mended(rows, "some columns renewed, others not yet", func(i int, d columnDrift) model.Write {
+	return found.Mended(rows, "some columns updated; the next check finds the others", func(i int, d columnDrift) model.Write {
 		if !stored.IsKey(d.ID) || d.Want == nil {
 			return found.NotReturned(w.sides[1-side].Rows, i, "_id or no fields")
 		}

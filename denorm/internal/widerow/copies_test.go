@@ -59,15 +59,15 @@ func TestWideRowStale(t *testing.T) {
 			case links[n] == 0:
 			case n == 8: // gone
 				mustExec(t, db, model.NewPlan(songs.Delete(id)))
-				want = append(want, fmt.Sprintf(`songs 's8': doesn't exist, and %d columns link to it`, links[n]))
+				want = append(want, fmt.Sprintf(`songs 's8': doesn't exist, but %d columns link to it`, links[n]))
 			case n%3 == 0: // a name that looks like a path
 				mustExec(t, db, model.NewPlan(songs.Update(id, bson.D{e("$set", bson.D{e("name", "$name"), e("home", address{"7"})})})))
-				want = append(want, fmt.Sprintf(`songs '%s': %d columns carry {name: 'Song %d', home: {}}, want {name: '$name', home: {zip: '7'}}`, id, links[n], n))
+				want = append(want, fmt.Sprintf(`songs '%s': %d columns have the copied fields {name: 'Song %d', home: {}}, but should have {name: '$name', home: {zip: '7'}}`, id, links[n], n))
 			case n%3 == 1: // columns that carry nothing
 				mustExec(t, db, model.NewPlan(model.Write{Collection: "songsByFan", Model: &mongo.UpdateManyModel{
 					Filter: bson.D{e("cols.id", id)}, Update: bson.D{e("$unset", bson.D{e("cols.$[c].doc", "")})}, ArrayFilters: []any{bson.D{e("c.id", id)}},
 				}}))
-				want = append(want, fmt.Sprintf(`songs '%s': %d columns carry nothing, want {name: 'Song %d', home: {}}`, id, links[n], n))
+				want = append(want, fmt.Sprintf(`songs '%s': %d columns have the copied fields nothing, but should have {name: 'Song %d', home: {}}`, id, links[n], n))
 			}
 		}
 		found, said := wideStale(t, db, 1)

@@ -45,18 +45,18 @@ func Declare(sides [2]Side, ids [2]reflect.Type, most, maxBytes int) *Rows {
 		s.Docs.MustField("_id")
 		s.Docs.Named(s.Rows) // panics for a name that is none
 		if slices.Contains(taken, s.Rows) {
-			place.Fail(fmt.Sprintf("rows are kept in %q, which is another's", s.Rows), "give each end's rows a collection of their own")
+			place.Fail(fmt.Sprintf("%q is already used for other documents or rows", s.Rows), "give the rows of each side a collection of their own")
 		}
 		taken = append(taken, s.Rows)
 		if !keytext.IsKeyType(ids[i]) {
-			place.Fail(fmt.Sprintf("the _id of %s is a %s, which can't be written into a column's key", s.Docs.Name(), ids[i]),
-				"use a kind of string or integer, or bson.ObjectID")
+			place.Fail(fmt.Sprintf("the _id of %s is of type %s, which can't be part of a column's key", s.Docs.Name(), ids[i]),
+				"use a string type, an integer type or bson.ObjectID")
 		}
 		stored.CheckCopies(place, s.Docs, s.Copies)
 	}
 	switch {
 	case most < 0 || most == 1 || w.max > 100_000:
-		place.Fail(fmt.Sprintf("Max is %d", most), "keep 2 to 100,000 columns in a document")
+		place.Fail(fmt.Sprintf("Max is %d", most), "give 2 to 100,000, the number of columns in a document")
 	case maxBytes < 0 || w.maxBytes > stored.MaxBytes || maxBytes > 0 && w.maxBytes < 4096:
 		place.Fail(fmt.Sprintf("MaxBytes is %d", maxBytes), "give 4 KiB to 15 MiB, which leaves room in MongoDB's 16 MiB")
 	}
@@ -113,7 +113,7 @@ func (w *Rows) text(side int, id bson.RawValue) (string, error) {
 	case bson.TypeObjectID:
 		return id.ObjectID().Hex(), nil
 	}
-	return "", w.sides[side].Docs.Refuse("_id", id, "is empty, or not stored as a string, an integer or an ObjectID")
+	return "", w.sides[side].Docs.Refuse("_id", id, "must be a string that isn't empty, an integer or an ObjectID")
 }
 
 // columnKey is the key of the pair's column in a side's row.
@@ -125,7 +125,7 @@ func (p pair) columnKey(side int, at time.Time) string {
 func (w *Rows) Indexes() (out []model.Index) {
 	for _, s := range w.sides {
 		out = append(out, commands.Index(s.Rows, "the column of a pair, and the columns that copy a document", mql.E("cols.id", 1), mql.E("row", 1)),
-			commands.Index(s.Rows, "pages from the oldest on", mql.E("row", 1), mql.E("hi", 1)))
+			commands.Index(s.Rows, "pages, oldest first", mql.E("row", 1), mql.E("hi", 1)))
 	}
 	return out
 }

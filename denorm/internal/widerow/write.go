@@ -44,9 +44,9 @@ func (w *Rows) Link(leftDoc, rightDoc any, at time.Time, op bson.ObjectID) model
 	case op.IsZero():
 		o.pair.err = w.refuse("op", nil, commands.NoToken)
 	case max(w.columnSize(o, 0), w.columnSize(o, 1)) > int64(w.maxBytes/2):
-		o.pair.err = w.refuse("_id", nil, "a column has more bytes than half of what a row's document may hold")
+		o.pair.err = w.refuse("_id", nil, "a column has more bytes than half of MaxBytes")
 	case year < 0 || year > 9999:
-		o.pair.err = w.refuse("at", at, "the year is not within 0 and 9999")
+		o.pair.err = w.refuse("at", at, "must be in the years 0 to 9999")
 	}
 	at = time.UnixMilli(at.UnixMilli()).UTC()
 	o.since = func(s state) (time.Time, bool, bool) {
@@ -91,7 +91,7 @@ func (w *Rows) copied(side int, doc bson.Raw) (bson.Raw, error) {
 		return nil, s.Docs.Refuse(path, nil, err.Error())
 	}
 	if len(raw) > w.maxBytes/4 {
-		return nil, s.Docs.Refuse("doc", len(raw), "the copied fields have more bytes than a quarter of what a row's document may hold")
+		return nil, s.Docs.Refuse("doc", len(raw), "the copied fields have more bytes than a quarter of MaxBytes")
 	}
 	return raw, nil
 }
@@ -149,7 +149,7 @@ func (w *Rows) decide(s state, o operation) model.Plan {
 			}
 		}
 	}
-	return commands.Leaving("half a link, or a row's document that is being split", steps...)
+	return commands.Leaving("half a link, or an unfinished split of a row's document; the check finds it", steps...)
 }
 
 // column is the pair's column in a side's row.

@@ -18,7 +18,7 @@ import (
 )
 
 // errStirred says that others wrote while a conversion ran.
-var errStirred = fmt.Errorf("docmodel: the trees were changed while one was converted: %w", model.ErrStale)
+var errStirred = fmt.Errorf("docmodel: a tree was changed during the conversion: %w", model.ErrStale)
 
 // Job is the job that brings the nodes of an origin into a tree: below a node of the tree, or as roots where under has no type.
 // With remove, nodes that the origin doesn't have are deleted.

@@ -141,7 +141,7 @@ func (o Origin) gather(ctx context.Context, db model.DB, keep func(piece) error)
 	}
 	f, lost := forest.New(links)
 	if len(lost) > 0 {
-		return nil, fmt.Errorf("%w, or others write it: %d nodes of %s have no place: %w", forest.ErrDamaged, len(lost), o.name, model.ErrStale)
+		return nil, fmt.Errorf("%w: %d nodes of %s have a missing parent or are in a cycle; perhaps another client writes them now: %w", forest.ErrDamaged, len(lost), o.name, model.ErrStale)
 	}
 	return f, nil
 }

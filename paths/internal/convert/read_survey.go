@@ -132,9 +132,9 @@ func (s *survey) scope() error {
 		top = bsonval.Key(s.under)
 		switch {
 		case s.stored[top].ID.Type == 0:
-			return fmt.Errorf("%w: there is no node %s in %s", model.ErrNotFound, model.Shell(s.under), s.to.Collection)
+			return fmt.Errorf("%w: no node %s in %s", model.ErrNotFound, model.Shell(s.under), s.to.Collection)
 		case s.wanted[top] != nil:
-			return fmt.Errorf("%w: %s of %s, under which the nodes go, is one of them", model.ErrTaken, model.Shell(s.under), s.to.Collection)
+			return fmt.Errorf("%w: the target %s of %s is one of the nodes to be copied", model.ErrTaken, model.Shell(s.under), s.to.Collection)
 		}
 	}
 	inside := map[string]bool{}
@@ -143,7 +143,7 @@ func (s *survey) scope() error {
 	}
 	for key := range s.wanted {
 		if top != "" && s.placed.Has(key) && !inside[key] {
-			return fmt.Errorf("%w: %s in %s, elsewhere than below %s", model.ErrTaken, model.Shell(s.stored[key].ID), s.to.Collection, model.Shell(s.under))
+			return fmt.Errorf("%w: %s is in %s already, but not below %s", model.ErrTaken, model.Shell(s.stored[key].ID), s.to.Collection, model.Shell(s.under))
 		}
 	}
 	for key, n := range s.stored {
@@ -247,7 +247,7 @@ func (s *survey) arrange() (map[string]tree.Node, error) {
 	}
 	var lost []forest.Link[string]
 	if s.target, lost = forest.New(links); len(lost) > 0 {
-		return nil, fmt.Errorf("%w: %d nodes of %s have no place", forest.ErrDamaged, len(lost), s.to.Collection)
+		return nil, fmt.Errorf("%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(lost), s.to.Collection)
 	}
 	return nodes, nil
 }

@@ -17,7 +17,7 @@ import (
 
 func (t *Tree) Checks() []model.Check {
 	c := model.Check{
-		Name: fmt.Sprintf("%s.%s: damaged trees", t.Owners, t.Path), Collection: t.Owners, Rule: "the list of each owner is a tree",
+		Name: fmt.Sprintf("%s.%s: damaged trees", t.Owners, t.Path), Collection: t.Owners, Rule: "the list of each owner forms a tree",
 		Mend: t.mend, Queries: []*model.Aggregate[bson.Raw]{t.lists(t.owned(nil), "")},
 	}
 	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
@@ -60,7 +60,7 @@ func (t *Tree) mend(found []model.Finding) (all model.Plan) {
 	for i, f := range found {
 		doc, ok := bson.Raw(slices.Clone(f.Detail)).Lookup("owner").DocumentOK()
 		if !ok || doc.Lookup("_id").Type == 0 {
-			return model.RefusedPlan(t.Owners, t.Refuse(fmt.Sprintf("found[%d]", i), nil, "has a Detail that the check didn't return"))
+			return model.RefusedPlan(t.Owners, t.Refuse(fmt.Sprintf("found[%d]", i), nil, "has a Detail that isn't from this check: pass the findings unchanged"))
 		}
 		p, err := t.repair(doc.Lookup("_id"), t.stateOf(doc), nil, true)
 		if err != nil && !errors.Is(err, forest.ErrDamaged) {
@@ -69,7 +69,7 @@ func (t *Tree) mend(found []model.Finding) (all model.Plan) {
 		all.Steps = append(all.Steps, p.Steps...)
 	}
 	if len(all.Steps) > 1 {
-		all.Leaves = "some lists mended, and others not yet"
+		all.Leaves = "some lists repaired; the next check finds the others"
 	}
 	return all
 }
@@ -201,12 +201,12 @@ type fresh struct {
 // next is an id that no node has.
 func (f *fresh) next(g *grove, taken bson.RawValue) (bson.RawValue, error) {
 	if len(f.ids) == 0 {
-		return bson.RawValue{}, fmt.Errorf("%w: two different nodes have the id %s: hand Repair an id for the second", model.ErrTaken, model.Shell(taken))
+		return bson.RawValue{}, fmt.Errorf("%w: two different nodes have the id %s: pass a new id to Repair for the second node", model.ErrTaken, model.Shell(taken))
 	}
 	id := f.ids[0]
 	f.ids = f.ids[1:]
 	if g.has(id) {
-		return id, fmt.Errorf("%w: %s, which was handed to Repair", model.ErrTaken, model.Shell(id))
+		return id, fmt.Errorf("%w: the new id %s that was passed to Repair is in use", model.ErrTaken, model.Shell(id))
 	}
 	g.at[bsonval.Key(id)] = -1
 	return id, nil

@@ -48,9 +48,9 @@ func (t *Tree) declare(s Spec, node, id reflect.Type) {
 	}
 	switch {
 	case s.Nested != "" && s.Parent+s.Order != "":
-		fail("a nested tree has no Parent and no Order", "leave them out: a node's place says both")
+		fail("a nested tree can't have Parent and Order", "leave Parent and Order out: the nesting stores both")
 	case s.Max < 0:
-		fail(fmt.Sprintf("Max is %d", s.Max), "give 0, or how many nodes a document may hold")
+		fail(fmt.Sprintf("Max is %d", s.Max), "give the largest number of nodes of a document, or 0")
 	case s.MaxBytes < 0 || s.MaxBytes > maxTreeBytes:
 		fail(fmt.Sprintf("MaxBytes is %d", s.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
 	case !t.list.Open && t.list.Type != node:
@@ -75,7 +75,7 @@ func (t *Tree) declare(s Spec, node, id reflect.Type) {
 			fail(fmt.Sprintf("%s: %v", f.what, err), "name a field of the elements themselves, without dots")
 		}
 		if slices.Contains(seen, f.name) {
-			fail(fmt.Sprintf("%q holds two things", f.name), "give each its own field")
+			fail(fmt.Sprintf("%q is given for two fields of the tree", f.name), "give each a field of its own")
 		}
 		seen = append(seen, f.name)
 		have, err := t.Lookup(t.Path + "." + f.name)
@@ -83,12 +83,12 @@ func (t *Tree) declare(s Spec, node, id reflect.Type) {
 		case err != nil:
 			fail(fmt.Sprintf("%s: %v", f.what, err), "name a field of the elements")
 		case !have.Open && (have.Type != f.typ || have.Arrays != t.list.Arrays+f.arrays):
-			fail(fmt.Sprintf("%s %q is not of type %s", f.what, f.name, f.typ), "name another field, or change its type")
+			fail(fmt.Sprintf("%s %q isn't of type %s", f.what, f.name, f.typ), "name another field, or change its type")
 		}
 	}
 	zero, _ := t.value(t.Path, reflect.Zero(node).Interface()) // what can't be encoded is told when it is
 	if doc, ok := zero.DocumentOK(); ok && s.Parent != "" && !noID(doc.Lookup(s.Parent)) {
-		fail(fmt.Sprintf("Parent %q of a node without one is stored as %s, which may be an id", s.Parent, model.Shell(doc.Lookup(s.Parent))),
+		fail(fmt.Sprintf("Parent %q of a root is stored as %s, which could be an id", s.Parent, model.Shell(doc.Lookup(s.Parent))),
 			"tag the field omitempty, or declare it as a pointer")
 	}
 	t.declareRevision(fail)
@@ -102,11 +102,11 @@ func (t *Tree) declareRevision(fail func(problem, remedy string)) {
 	f, err := t.Lookup(r)
 	switch {
 	case err != nil:
-		fail("Revision: "+err.Error(), "name a number of the owner")
+		fail("Revision: "+err.Error(), "name an int64 of the owner")
 	case r == "_id" || core.Overlap(r, t.Path):
-		fail(fmt.Sprintf("Revision %q is in the list, or is the _id", r), "name a number of the owner")
+		fail(fmt.Sprintf("Revision %q is in the list, or is the _id", r), "name an int64 of the owner")
 	case !f.Open && (f.Arrays > 0 || f.Type.Kind() != reflect.Int64):
-		fail(fmt.Sprintf("Revision %q is not an int64", r), "name an int64 of the owner")
+		fail(fmt.Sprintf("Revision %q isn't an int64", r), "name an int64 of the owner")
 	}
 }
 
@@ -135,7 +135,7 @@ func (t *Tree) NodeID(id any) (bson.RawValue, error) {
 func notNodeID(id bson.RawValue) string {
 	switch id.Type {
 	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
-		return "a node's id can't be an array, a regular expression or undefined"
+		return "is an array, a regular expression or undefined, which can't be a node's id"
 	}
 	if noID(id) {
 		return "the id is empty"
@@ -183,7 +183,7 @@ func (t *Tree) NewNode(node any) (bson.Raw, error) {
 // fields are the fields that a node's are set to, checked and encoded.
 func (t *Tree) fields(set bson.D) ([]field, error) {
 	if len(set) == 0 {
-		return nil, t.Refuse(t.Path, nil, "no field was given")
+		return nil, t.Refuse(t.Path, nil, "no field was given: give at least one")
 	}
 	out := make([]field, len(set))
 	for i, e := range set {
@@ -193,11 +193,11 @@ func (t *Tree) fields(set bson.D) ([]field, error) {
 		}
 		for _, own := range []string{t.spec.ID, t.spec.Parent, t.spec.Order, t.spec.Nested} {
 			if own != "" && core.Overlap(e.Key, own) {
-				return nil, t.Refuse(path, nil, "ties the node to the tree: it is changed by Move, Insert and Delete")
+				return nil, t.Refuse(path, nil, "is a field of the tree: use Move, Insert or Delete to change it")
 			}
 		}
 		if slices.ContainsFunc(set[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }) {
-			return nil, t.Refuse(path, nil, "is set twice")
+			return nil, t.Refuse(path, nil, "is set twice: give each field once")
 		}
 		if _, err := t.Lookup(path); err != nil {
 			return nil, t.Refuse(path, nil, err.Error())

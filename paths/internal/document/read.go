@@ -70,7 +70,7 @@ func (t *Tree) collect(g *grove, list bson.RawValue, path string, parent bson.Ra
 		return nil
 	}
 	if list.Type != bson.TypeArray {
-		return fmt.Errorf("%w: %w", forest.ErrDamaged, t.Refuse(path, list, "is not a list of nodes"))
+		return fmt.Errorf("%w: %w", forest.ErrDamaged, t.Refuse(path, list, "isn't a list of nodes"))
 	}
 	values, err := list.Array().Values()
 	if err != nil {
@@ -101,7 +101,7 @@ func (t *Tree) element(v bson.RawValue, at string) element {
 	e := element{value: v, at: at, parent: forest.Null}
 	doc, ok := v.DocumentOK()
 	if !ok {
-		e.bad = "is not a document"
+		e.bad = "isn't a document"
 		return e
 	}
 	e.id = doc.Lookup(t.spec.ID)
@@ -133,7 +133,7 @@ func (t *Tree) find(g *grove, id bson.RawValue) (int, error) {
 func (t *Tree) fault(kind error, id bson.RawValue) error {
 	switch kind {
 	case model.ErrNotFound:
-		return fmt.Errorf("%w: there is no node %s in %s of %s", kind, model.Shell(id), t.Path, t.Owners)
+		return fmt.Errorf("%w: no node %s in %s of %s", kind, model.Shell(id), t.Path, t.Owners)
 	case model.ErrTaken:
 		return fmt.Errorf("%w: node %s in %s of %s", kind, model.Shell(id), t.Path, t.Owners)
 	}

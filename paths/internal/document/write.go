@@ -66,7 +66,7 @@ func changeOf[S any](
 		Decide: func(state any) (model.Plan, error) {
 			s, ok := state.(S)
 			if !ok {
-				return model.Plan{}, &model.ValueError{Field: "state", Value: state, Reason: "isn't what the change's Read returned"}
+				return model.Plan{}, &model.ValueError{Field: "state", Value: state, Reason: "must be the result of the change's Read"}
 			}
 			return decide(s)
 		},
@@ -104,13 +104,13 @@ func (t *Tree) write(e edit) model.Write {
 	}
 	if e.more > 0 && t.spec.Max > 0 {
 		last := t.Path + "." + strconv.Itoa(t.spec.Max-e.more)
-		full(fmt.Sprintf("%d nodes, or would have more", t.spec.Max), mql.E(last, mql.Exists(false)), mql.E(last, mql.Exists(true)))
+		full(fmt.Sprintf("%d nodes already, or would have more: no room", t.spec.Max), mql.E(last, mql.Exists(false)), mql.E(last, mql.Exists(true)))
 	}
 	if e.grows > 0 {
 		size := func(op string) bson.E {
 			return mql.E("$expr", bson.D{{Key: op, Value: bson.A{mql.Op("$bsonSize", "$$ROOT"), t.spec.MaxBytes - e.grows}}})
 		}
-		full(fmt.Sprintf("no room below %d bytes for %d more", t.spec.MaxBytes, e.grows), size("$lte"), size("$gt"))
+		full(fmt.Sprintf("no room for the node below %d bytes: the change adds %d bytes", t.spec.MaxBytes, e.grows), size("$lte"), size("$gt"))
 	}
 	update := e.update
 	if t.spec.Revision != "" {
@@ -147,7 +147,7 @@ func without(id bson.RawValue) bson.D { return mql.Op("$ne", id) }
 // onlyFlat refuses what needs no reading in the flat form alone.
 func (t *Tree) onlyFlat(instead string) error {
 	if t.spec.Nested != "" {
-		return t.Refuse(t.Path, nil, "is a nested tree, which has to be read: use "+instead)
+		return t.Refuse(t.Path, nil, "is a nested tree, which must be read first: use "+instead)
 	}
 	return nil
 }
@@ -160,9 +160,9 @@ func (t *Tree) Push(owner bson.RawValue, node bson.Raw, at forest.Place[bson.Raw
 	switch {
 	case err != nil:
 	case t.spec.Order != "":
-		err = t.Refuse(t.name(t.spec.Order), nil, "is made from the siblings' keys, which have to be read: use Insert")
+		err = t.Refuse(t.name(t.spec.Order), nil, "is computed from the siblings' order keys, which must be read first: use Insert")
 	case at.At == forest.Before || at.At == forest.After:
-		err = t.Refuse("place", at.At.String(), "is found by reading the list: use Insert")
+		err = t.Refuse("place", at.At.String(), "needs the list to be read first: use Insert")
 	}
 	if err != nil {
 		return model.Refused(t.Owners, err)
@@ -273,7 +273,7 @@ func (t *Tree) load(owner bson.RawValue, nodes any) (model.Write, error) {
 		owner: owner, filter: bson.D{{Key: t.Path, Value: mql.Op("$in", none)}}, done: t.is(list), grows: len(list.Value),
 		update: mql.Op("$set", bson.D{{Key: t.Path, Value: list}}),
 		reasons: []model.Reason{{
-			If: bson.D{{Key: t.Path, Value: mql.Op("$nin", none)}}, Err: fmt.Errorf("%w: %s of %s %s has nodes", model.ErrTaken, t.Path, t.Owners, model.Shell(owner)),
+			If: bson.D{{Key: t.Path, Value: mql.Op("$nin", none)}}, Err: fmt.Errorf("%w: %s of %s %s has nodes already", model.ErrTaken, t.Path, t.Owners, model.Shell(owner)),
 		}},
 	}), nil
 }
@@ -286,7 +286,7 @@ func (t *Tree) loadable(owner, list bson.RawValue) error {
 		case forest.DuplicateID:
 			return t.fault(model.ErrTaken, p.Node)
 		case forest.Orphan:
-			return fmt.Errorf("%w: the parent of %s", model.ErrNotFound, model.Shell(p.Node))
+			return fmt.Errorf("%w: the parent of %s doesn't exist", model.ErrNotFound, model.Shell(p.Node))
 		case forest.Cycle:
 			return t.fault(forest.ErrCycle, p.Node)
 		default:

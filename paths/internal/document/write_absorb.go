@@ -105,7 +105,7 @@ func (t *Tree) nodesOf(nodes []Node, had *grove) (*grove, error) {
 	}
 	g.forest, g.lost = forest.New(links)
 	if len(g.lost) > 0 {
-		return nil, fmt.Errorf("%w: %d of the nodes that come into %s of %s have no place", forest.ErrDamaged, len(g.lost), t.Path, t.Owners)
+		return nil, fmt.Errorf("%w: %d nodes to be copied to %s of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(g.lost), t.Path, t.Owners)
 	}
 	return g, nil
 }
@@ -137,7 +137,7 @@ func (t *Tree) tieAll(g *grove, siblings []int, had *grove) {
 func (t *Tree) left(owner bson.RawValue, had, next *grove, remove bool) error {
 	for _, e := range had.all {
 		if !remove && !next.has(e.id) {
-			return t.Refuse(t.Path, e.id, "is a node of "+model.Shell(owner)+" that the source doesn't have; with Delete it is taken out")
+			return t.Refuse(t.Path, e.id, "is a node of "+model.Shell(owner)+" that the source doesn't have: give Delete to remove it")
 		}
 	}
 	return nil

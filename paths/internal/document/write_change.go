@@ -126,7 +126,7 @@ func (t *Tree) move(owner bson.RawValue, s state, id bson.RawValue, to forest.Pl
 // Delete is the change that deletes a node.
 func (t *Tree) Delete(owner, id bson.RawValue, mode forest.Mode, err error) model.Change[any] {
 	if err == nil && mode > forest.Rootify {
-		err = t.Refuse("mode", uint8(mode), "is not a DeleteMode")
+		err = t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package")
 	}
 	return t.change(owner, err, func(s state) (model.Plan, error) { return t.delete(owner, s, id, mode) })
 }
@@ -210,7 +210,7 @@ func (t *Tree) dissolve(owner bson.RawValue, s state, g *grove, i int, children 
 	return t.commit(owner, s, next)
 }
 
-var errTwice = errors.New("docmodel: two nodes have one id")
+var errTwice = errors.New("docmodel: two nodes have the same id")
 
 // prune is the plan that takes nodes out of a flat list.
 func (t *Tree) prune(owner bson.RawValue, s state, g *grove, keys []string) model.Plan {

@@ -62,7 +62,7 @@ const maxLevels = 100
 // nest is the plan that stores a forest as nested lists.
 func (t *Tree) nest(owner bson.RawValue, s state, g *grove) (model.Plan, error) {
 	if len(g.lost)+g.bad > 0 {
-		return model.Plan{}, fmt.Errorf("%w: %s of %s has %d nodes that are none, or have the id of another",
+		return model.Plan{}, fmt.Errorf("%w: %s of %s has %d elements that aren't nodes or repeat another node's id",
 			forest.ErrDamaged, t.Path, t.Owners, len(g.lost)+g.bad)
 	}
 	if err := t.shallow(g); err != nil {

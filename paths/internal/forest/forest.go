@@ -19,7 +19,7 @@ var (
 	ErrHasChildren = errors.New("docmodel: the node has children")
 
 	// ErrDamaged says that a tree has to be repaired first.
-	ErrDamaged = errors.New("docmodel: the tree is damaged, and has to be repaired first")
+	ErrDamaged = errors.New("docmodel: the tree is damaged: repair it first with the tree's Checks")
 
 	// ErrSegment says that a node's segment can't be part of a path.
 	ErrSegment = errors.New("docmodel: the segment can't be part of the path")
@@ -217,7 +217,7 @@ func (f *Forest[K]) take(id K) {
 // Delete takes a node out. It returns [model.ErrNotFound] or [ErrHasChildren].
 func (f *Forest[K]) Delete(id K, mode Mode) error {
 	if mode > Rootify {
-		return &model.ValueError{Field: "mode", Value: uint8(mode), Reason: "is not a DeleteMode"}
+		return &model.ValueError{Field: "mode", Value: uint8(mode), Reason: "isn't a DeleteMode: use a constant of the package"}
 	}
 	if err := f.Need(id); err != nil {
 		return err

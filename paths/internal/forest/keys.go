@@ -47,13 +47,13 @@ func CheckKey(key string) error {
 	n := integerLength(key[0])
 	switch {
 	case n == 0 || len(key) < n:
-		return refused("is not an order key of this package")
+		return refused("isn't an order key of this package")
 	case strings.Trim(key, digits) != "":
-		return refused("has a character that order keys don't have")
+		return refused("has a character that can't be in an order key")
 	case key == firstInteger:
-		return refused("is the least of all, before which there is no room")
+		return refused("is the smallest order key: nothing can be placed before it")
 	case len(key) > n && key[len(key)-1] == '0':
-		return refused("has a last digit of 0, before which there is no room")
+		return refused("ends with the digit 0: nothing can be placed before it")
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func Between(after, before string) (string, error) {
 	}
 	switch {
 	case after != "" && before != "" && after >= before:
-		return "", &model.ValueError{Field: "order", Value: after, Reason: fmt.Sprintf("is not before %q", before)}
+		return "", &model.ValueError{Field: "order", Value: after, Reason: fmt.Sprintf("must be before %q", before)}
 	case after == "" && before == "":
 		return firstKey, nil
 	case after == "":

@@ -25,11 +25,11 @@ var KindWords = [...]string{"orphan", "cycle", "order", "field", "same", "duplic
 // String is the kind in words.
 func (k Kind) String() string {
 	names := [...]string{
-		"has a parent that isn't there", "is its own ancestor", "has no order key, or a sibling's", "has a field that isn't what the links say",
-		"is to have what another node has", "has the id of another node", "is not a node", "is not a list of nodes",
+		"has a missing parent", "is its own ancestor", "has no order key, or the same as a sibling", "has a field that disagrees with the parent links",
+		"needs a value that another node has", "has the id of another node", "isn't a node", "isn't a list of nodes",
 		"has no segment for a path",
-		"is a child of two",
-		"has a number of a change that no change had",
+		"is a child of two nodes",
+		"has the number of a change that never ran",
 	}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("ProblemKind(%d)", uint8(k))

@@ -18,7 +18,7 @@ import (
 )
 
 // ErrState is the shell's ErrGraphState.
-var ErrState = errors.New("docmodel: the graph's states are not of this computation: clear them, and begin anew")
+var ErrState = errors.New("docmodel: the graph's states are from another computation: run Clear, then start again")
 
 // A Graph names what a computation reads and writes.
 type Graph struct {
@@ -38,9 +38,9 @@ func Declare(vertices string, edges core.Field, states string) *Graph {
 	case !edges.Open && edges.Arrays != 1:
 		bad(fmt.Sprintf("edges %q crosses %d arrays", edges.Path, edges.Arrays), "name a list of ids, or the ids in a list of documents")
 	case edges.Path == "_id" || strings.HasPrefix(edges.Path, "_id."):
-		bad("edges are within _id", "list them in a field of their own")
+		bad("edges are in the _id", "store the edges in another field")
 	case g.States == vertices || g.Steps == vertices || g.Messages == vertices:
-		bad(fmt.Sprintf("States %q or what is named after it is the vertices' collection", g.States), "name another collection")
+		bad(fmt.Sprintf("States %q, or a collection named after it, is the vertices' collection", g.States), "name another collection")
 	}
 	return g
 }
@@ -134,13 +134,13 @@ func (s *Supersteps) Indexes() []model.Index {
 		x.Why = why
 		return x
 	}
-	step := index(s.g.States, "what a superstep wrote", "step", "_id")
+	step := index(s.g.States, "the states that a superstep wrote", "step", "_id")
 	switch s.kind {
 	case distances:
 		return []model.Index{step}
 	case components:
 		return []model.Index{
-			step, index(s.g.States, "edges that lead to a vertex", "to"), index(s.g.States, "the vertices of a component", "component", "_id"),
+			step, index(s.g.States, "the edges to a vertex", "to"), index(s.g.States, "the vertices of a component", "component", "_id"),
 		}
 	case program:
 		return []model.Index{step, index(s.g.Messages, "messages to a vertex", "_id.t", "_id.s")}

@@ -30,7 +30,7 @@ func (s *Supersteps) Begin() model.Plan {
 }
 
 func leaving(p model.Plan) model.Plan {
-	p.Leaves = "some states of the superstep, and no record of it"
+	p.Leaves = "some states of the superstep without its record; the next run computes it again"
 	return p
 }
 
@@ -62,15 +62,15 @@ func (s *Supersteps) check(last Record) error {
 	case s.err != nil:
 		return s.err
 	case last.Kind == clearing:
-		return fmt.Errorf("%w: a Clear was cut", ErrState)
+		return fmt.Errorf("%w: a Clear was interrupted: run Clear again", ErrState)
 	case last.Kind != s.kind:
 		return fmt.Errorf("%w: %s are of %q, not of %q", ErrState, s.g.States, last.Kind, s.kind)
 	case last.Asked != s.asked:
 		return fmt.Errorf("%w: %s are of other sources or another damping", ErrState, s.g.States)
 	case last.Lost != 0:
-		return fmt.Errorf("%w: %d of %s are not of superstep %d", ErrState, last.Lost, s.g.States, last.Step)
+		return fmt.Errorf("%w: %d of %s aren't of superstep %d", ErrState, last.Lost, s.g.States, last.Step)
 	case last.Step < 0:
-		return &model.ValueError{Collection: s.g.Steps, Field: "Step", Value: last.Step, Reason: "is not a superstep's number"}
+		return &model.ValueError{Collection: s.g.Steps, Field: "Step", Value: last.Step, Reason: "isn't the number of a superstep"}
 	}
 	return nil
 }

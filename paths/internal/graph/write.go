@@ -105,6 +105,6 @@ func (g *Graph) Clear() model.Plan {
 		put(g.Steps, mark, &mongo.UpdateOneModel{Update: bson.D{mql.E("$set", bson.D{mql.E("kind", clearing)})}}),
 		all(g.States), all(g.Messages), all(g.Steps, mql.E("_id", mql.Op("$lt", clearingID))), all(g.Steps, mark...),
 	)
-	p.Leaves = "some states and messages, and a record that the graph is being cleared"
+	p.Leaves = "some states and messages, and the record of an unfinished Clear; run Clear again"
 	return p
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // errBatch stops the job of a superstep's vertices after a batch.
-var errBatch = errors.New("docmodel: a batch is done")
+var errBatch = errors.New("docmodel: a batch is finished")
 
 // vertices computes the next batch of a program's vertices, in the superstep after last. It reports whether all are done.
 func (s *Supersteps) vertices(ctx context.Context, b *model.Batch, last Record) (through bool, err error) {
@@ -96,7 +96,7 @@ func (s *Supersteps) vertexPlan(n int64, docs []bson.Raw) (model.Plan, error) {
 	}
 	p := model.NewPlan(append(states, messages...)...)
 	if len(p.Steps) > 1 {
-		p.Leaves = "some vertices computed, others not yet"
+		p.Leaves = "some vertices computed; the next run computes the others"
 	}
 	return p, nil
 }

@@ -36,11 +36,11 @@ func (r *RollUp) place() string { return fmt.Sprintf("NewRollUp of %s.%s", r.tre
 func (r *RollUp) check(f core.Field, want reflect.Type) {
 	fail := core.Place(r.place()).Fail
 	if !f.Open && (f.Type != want || f.Arrays > 0) {
-		fail(fmt.Sprintf("%q is a %s, not a %s", f.Path, f.Type, want), "name another field, or change its type")
+		fail(fmt.Sprintf("%q is of type %s, not %s", f.Path, f.Type, want), "name another field, or change its type")
 	}
 	for _, own := range append(slices.Concat(r.tree.Tied(), r.tree.Own), "_id") {
 		if core.Overlap(f.Path, own) {
-			fail(fmt.Sprintf("%q is a field of the tree's", f.Path), "name another field")
+			fail(fmt.Sprintf("%q is a field of the tree", f.Path), "name another field")
 		}
 	}
 }

@@ -60,13 +60,13 @@ func (r *RollUp) Store() model.Change[any] {
 		Decide: func(state any) (model.Plan, error) {
 			nodes, ok := state.([]bson.Raw)
 			if !ok {
-				return model.Plan{}, r.tree.Refuse("state", nil, "isn't what the change's Read returned")
+				return model.Plan{}, r.tree.Refuse("state", nil, "must be the result of the change's Read")
 			}
 			return r.stored(nodes)
 		},
 	}
 	if r.into == "" {
-		c.Err = r.tree.Refuse("into", nil, "no field for the totals was declared")
+		c.Err = r.tree.Refuse("into", nil, "the spec has no field for the totals: declare one")
 	}
 	return c
 }
@@ -82,7 +82,7 @@ func (r *RollUp) stored(docs []bson.Raw) (model.Plan, error) {
 	}
 	f := tree.FamilyOf(nodes, "")
 	if len(f.Lost) > 0 {
-		return model.Plan{}, fmt.Errorf("%w: %d nodes of %s have no place", forest.ErrDamaged, len(f.Lost), r.tree.Collection)
+		return model.Plan{}, fmt.Errorf("%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(f.Lost), r.tree.Collection)
 	}
 	totals := make(map[string]*sums, len(nodes))
 	order := f.Preorder()
@@ -98,7 +98,7 @@ func (r *RollUp) stored(docs []bson.Raw) (model.Plan, error) {
 			continue
 		}
 		if parent := f.Nodes[bsonval.Key(n.Parent)]; !totals[parent.Key()].add(*totals[n.Key()]) {
-			return model.Plan{}, r.tree.Refuse(r.path, parent.ID, "is the _id of a node whose sum is beyond int64")
+			return model.Plan{}, r.tree.Refuse(r.path, parent.ID, "is the _id of a node whose sum doesn't fit into an int64")
 		}
 	}
 	var p model.Plan
@@ -132,10 +132,10 @@ func (r *RollUp) own(n tree.Node) (sums, error) {
 	case bson.TypeDouble:
 		s.real = v.Double()
 		if s.whole = int64(s.real); !r.float && float64(s.whole) != s.real {
-			return s, r.tree.Refuse(r.path, v, model.Shell(n.ID)+" has a number there that is not whole")
+			return s, r.tree.Refuse(r.path, v, model.Shell(n.ID)+" has a number with a fraction in this field")
 		}
 	case bson.TypeDecimal128:
-		return s, r.tree.Refuse(r.path, v, model.Shell(n.ID)+" has a decimal there, which is not added up")
+		return s, r.tree.Refuse(r.path, v, model.Shell(n.ID)+" has a decimal in this field, which isn't added up")
 	default:
 		return s, nil
 	}

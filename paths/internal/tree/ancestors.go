@@ -20,7 +20,7 @@ func Ancestors(d Declared, path string) *Tree {
 	t := d.tree("AncestorArray")
 	path = cmp.Or(path, "ancestors")
 	if f := t.CheckArray(path); !f.Open && f.Type != d.ID {
-		core.Fail(fmt.Sprintf("%q holds %s, not _ids", path, f.Type), "NewAncestorArray of "+t.Collection, "name an array of the _id's type")
+		core.Fail(fmt.Sprintf("%q holds values of type %s, not _ids", path, f.Type), "NewAncestorArray of "+t.Collection, "name an array of the _id's type")
 	}
 	t.fields = []string{path}
 	index := model.NewIndex(t.Collection, bson.D{{Key: path, Value: 1}})

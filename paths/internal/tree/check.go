@@ -12,7 +12,7 @@ import (
 )
 
 func (t *Tree) checks() []model.Check {
-	c := t.wholeCheck(t.Collection+": nodes that the links don't make", "each node is what the parent links of all nodes make of it", t.repair())
+	c := t.wholeCheck(t.Collection+": nodes that disagree with the parent links", "the fields of each node agree with the parent links of all nodes", t.repair())
 	for _, s := range t.suspects() {
 		c.Queries = append(c.Queries, t.Aggregate(s))
 	}
@@ -50,7 +50,7 @@ func (t *Tree) repair() model.Change[any] {
 func (t *Tree) Converted(from *Tree) model.Change[any] {
 	c := t.repair()
 	if from.Collection != t.Collection || from.Links != t.Links || from.Lease.ID != t.Lease.ID || from.Lease.Collection != t.Lease.Collection {
-		c.Err = t.Refuse("TreeSpec", nil, "the trees are not of the same documents, links and locks")
+		c.Err = t.Refuse("TreeSpec", nil, "the trees have different collections, links or locks")
 	}
 	return c
 }
@@ -68,7 +68,7 @@ func (t *Tree) found(check string, problems func(context.Context, model.DB) ([]p
 	return func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
 			if len(filter) > 0 {
-				yield(model.Finding{}, t.Refuse("filter", filter, "a tree is checked whole: the check can't be narrowed"))
+				yield(model.Finding{}, t.Refuse("filter", filter, "must be empty: a tree is checked as a whole"))
 				return
 			}
 			all, err := problems(ctx, db)

@@ -35,7 +35,7 @@ func (p problem) words() string {
 	}
 	switch p.Kind {
 	case forest.TakenField:
-		return fmt.Sprintf("%v: %s, to be %s", p.Kind, p.Field, show(p.Want))
+		return fmt.Sprintf("%v: %s must be %s", p.Kind, p.Field, show(p.Want))
 	case forest.TwoParents:
 		return fmt.Sprintf("%v: the %s of %s and of %s name it", p.Kind, p.Field, show(p.Got), show(p.Want))
 	case forest.WrongField:

@@ -28,11 +28,11 @@ func (t *Tree) listing(path string, most int, ids bool, holds reflect.Type) *Tre
 	refused := core.Place("NewChildTree of " + t.Collection).Fail
 	switch {
 	case !ids:
-		refused(fmt.Sprintf("%q holds %s, not _ids", path, holds), "name an array of the _id's type")
+		refused(fmt.Sprintf("%q holds values of type %s, not _ids", path, holds), "name an array of the _id's type")
 	case slices.Contains([]string{t.Links.Parent, t.Links.Order, t.Links.Change}, path):
-		refused(fmt.Sprintf("%q holds two things", path), "give each its own field")
+		refused(fmt.Sprintf("%q is given for two fields of the tree", path), "give each a field of its own")
 	case most < 0:
-		refused(fmt.Sprintf("Max is %d", most), "0 means as many as the document has room for")
+		refused(fmt.Sprintf("Max is %d", most), "give 1 or more, or 0 for as many as a document has room for")
 	}
 	t.fields = []string{path}
 	t.Rep = &childTree{parentTree{t}, path, most}

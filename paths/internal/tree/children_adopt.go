@@ -32,15 +32,15 @@ func (t *Tree) CheckLists() model.Check {
 }
 
 func (t *Tree) noLists() error {
-	return t.Refuse("children", nil, "the nodes of this representation have no lists of children")
+	return t.Refuse("children", nil, "can't be used: this representation has no lists of children")
 }
 
 func (t *childTree) listsName() string {
-	return t.Collection + "." + t.path + ": lists that are no tree"
+	return t.Collection + "." + t.path + ": lists that don't form a tree"
 }
 
 func (t *childTree) listsCheck() model.Check {
-	c := t.wholeCheck(t.listsName(), "each node but the roots is in one list, and the lists make a tree", t.adoption())
+	c := t.wholeCheck(t.listsName(), "each node except the roots is in one list, and the lists form a tree", t.adoption())
 	c.Read = t.found(c.Name, func(ctx context.Context, db model.DB) ([]problem, error) {
 		report, _, err := t.survey(ctx, db, 0)
 		return report.Problems, err
@@ -53,7 +53,7 @@ func (t *childTree) adoption() model.Change[any] {
 		report, refused, err := t.survey(ctx, db, s.Change)
 		s.Repair = report.Repair
 		if err == nil && len(refused) > 0 {
-			err = fmt.Errorf("%w: the lists of %s are no tree: %v", forest.ErrDamaged, t.Collection, t.findings(t.listsName(), refused[:1])[0])
+			err = fmt.Errorf("%w: the lists of %s don't form a tree: %v", forest.ErrDamaged, t.Collection, t.findings(t.listsName(), refused[:1])[0])
 			if more := len(refused) - 1; more > 0 {
 				err = fmt.Errorf("%w, and %d more", err, more)
 			}

@@ -152,7 +152,7 @@ func (d Declared) tree(kind string) *Tree {
 	paths := []string{l.Parent, l.Order, l.Change}
 	for i, p := range paths {
 		if slices.Contains(paths[:i], p) || p == "_id" {
-			fail(p, fmt.Sprintf("%q holds two things", p), "give each its own field")
+			fail(p, fmt.Sprintf("%q is given for two fields of the tree", p), "give each a field of its own")
 		}
 	}
 	index := model.NewIndex(t.Collection, bson.D{{Key: l.Parent, Value: 1}, {Key: l.Order, Value: 1}})
@@ -182,7 +182,7 @@ func (t *Tree) Read(doc bson.Raw) (Node, error) {
 	at := func(path string) bson.RawValue {
 		v, inArray := core.ValueAt(doc, path)
 		if inArray && err == nil {
-			err = t.Refuse(path, nil, "lies inside an array in this document")
+			err = t.Refuse(path, nil, "is in an array in this document")
 		}
 		return v
 	}

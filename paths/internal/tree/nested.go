@@ -63,13 +63,13 @@ func (t *nestedSet) Check(fields [3]core.Field) {
 			refuse("name another field, or change its type", "%q is a %s, not %s", f.Path, f.Type, what)
 		}
 		if slices.Contains(taken, f.Path) {
-			refuse("give each its own field", "%q holds two things", f.Path)
+			refuse("give each a field of its own", "%q is given for two fields of the tree", f.Path)
 		}
 		taken = append(taken, f.Path)
 	}
 	t.wide = !fields[2].Open && fields[2].Type.Kind() == reflect.Int64
 	if t.gap < 0 || t.gap > maxGap {
-		refuse("choose a gap from 1, which is dense, to 4294967296", "a gap of %d", t.gap)
+		refuse("give 1 (dense) to 4294967296", "Gap is %d", t.gap)
 	}
 	t.gap = max(t.gap, 1)
 }
@@ -99,15 +99,15 @@ func (t *nestedSet) span(n Node) (span, error) {
 		v, _ := core.ValueAt(n.Raw, f.path)
 		i, ok := v.AsInt64OK()
 		if !ok && (v.Type != 0 || f.to != &s.depth) { // a root's depth may be left out, where it is tagged omitempty
-			return s, t.Refuse(f.path, n.ID, "is the _id of a document that has no number there: Repair mends it")
+			return s, t.Refuse(f.path, n.ID, "is the _id of a document without a number in this field: repair it with Tree.Checks")
 		}
 		*f.to = i
 	}
 	switch {
 	case s.left < 0 && s.right < s.left:
-		return s, t.Refuse(t.left, s.left, "is negative: a change of "+model.Shell(n.ID)+" was begun, and is finished by the next")
+		return s, t.Refuse(t.left, s.left, "is negative: a change of "+model.Shell(n.ID)+" is in progress, or was interrupted; the next change of the tree finishes it")
 	case s.left < 1 || s.right <= s.left || s.right > maxNumber:
-		return s, t.Refuse(t.left, n.ID, fmt.Sprintf("is the _id of a document that can't have %d here and %d as its right number: Repair mends it", s.left, s.right))
+		return s, t.Refuse(t.left, n.ID, fmt.Sprintf("is the _id of a document with the invalid numbers %d and %d: repair it with Tree.Checks", s.left, s.right))
 	}
 	return s, nil
 }

@@ -39,7 +39,7 @@ func (t *nestedSet) room(s spot) (room, error) {
 		r.before = n.left
 	}
 	if r.after >= r.before {
-		return r, t.Refuse(t.left, r.before, "doesn't come after the one before it: the numbers don't fit the links, which Repair mends")
+		return r, t.Refuse(t.left, r.before, "isn't above the previous number, so numbers and parent links disagree: repair them with Tree.Checks")
 	}
 	return r, nil
 }
@@ -49,7 +49,7 @@ func (t *nestedSet) leaf(r room) (s span, by int64, err error) {
 	d := t.gap
 	if r.before == end {
 		if r.after > maxNumber-2*t.gap {
-			return s, 0, t.Refuse(t.left, r.after, "is the last number that can be given out: Repair gives new ones")
+			return s, 0, t.Refuse(t.left, r.after, "is the last available number: the repair of Tree.Checks gives new numbers")
 		}
 	} else {
 		if r.before-r.after < 3 {

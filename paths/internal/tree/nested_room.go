@@ -191,7 +191,7 @@ func (t *nestedSet) renumber(come []Node, fresh bool, s spot, change int64) (num
 	}
 	others, known := t.numerals(s.near)
 	if !sound || !known {
-		return nil, nil, false, t.Refuse(t.left, nil, "has numbers around the place that make no sense: Repair mends them")
+		return nil, nil, false, t.Refuse(t.left, nil, "has invalid numbers around the place: repair them with Tree.Checks")
 	}
 	others = slices.DeleteFunc(others, func(x numeral) bool { return x.value <= s.from || x.value >= s.to })
 	step := (s.to - s.from) / int64(len(others)+len(inner)+1)

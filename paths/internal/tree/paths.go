@@ -25,11 +25,11 @@ func Paths(d Declared, path, segment string) *Tree {
 			continue
 		}
 		if f := t.MustField(path); !f.Open && (f.Type.Kind() != reflect.String || f.Arrays > 0) {
-			core.Fail(fmt.Sprintf("%q is a %s, not a string", path, f.Type), "NewMaterializedPath of "+t.Collection, "name a string")
+			core.Fail(fmt.Sprintf("%q is of type %s, not a string", path, f.Type), "NewMaterializedPath of "+t.Collection, "name a field of a string type")
 		}
 	}
 	if id := t.MustField("_id"); p.segment == "" && !id.Open && !isSegmentID(id.Type) {
-		core.Fail(fmt.Sprintf("an _id of type %s is no segment", id.Type), "NewMaterializedPath of "+t.Collection, "name a string field as Segment")
+		core.Fail(fmt.Sprintf("an _id of type %s can't be a segment", id.Type), "NewMaterializedPath of "+t.Collection, "name a string field as Segment")
 	}
 	t.fields = []string{p.path}
 	if p.segment != "" {
@@ -234,7 +234,7 @@ func (t *materializedPath) fits() fitting {
 // renamed is a node as if it had another segment.
 func (t *materializedPath) renamed(n Node, segment string) (Node, error) {
 	if t.segment == "" {
-		return n, t.Refuse("segment", segment, "the segments are the _ids, which don't change")
+		return n, t.Refuse("segment", segment, "can't be changed: the segments are the _ids")
 	}
 	var err error
 	n.Raw, err = core.SetFields(n.Raw, bson.D{{Key: t.segment, Value: segment}})

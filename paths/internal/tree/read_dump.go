@@ -95,7 +95,7 @@ func (t *Tree) dumpStream(ctx context.Context, db model.DB, s Source, each func(
 				depth--
 			}
 			if depth == 0 {
-				return fmt.Errorf("%w: %s of %s doesn't come below its parent", forest.ErrDamaged, model.Shell(n.ID), t.Collection)
+				return fmt.Errorf("%w: %s of %s isn't below its parent", forest.ErrDamaged, model.Shell(n.ID), t.Collection)
 			}
 		}
 		above = append(above[:depth], n.Key())
@@ -122,7 +122,7 @@ func (t *Tree) Skeleton(ctx context.Context, db model.DB, of mongo.Pipeline, fie
 			return f, nil
 		}
 		if n == 5 {
-			return family{}, fmt.Errorf("%w: %d nodes of %s have no place", forest.ErrDamaged, len(f.Lost), t.Collection)
+			return family{}, fmt.Errorf("%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(f.Lost), t.Collection)
 		}
 		if err := pause(ctx, n); err != nil {
 			return family{}, err

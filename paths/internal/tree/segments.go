@@ -31,9 +31,9 @@ func escape(segment string) (string, error) {
 	case segment == "":
 		reason = "is empty"
 	case !utf8.ValidString(segment):
-		reason = "is not UTF-8"
+		reason = "isn't valid UTF-8"
 	case strings.IndexByte(segment, 0) >= 0:
-		reason = "holds a NUL"
+		reason = "contains a NUL character"
 	default:
 		return escaper.Replace(segment), nil
 	}

@@ -46,7 +46,7 @@ func (t *Tree) Changing(read func(context.Context, model.DB, *State) error, deci
 		Decide: func(state any) (model.Plan, error) {
 			s, ok := state.(State)
 			if !ok {
-				return model.Plan{}, t.Refuse("state", nil, "isn't what the change's Read returned")
+				return model.Plan{}, t.Refuse("state", nil, "must be the result of the change's Read")
 			}
 			if err := t.newer(s); err != nil {
 				return model.Plan{}, err
@@ -69,7 +69,7 @@ func (t *Tree) there(ctx context.Context, db model.DB, id bson.RawValue) (Node, 
 }
 
 func (t *Tree) missing(id bson.RawValue) error {
-	return fmt.Errorf("%w: there is no node %s in %s", model.ErrNotFound, model.Shell(id), t.Collection)
+	return fmt.Errorf("%w: no node %s in %s", model.ErrNotFound, model.Shell(id), t.Collection)
 }
 
 // and reads a node, and the one that a place names, by one query. Nil stands for a node that is not there. The place's is nil too
@@ -200,7 +200,7 @@ func (t *Tree) free(ctx context.Context, db model.DB, n Node, s spot, leaving ..
 	found, err := t.Nodes(ctx, db, Match("", filter, limit(1+len(leaving))))
 	for _, f := range found {
 		if !slices.ContainsFunc(leaving, func(n Node) bool { return n.Key() == f.Key() }) {
-			return fmt.Errorf("%w: %s has it in this place", forest.ErrSegment, model.Shell(f.ID))
+			return fmt.Errorf("%w: sibling %s has the same segment", forest.ErrSegment, model.Shell(f.ID))
 		}
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 // Delete is the change that deletes a node.
 func (t *Tree) Delete(id bson.RawValue, mode forest.Mode, err error) model.Change[any] {
 	if err == nil && mode > forest.Rootify {
-		err = t.Refuse("mode", uint8(mode), "is not a DeleteMode")
+		err = t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package")
 	}
 	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.One(ctx, db, id)
@@ -66,7 +66,7 @@ func (t *Tree) delete(s State, mode forest.Mode) (model.Plan, error) {
 		return model.Plan{}, err
 	}
 	p := model.NewPlan(t.Rep.dissolve(s.node, s.children, spots, s.Change)...)
-	p.Leaves = "children of a node that is there no longer, or that have left one which is"
+	p.Leaves = "children of a node that is deleted, or children that have left their node; the check finds them"
 	return p, nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 // unsound is the error of a stored node without what the representation keeps.
 func (t *Tree) unsound(n Node, field string) error {
-	return t.Refuse(field, nil, model.Shell(n.ID)+" lacks what the tree keeps there: Repair or Convert writes it")
+	return t.Refuse(field, nil, model.Shell(n.ID)+" has no value in this field of the tree: repair it with Tree.Checks, or run Convert")
 }
 
 // orderOf gives a spot its order key.
@@ -27,7 +27,7 @@ func (t *Tree) orderOf(s *spot) error {
 	}
 	var err error
 	if s.order, err = forest.Between(prev, next); err != nil {
-		return fmt.Errorf("docmodel: %s: the siblings' order is damaged, which Repair mends: %w", t.Collection, err)
+		return fmt.Errorf("docmodel: %s: the siblings' order keys are damaged: repair them with Tree.Checks: %w", t.Collection, err)
 	}
 	return nil
 }
@@ -40,8 +40,8 @@ func (t *Tree) newer(s State) error {
 	}
 	for _, n := range s.stored() {
 		if n.change >= s.Change {
-			return t.Refuse(t.Links.Change, n.change, fmt.Sprintf("%s was written by this change or a later one, not before change %d: has the lock document been lost? "+
-				"Its fence must be above the numbers of all documents, which Repair sees to", model.Shell(n.ID), s.Change))
+			return t.Refuse(t.Links.Change, n.change, fmt.Sprintf("%s has a change number that isn't below this change's, %d: the lock document was lost or is old. "+
+				"Run the repair of Tree.Checks", model.Shell(n.ID), s.Change))
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func (t *Tree) Drop() model.Job {
 	}
 	j := model.Job{Name: "drop " + t.Collection}
 	if len(unset) == 0 {
-		j.Err = t.Refuse("fields", nil, "this representation has none beside the links")
+		j.Err = t.Refuse("fields", nil, "are none: this representation has no fields besides the parent links")
 		return j
 	}
 	plan := func(docs []bson.Raw) (model.Plan, error) {
@@ -59,7 +59,7 @@ func (t *Tree) load(nodes []Node) model.Plan {
 	f, lost := forest.New(links)
 	if len(lost) > 0 {
 		n := byKey[lost[0].ID]
-		return model.RefusedPlan(t.Collection, t.Refuse(t.Links.Parent, n.Parent, fmt.Sprintf("%s has no place: its parent is missing, above itself, or it comes twice", model.Shell(n.ID))))
+		return model.RefusedPlan(t.Collection, t.Refuse(t.Links.Parent, n.Parent, fmt.Sprintf("%s has a missing parent, is its own ancestor, or has a repeated _id", model.Shell(n.ID))))
 	}
 	orders := t.loadOrders(f, byKey)
 	canonical := t.Rep.Canonical(f, byKey)
@@ -140,7 +140,7 @@ type renamer interface {
 func (t *Tree) Rename(id bson.RawValue, segment string, err error) model.Change[any] {
 	r, ok := t.Rep.(renamer)
 	if !ok && err == nil {
-		err = t.Refuse("segment", segment, "the nodes of this representation have no segments")
+		err = t.Refuse("segment", segment, "can't be used: this representation has no segments")
 	}
 	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.One(ctx, db, id)

@@ -20,7 +20,7 @@ func (r *ChildRefs) Add(parent any, children []any) model.Write {
 	case err != nil:
 		return r.refused(err)
 	case r.key != "" && len(ids) > 1:
-		return r.refused(r.Parents.Refuse(r.Path, ids, "elements are added one at a time: use a plan of several writes"))
+		return r.refused(r.Parents.Refuse(r.Path, ids, "must be one element: put several writes into a plan"))
 	case r.key != "":
 		return r.push(ids[0], under(r.key, ids[0])).Of(r.Parents, parent, nil)
 	}
@@ -40,7 +40,7 @@ func (r *ChildRefs) AddElement(parent, element, id any) model.Write {
 	held := doc.Lookup(strings.Split(r.key, ".")...)
 	want := reflect.ValueOf(id).Elem()
 	if held.Type == 0 || held.Unmarshal(id) != nil {
-		return r.refused(r.Parents.Refuse(r.list, nil, fmt.Sprintf("the element holds no %s at %q", want.Type(), r.key)))
+		return r.refused(r.Parents.Refuse(r.list, nil, fmt.Sprintf("the element has no %s at %q", want.Type(), r.key)))
 	}
 	_, err = r.IDs.Encode(want.Interface())
 	return r.push(held, doc).Of(r.Parents, parent, err)
@@ -49,11 +49,11 @@ func (r *ChildRefs) AddElement(parent, element, id any) model.Write {
 // element is an element of the caller's, encoded.
 func (r *ChildRefs) element(v any) (bson.Raw, error) {
 	if r.key == "" {
-		return nil, r.Parents.Refuse(r.list, nil, "lists bare ids: use Add")
+		return nil, r.Parents.Refuse(r.list, nil, "is a list of bare ids: use Add")
 	}
 	if t := reflect.TypeOf(v); !r.elements.Open && t != r.elements.Type {
 		if t == nil || t.Kind() != reflect.Pointer || t.Elem() != r.elements.Type || reflect.ValueOf(v).IsNil() {
-			return nil, r.Parents.Refuse(r.list, nil, fmt.Sprintf("an element is a %s, not a %T", r.elements.Type, v))
+			return nil, r.Parents.Refuse(r.list, nil, fmt.Sprintf("must be a %s, not a %T", r.elements.Type, v))
 		}
 	}
 	part, err := r.Parents.Part(r.list, v)

@@ -39,9 +39,9 @@ func (d *Dangling) Declare(targets *core.Docs, list string, by any, id reflect.T
 	switch {
 	case list == "":
 	case !d.Ref.Open:
-		place.Fail("List is given though the type tells", "leave List empty")
+		place.Fail("List is given, but the type already tells which part is the list", "leave List empty")
 	case list != d.Ref.Path && !strings.HasPrefix(d.Ref.Path, list+"."):
-		place.Fail(fmt.Sprintf("List %q is not on the path", list), "name the path itself, or one above it")
+		place.Fail(fmt.Sprintf("List %q isn't on the path", list), "name the path itself, or one above it")
 	default:
 		d.Ref.List, d.Ref.Open = list, false
 		d.Ref.Key = strings.TrimPrefix(strings.TrimPrefix(d.Ref.Path, list), ".")
@@ -50,15 +50,15 @@ func (d *Dangling) Declare(targets *core.Docs, list string, by any, id reflect.T
 	case by == nil:
 		return
 	case d.Mends:
-		place.Fail("ReplaceBy and Repair are given", "leave one of them empty")
+		place.Fail("ReplaceBy and Repair are both given", "leave one of them empty")
 	case d.Ref.Link:
-		place.Fail("the id of a Link can't be replaced", "detach it, or delete the referring document: a Link belongs to the operation that made it")
+		place.Fail("the id of a Link can't be replaced", "detach the Link or delete the referring document: a Link belongs to the operation that made it")
 	case !reflect.TypeOf(by).AssignableTo(id):
-		place.Fail(fmt.Sprintf("ReplaceBy is %T, not %s", by, id), "give an id of "+targets.Name())
+		place.Fail(fmt.Sprintf("ReplaceBy is of type %T, not %s", by, id), "give an id of "+targets.Name())
 	}
 	var err error
 	if d.by, err = idref.NewHeld(d.Docs, "ReplaceBy", targets).Encode(by); err != nil {
-		place.Fail(err.Error(), "give an id that a document can have")
+		place.Fail(err.Error(), "give a value that can be an _id")
 	}
 }
 
@@ -105,7 +105,7 @@ func (r row) tell(f *model.Finding) {
 func (d *Dangling) Checks() []model.Check {
 	from := d.Docs.Name() + "." + d.Ref.Path
 	c := model.Check{
-		Name: from + ": ids that " + d.Ref.To + " lacks", Collection: d.Docs.Name(), Age: time.Minute,
+		Name: from + ": ids without a document in " + d.Ref.To, Collection: d.Docs.Name(), Age: time.Minute,
 		Rule:     "each id of " + from + " is the _id of a document of " + d.Ref.To,
 		Pipeline: d.find(), Tell: found.Tells(row.tell),
 	}
@@ -124,7 +124,7 @@ func (d *Dangling) mend(found []row) model.Plan {
 			return model.RefusedPlan(d.Docs.Name(), d.Docs.Refuse("_id", nil, "the id is empty"))
 		}
 		if !idref.CanBeID(r.ID) {
-			return model.RefusedPlan(d.Docs.Name(), d.Docs.Refuse(d.Ref.Path, bsonval.Clone(r.ID), "no _id can be this: mend it by hand, in document "+model.Shell(r.Doc)))
+			return model.RefusedPlan(d.Docs.Name(), d.Docs.Refuse(d.Ref.Path, bsonval.Clone(r.ID), "can't be an _id: correct it by hand in document "+model.Shell(r.Doc)))
 		}
 		key := bsonval.Key(r.Doc)
 		if len(ids[key]) == 0 {
@@ -139,7 +139,7 @@ func (d *Dangling) mend(found []row) model.Plan {
 		}
 	}
 	if len(p.Steps) > 1 {
-		p.Leaves = "references of some documents mended, of others not yet"
+		p.Leaves = "some references repaired; the next check finds the others"
 	}
 	return p
 }

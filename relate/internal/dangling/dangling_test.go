@@ -255,7 +255,7 @@ func TestDanglingRefuses(t *testing.T) {
 		{"an empty id", "the id is empty", func() {
 			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{ReplaceBy: ""})
 		}},
-		{"an id and a scope", "ReplaceBy and Repair are given", func() {
+		{"an id and a scope", "ReplaceBy and Repair are both given", func() {
 			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: relate.DetachIDs, ReplaceBy: "a"})
 		}},
 		{"the id of a Link", "Link can't be replaced", func() {

@@ -48,7 +48,7 @@ func (h Held) List(ids []any) (bson.A, error) {
 // Some is List, and refuses an empty list.
 func (h Held) Some(ids []any) (bson.A, error) {
 	if len(ids) == 0 {
-		return nil, h.Docs.Refuse(h.Path, nil, "no id was given")
+		return nil, h.Docs.Refuse(h.Path, nil, "no id was given: give at least one")
 	}
 	return h.List(ids)
 }
@@ -74,6 +74,6 @@ func NoReference(docs *core.Docs, empty any) bson.A {
 // Single panics unless the field is outside arrays.
 func Single(place core.Place, f core.Field) {
 	if f.Arrays > 0 {
-		place.Fail("path \""+f.Path+"\" crosses an array", "name a single value, outside arrays; a list of ids is declared with NewChildRefs")
+		place.Fail("path \""+f.Path+"\" crosses an array", "name a single value that isn't in an array, or declare a list of ids with NewChildRefs")
 	}
 }

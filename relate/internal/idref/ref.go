@@ -46,9 +46,9 @@ func NewRef(from string, f core.Field, to string) Ref {
 func (r Ref) Check() (problem, remedy string) {
 	switch {
 	case r.From == "" || r.To == "":
-		return "a Reference that leads nowhere", "take it from a technique"
+		return "the Reference is empty", "take a Reference from a technique"
 	case r.Open:
-		return fmt.Sprintf("whether %s.%s holds a list can't be told from its type", r.From, r.Path), "declare it with NewParentRef or NewChildRefs"
+		return fmt.Sprintf("the type doesn't tell whether %s.%s holds a list", r.From, r.Path), "declare it with NewParentRef or NewChildRefs"
 	case r.Deep:
 		return fmt.Sprintf("%s.%s crosses more than one array", r.From, r.Path), "name one array of ids, or one array of documents that each hold an id"
 	}
@@ -66,7 +66,7 @@ func (r Ref) Relation(label string) model.Relation {
 
 // Index is the index by which the documents that hold an id are found.
 func (r Ref) Index() model.Index {
-	return commands.Index(r.From, "the documents of "+r.From+" that refer to one of "+r.To, mql.E(r.Path, 1))
+	return commands.Index(r.From, "the documents of "+r.From+" that refer to a document of "+r.To, mql.E(r.Path, 1))
 }
 
 // Refers is the filter of the documents that hold one of some ids.

@@ -28,13 +28,13 @@ func Declare(links *core.Docs, left core.Field, lefts *core.Docs, right core.Fie
 	for _, f := range []core.Field{left, right} {
 		switch {
 		case f.Arrays > 0:
-			place.Fail(fmt.Sprintf("path %q crosses an array", f.Path), "name a single id: each link ties one pair")
+			place.Fail(fmt.Sprintf("path %q crosses an array", f.Path), "name a single id: each link connects one pair")
 		case f.Path == "_id" || strings.HasPrefix(f.Path, "_id."):
-			place.Fail(fmt.Sprintf("path %q is within _id", f.Path), "hold both ids in fields of their own; _id may repeat them")
+			place.Fail(fmt.Sprintf("path %q is in the _id", f.Path), "store both ids in fields outside the _id; the _id may repeat them")
 		}
 	}
 	if core.Overlap(left.Path, right.Path) {
-		place.Fail(fmt.Sprintf("paths %q and %q overlap", left.Path, right.Path), "hold each id in a field of its own")
+		place.Fail(fmt.Sprintf("paths %q and %q overlap", left.Path, right.Path), "store each id in a field of its own")
 	}
 	if by != "" && by != "_id" {
 		if f := links.MustField(by); f.Arrays > 0 {
@@ -48,7 +48,7 @@ func Declare(links *core.Docs, left core.Field, lefts *core.Docs, right core.Fie
 }
 
 func (j *Relation) Indexes() []model.Index {
-	unique := commands.Index(j.Links.Name(), "one link for each pair; the link of a pair", mql.E(j.Left.Path, 1), mql.E(j.Right.Path, 1))
+	unique := commands.Index(j.Links.Name(), "one link per pair; the link of a pair", mql.E(j.Left.Path, 1), mql.E(j.Right.Path, 1))
 	unique.Unique = true
 	left, right := j.Side(true), j.Side(false)
 	return []model.Index{unique, left.Index(), right.Index()}

@@ -30,7 +30,7 @@ func (s *Side) Place(link any) ([]any, error) {
 	for i, e := range s.order {
 		v, _ := core.ValueAt(raw, e.Key)
 		if !idref.HoldsValue(v) {
-			return nil, s.Links.Refuse("after", nil, "the link holds nothing at "+e.Key+", by which links are in order")
+			return nil, s.Links.Refuse("after", nil, "the link has no value at "+e.Key+", but links are sorted by it")
 		}
 		values[i] = v
 	}

@@ -24,13 +24,13 @@ func (j *Relation) Pair(left, right any) (bson.D, error) {
 }
 
 func (j *Relation) HoldsNone(end idref.Held) error {
-	return j.Links.Refuse(end.Path, nil, "the link holds no id")
+	return j.Links.Refuse(end.Path, nil, "the link has no id")
 }
 
 // linked is the reason that a pair can't be stored: another link ties it.
 func (j *Relation) linked(pair bson.D) []model.Reason {
 	left, right := model.Shell(bare(pair[0].Value)), model.Shell(bare(pair[1].Value))
-	return []model.Reason{{If: pair, Err: fmt.Errorf("docmodel: another link ties %s and %s: %w", left, right, model.ErrTaken)}}
+	return []model.Reason{{If: pair, Err: fmt.Errorf("docmodel: another link connects %s and %s: %w", left, right, model.ErrTaken)}}
 }
 
 // bare takes the $eq off a condition that model.Eq made.
@@ -69,7 +69,7 @@ func (j *Relation) Once(seen map[string]int, i int, pair bson.D, err error) erro
 	if err == nil {
 		key := idref.Key(bson.A{bare(pair[0].Value), bare(pair[1].Value)})
 		if first, twice := seen[key]; twice {
-			err = j.Links.Refuse("links", pair, fmt.Sprintf("%d ties the same pair as %d", i, first))
+			err = j.Links.Refuse("links", pair, fmt.Sprintf("link %d connects the same pair as link %d", i, first))
 		}
 		seen[key] = i
 	}
@@ -113,12 +113,12 @@ func (j *Relation) Update(left, right any, update bson.D) model.Write {
 // changes nothing.
 func (j *Relation) checkUpdate(update bson.D) (once bool, _ error) {
 	if len(update) == 0 {
-		return false, j.Links.Refuse("update", nil, "has no operator")
+		return false, j.Links.Refuse("update", nil, "is empty: give at least one update operator")
 	}
 	once = true
 	for _, op := range update {
 		if len(op.Key) < 2 || op.Key[0] != '$' {
-			return false, j.Links.Refuse(op.Key, nil, "is not an update operator")
+			return false, j.Links.Refuse(op.Key, nil, "isn't an update operator")
 		}
 		raw, err := j.Links.Raw(op.Value)
 		doc, ok := raw.DocumentOK()
@@ -134,7 +134,7 @@ func (j *Relation) checkUpdate(update bson.D) (once bool, _ error) {
 			}
 			for _, path := range paths {
 				if core.Overlap(path, j.Left.Path) || core.Overlap(path, j.Right.Path) || core.Overlap(path, "_id") {
-					return false, j.Links.Refuse(path, nil, "is an id of the link: use Move")
+					return false, j.Links.Refuse(path, nil, "is an id of the link, which Move changes")
 				}
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // Check finds the documents in which the forms disagree.
 func (m Migration) Check() model.Check {
 	return model.Check{
-		Name: "verify " + m.name, Collection: m.docs, Rule: "the old form and the new one say the same", Pipeline: m.verify(), Tell: found.Tells(mismatch.tell),
+		Name: "verify " + m.name, Collection: m.docs, Rule: "the old form and the new form agree", Pipeline: m.verify(), Tell: found.Tells(mismatch.tell),
 	}
 }
 

@@ -51,21 +51,21 @@ func DeclareEmbedding(place core.Place, owners *core.Docs, path string, children
 // checkPath fails unless the elements are an array that is in no other, or a subdocument.
 func (e *Embedding) checkPath(place core.Place, elements core.Field) {
 	if elements.Arrays > 1 || elements.Arrays == 1 && !elements.IsArray() {
-		place.Fail(fmt.Sprintf("path %q is nested in an array", e.path), "name an array of documents that is in no other, or a subdocument")
+		place.Fail(fmt.Sprintf("path %q is in another array", e.path), "name an array of documents that isn't in another array, or a subdocument")
 	}
 	e.single = !elements.Open && elements.Arrays == 0
 	if (e.refs == "") == (e.parent == "") {
-		place.Fail("one of Refs and Parent must be given", "say which side holds the reference")
+		place.Fail("Refs and Parent are both given or both missing", "give one of them, for the side that holds the reference")
 	}
 }
 
 // checkRefs fails unless there is a place for the ids of the elements.
 func (e *Embedding) checkRefs(place core.Place, elements, ids core.Field) {
 	if !ids.Open && (ids.Arrays > 1 || ids.Arrays == 1 && !ids.IsArray() || (ids.Arrays == 0) != e.single && !elements.Open) {
-		place.Fail(fmt.Sprintf("path %q is no place for the ids of %q", e.refs, e.path), "use a list of ids for an array, and a single id for a subdocument")
+		place.Fail(fmt.Sprintf("path %q can't hold the ids of %q", e.refs, e.path), "use a list of ids for an array, and a single id for a subdocument")
 	}
 	if e.refs == e.path {
-		place.Fail("the elements and the ids have one path", "keep them beside each other while the migration runs")
+		place.Fail("the elements and the ids have the same path", "give them different paths: both exist while the migration runs")
 	}
 }
 
@@ -77,10 +77,10 @@ func checkFieldNames(place core.Place, names ...string) {
 			continue
 		}
 		if err := core.CheckKey(n); err != nil {
-			place.Fail(err.Error(), "Key, Parent, Order and Mark name a field of the document itself")
+			place.Fail(err.Error(), "use top-level fields for Key, Parent, Order and Mark")
 		}
 		if seen[n] || n == "_id" && i > 0 {
-			place.Fail(fmt.Sprintf("field %q is used twice", n), "give each its own name")
+			place.Fail(fmt.Sprintf("field %q is used twice", n), "give each a field of its own")
 		}
 		seen[n] = true
 	}

@@ -24,10 +24,10 @@ type Extraction struct {
 func NewExtraction(place core.Place, e Embedding, makesID bool, mark, state string, overwrite bool) *Extraction {
 	x := &Extraction{Embedding: e}
 	if (x.Key == "") != makesID {
-		place.Fail("one of Key and ID must be given", "name the field that holds an element's id, or make one of its owner and position")
+		place.Fail("Key and ID are both given or both missing", "give Key, the field with an element's id, or ID, which makes an id from owner and position")
 	}
 	if x.Key == "" && x.refs == "" && x.order == "" && !x.single {
-		place.Fail("elements without ids need a place", "name the Order field")
+		place.Fail("elements without ids need an order", "name the Order field")
 	}
 	x.mark = cmp.Or(mark, "extracted")
 	checkFieldNames(place, x.Key, x.parent, x.order, x.mark)
@@ -71,7 +71,7 @@ func (x *Extraction) KeyIn(element bson.RawValue, id any) (bson.RawValue, error)
 		return v, fmt.Errorf("the element has no %q", x.Key)
 	}
 	if err := v.Unmarshal(id); err != nil {
-		return v, fmt.Errorf("the element's %q is no %s: %w", x.Key, reflect.TypeOf(id).Elem(), err)
+		return v, fmt.Errorf("the element's %q isn't a %s: %w", x.Key, reflect.TypeOf(id).Elem(), err)
 	}
 	return v, nil
 }

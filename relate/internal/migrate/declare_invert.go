@@ -27,7 +27,7 @@ type Inversion struct {
 func (v *Inversion) Declare(parents *core.Docs, ids core.Field, children *core.Docs, ref core.Field) {
 	place := core.Place("NewInvert of " + v.Parents + "." + v.List + " and " + v.Children + "." + v.Ref)
 	if !ids.Open && ids.Array != "" && ids.Array != v.List {
-		place.Fail("the list holds documents, not bare ids", "fields beside the ids would be lost: move them first")
+		place.Fail("the list holds documents, not bare ids", "move the other fields first: they would be lost")
 	}
 	parents.CheckArray(v.List)
 	idref.Single(place, ref)

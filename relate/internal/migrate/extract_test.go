@@ -130,7 +130,7 @@ var extractReportCases = []struct {
 		want: []string{
 			"refused: p 'a': [0]: the element has no \"id\"",
 			"refused: p 'b': [0]: the element's \"id\" is no int: cannot decode string into an integer type",
-			"refused: p 'c': [0]: the element is a 32-bit integer, not a document",
+			"refused: p 'c': [0]: the element is a 32-bit integer, but the field is of type document",
 		},
 	},
 	{

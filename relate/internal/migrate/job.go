@@ -89,7 +89,7 @@ func (m Migration) forAll(db model.DB) error {
 	if core.Tenant(db) == "" {
 		return nil
 	}
-	return &model.ConflictError{Collection: m.docs, Reason: "a migration goes through whole collections, and keeps one state: " +
+	return &model.ConflictError{Collection: m.docs, Reason: "a migration processes whole collections and has one state: " +
 		"run it without a tenant's scope, for all tenants at once"}
 }
 

@@ -15,8 +15,8 @@ import (
 
 // The reasons not to copy.
 var (
-	ErrDropping = errors.New("docmodel: the old form is being dropped: copying it would take away what has been dropped (Restart begins anew)")
-	ErrPresent  = errors.New("docmodel: the new form holds something already, which the migration would take away")
+	ErrDropping = errors.New("docmodel: the old form is being dropped, so it can't be copied (Restart begins again)")
+	ErrPresent  = errors.New("docmodel: the new form already holds data, which the migration would delete")
 )
 
 // state is the document that says how far a migration is.

@@ -107,7 +107,7 @@ func (v *Inversion) dropLists(b *batchReader, parents []bson.Raw) ([]model.Step,
 	for i, p := range parents {
 		id, list := p.Lookup("_id"), valueAt(p, v.List)
 		if list.Type != bson.TypeArray && idref.HoldsValue(list) {
-			b.refuse(id, "the list is no array")
+			b.refuse(id, "isn't an array")
 			continue
 		}
 		before := len(b.found)

@@ -66,12 +66,12 @@ func (o *Deletion) check(r rule) (problem, remedy string) {
 	for _, other := range o.rules {
 		same := other.ref.From == r.ref.From && other.ref.Path == r.ref.Path && other.ref.To == r.ref.To
 		if same && (other.action == r.action || other.action != owns && r.action != owns) {
-			return fmt.Sprintf("%s has two rules: %s and %s", r.ref, other.action, r.action), "give one; only Owns goes with another"
+			return fmt.Sprintf("%s has two rules: %s and %s", r.ref, other.action, r.action), "give one rule for each reference; only Owns can be combined with another rule"
 		}
 		for _, pair := range [][2]rule{{other, r}, {r, other}} {
 			if taken, followed := pair[0], pair[1]; taken.takes(followed) {
-				return fmt.Sprintf("%s: to nullify %s takes whole elements, and with them %s", r.ref.From, taken.ref.Path, followed.ref.Path),
-					"use Restrict for one of them, or keep the ids in two arrays"
+				return fmt.Sprintf("%s: nullifying %s removes whole elements, and with them %s", r.ref.From, taken.ref.Path, followed.ref.Path),
+					"use Restrict for one of the two, or store the ids in two arrays"
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func (o *Deletion) gone(ctx context.Context, db model.DB, levels []Level) (out [
 // Roots is the level of the documents with some ids of the caller's.
 func (o *Deletion) Roots(ids []any) ([]Level, error) {
 	if len(ids) == 0 {
-		return nil, o.root.Refuse("_id", nil, "no id was given")
+		return nil, o.root.Refuse("_id", nil, "no id was given: give at least one")
 	}
 	level := Level{Collection: o.root.Name(), IDs: make([]bson.RawValue, len(ids))}
 	for i, id := range ids {

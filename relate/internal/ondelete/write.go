@@ -34,7 +34,7 @@ func (o *Deletion) planFrom(depth int, reach Reach) model.Plan {
 		}
 	}
 	if len(p.Steps) > 1 {
-		p.Leaves = "the levels that are not deleted yet, which a second run finds from the same ids"
+		p.Leaves = "levels that aren't deleted yet; a second run with the same ids deletes them"
 	}
 	return p
 }
@@ -87,7 +87,7 @@ func (o *Deletion) along(via Via) (idref.Ref, error) {
 			return r.ref, nil
 		}
 	}
-	return idref.Ref{}, o.root.Refuse("Via", nil, "no rule of this deletion leads along "+via.From+"."+via.Path+" → "+via.To)
+	return idref.Ref{}, o.root.Refuse("Via", nil, "no rule of this deletion follows "+via.From+"."+via.Path+" → "+via.To)
 }
 
 // Change is the change that deletes what is reached from some documents.

@@ -28,9 +28,9 @@ func Declare(children *core.Docs, ref core.Field, parents *core.Docs, by, countU
 	idref.Single(place, ref)
 	switch {
 	case ref.Path == "_id":
-		place.Fail("path \"_id\" can't change", "hold the parent's id in a field of its own")
+		place.Fail("the path is the _id, which can't change", "store the parent's id in another field")
 	case by == ref.Path:
-		place.Fail(fmt.Sprintf("By is the reference %q itself", ref.Path), "name a field in which one parent's children differ, or none for _id")
+		place.Fail(fmt.Sprintf("By is the reference %q itself", ref.Path), "name a field in which the children of a parent differ, or leave By empty for the _id")
 	case by != "":
 		idref.Single(place, children.MustField(by))
 	}
@@ -45,9 +45,9 @@ func checkCountUp(place core.Place, f core.Field, ref string) {
 	idref.Single(place, f)
 	switch {
 	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()), f.StoresNull():
-		place.Fail(fmt.Sprintf("CountUp %q is a %s", f.Path, f.Type), "name the version that an embed.Versioned counts up: an int64 or int")
+		place.Fail(fmt.Sprintf("CountUp %q is of type %s", f.Path, f.Type), "name a field of type int64 or int: the version that an embed.Versioned counts up")
 	case core.Overlap(f.Path, "_id") || core.Overlap(f.Path, ref):
-		place.Fail(fmt.Sprintf("CountUp %q is in the _id or the reference", f.Path), "name a field of its own")
+		place.Fail(fmt.Sprintf("CountUp %q is in the _id or the reference", f.Path), "name another field")
 	}
 }
 

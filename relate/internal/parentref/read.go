@@ -30,7 +30,7 @@ func (r *ParentRef) Lookup(local string, n int64, as string) bson.D {
 // Load is the pipeline of parents with their newest children.
 func (r *ParentRef) Load(filter bson.D, n int64) (stages mongo.Pipeline, err error) {
 	if n < 0 {
-		err = r.parents.Refuse("n", n, "must not be negative")
+		err = r.parents.Refuse("n", n, "is negative: give 0 or more")
 	}
 	return stmt.Matching(filter, stmt.Nested("parent"), r.Lookup("parent._id", n, "children")), err
 }

@@ -49,11 +49,11 @@ func (h halfLink) tell(f *model.Finding) {
 	reason := "which doesn't link back"
 	switch {
 	case h.Gone:
-		reason = "which is gone"
+		reason = "which doesn't exist"
 	case h.undecided():
-		reason = "and the operation has not decided"
+		reason = "whose operation isn't decided yet"
 	case len(h.Names) > 0:
-		reason = "which names " + model.Shell(h.Names[0])
+		reason = "which refers to " + model.Shell(h.Names[0])
 	}
 	f.ID, f.Problem = id, "links to "+to+", "+reason
 	if !h.Op.IsZero() {
@@ -69,7 +69,7 @@ func halfLinks(name string, docs *core.Docs, rule string, find mongo.Pipeline, m
 		Mend: found.Mends(name, docs.Name(), func(found []halfLink) model.Plan {
 			for i, h := range found {
 				if h.A.Type == 0 || h.B.Type == 0 {
-					return model.RefusedPlan(docs.Name(), docs.Refuse("_id", nil, "the link holds no id: mend it by hand"))
+					return model.RefusedPlan(docs.Name(), docs.Refuse("_id", nil, "the link has no id: correct it by hand"))
 				}
 				found[i].A, found[i].B = bsonval.Clone(h.A), bsonval.Clone(h.B)
 			}
@@ -84,10 +84,10 @@ func (e End) halfLinkChecks(back End, other string, decides bool, find func() mo
 	stages := find()
 	if e.Links && !decides {
 		stages = append(stages, stmt.MatchExpr(stmt.Not(halfLinkWaits)))
-		waiting = []model.Check{halfLinks(e.String()+": links that are not decided", e.Docs,
-			"no link of "+e.String()+" waits for its operation to decide", append(find(), stmt.MatchExpr(halfLinkWaits)), mend)}
+		waiting = []model.Check{halfLinks(e.String()+": undecided links", e.Docs,
+			"no operation on a link of "+e.String()+" is undecided", append(find(), stmt.MatchExpr(halfLinkWaits)), mend)}
 	}
-	rule := "each id of " + e.String() + " leads to a document whose " + back.String() + " leads back"
+	rule := "each id of " + e.String() + " refers to a document whose " + back.String() + " refers back"
 	return waiting, halfLinks(e.String()+": links that "+other+" lacks", e.Docs, rule, stages, mend)
 }
 

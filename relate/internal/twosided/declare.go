@@ -69,5 +69,5 @@ func (s Side) listing() Side {
 
 // failOneForm refuses sides of which one is versioned.
 func failOneForm(place core.Place) {
-	place.Fail("one side is versioned and the other isn't", "use relate.Link on both sides, or bare ids on both")
+	place.Fail("one side has versioned links, the other has bare ids", "use relate.Link on both sides, or bare ids on both")
 }

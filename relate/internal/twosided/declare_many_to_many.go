@@ -29,13 +29,13 @@ func (m *ManyToMany) Declare() {
 	case links != m.Right.Links:
 		failOneForm(place)
 	case links && m.Version == "":
-		place.Fail("versioned links need a version", "give ManyToManySpec.Version, the path of an int64 in the left documents")
+		place.Fail("versioned links need ManyToManySpec.Version", "give the path of an int64 in the left documents")
 	case !links && m.Version != "":
-		place.Fail("bare ids take no version", "use relate.Link as the element of both lists, or leave Version empty")
+		place.Fail("bare ids can't have ManyToManySpec.Version", "use relate.Link as the element of both lists, or leave Version empty")
 	case m.Left.Max < 0 || m.Right.Max < 0:
 		place.Fail("a bound is negative", "use 0 for no bound")
 	case links && m.TrustRight:
-		place.Fail("the right side of versioned links can't be trusted", "leave TrustRight out: the left document decides")
+		place.Fail("TrustRight is given with versioned links", "leave TrustRight out: the left document decides")
 	}
 }
 

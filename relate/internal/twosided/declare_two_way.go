@@ -31,7 +31,7 @@ func (t *TwoWay) Declare(ref core.Field, empty any) {
 	case t.List.Max < 0:
 		place.Fail(fmt.Sprintf("Max is %d", t.List.Max), "use 0 for no bound")
 	case t.Ref.Links && t.TrustLists:
-		place.Fail("the lists of versioned links can't be trusted", "leave TrustLists out: the item decides")
+		place.Fail("TrustLists is given with versioned links", "leave TrustLists out: the item decides")
 	}
 	t.none = idref.NoReference(t.List.Docs, empty)
 }

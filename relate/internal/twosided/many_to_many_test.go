@@ -223,7 +223,7 @@ func TestManyToManyChecks(t *testing.T) {
 			bson.D{{Key: "_id", Value: "s"}, {Key: "peers", Value: bson.A{}}, {Key: "v", Value: int64(0)}}))
 	})
 	testkit.WantNames(t, barePeers.Checks(), "lefts.peers: links that the right side lacks", "rights.peers: links that the left side lacks")
-	testkit.WantNames(t, linkPeers.Checks(), "rights.peers: links that are not decided", "lefts.peers: links that the right side lacks", "rights.peers: links that the left side lacks")
+	testkit.WantNames(t, linkPeers.Checks(), "rights.peers: undecided links", "lefts.peers: links that the right side lacks", "rights.peers: links that the left side lacks")
 }
 
 // Ids that look like commands stay data.

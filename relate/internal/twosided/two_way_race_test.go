@@ -270,7 +270,7 @@ func TestTwoWayMendAge(t *testing.T) {
 		}
 		checks := linkWay.Checks()
 		found := testkit.AllFound(t, db, checks)
-		if len(found) != 1 || found[0].Problem != "links to 'x' at version 1, and the operation has not decided" {
+		if len(found) != 1 || found[0].Problem != "links to 'x' at version 1, whose operation isn't decided yet" {
 			t.Errorf("found %v", found)
 		}
 		if since := found[0].Since; since.Before(op.Timestamp()) || since.Sub(op.Timestamp()) > time.Second {

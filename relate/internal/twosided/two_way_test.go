@@ -297,7 +297,7 @@ func TestTwoWayChecks(t *testing.T) {
 		testkit.WantNothingFound(t, db, linkWay.Checks())
 	})
 	testkit.WantNames(t, bareWay.Checks(), "owners.items: links that items.owner lacks", "items.owner: links that owners.items lacks")
-	testkit.WantNames(t, linkWay.Checks(), "owners.items: links that are not decided", "owners.items: links that items.owner lacks", "items.owner: links that owners.items lacks")
+	testkit.WantNames(t, linkWay.Checks(), "owners.items: undecided links", "owners.items: links that items.owner lacks", "items.owner: links that owners.items lacks")
 }
 
 // Of versioned links the item decides: links of other versions go, missing ones come, and those to what is gone end.

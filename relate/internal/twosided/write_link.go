@@ -100,7 +100,7 @@ func (e End) full(id any) []model.Reason {
 	}
 	return []model.Reason{{
 		If:  append(commands.ByID(id), stmt.Exists(e.last(), true)...),
-		Err: fmt.Errorf("docmodel: %s of %s %s holds %d links already: %w", e.Path, e.Docs.Name(), model.Shell(id), e.Max, model.ErrFull),
+		Err: fmt.Errorf("docmodel: %s of %s %s has %d links already: %w", e.Path, e.Docs.Name(), model.Shell(id), e.Max, model.ErrFull),
 	}}
 }
 
@@ -108,9 +108,9 @@ func (e End) full(id any) []model.Reason {
 func (e End) checkOp(op bson.ObjectID) error {
 	switch {
 	case e.Links && op.IsZero():
-		return e.Docs.Refuse("op", nil, "versioned links need the operation's token: bson.NewObjectID(), the same when it is run again")
+		return e.Docs.Refuse("op", nil, "is the zero ObjectID: pass bson.NewObjectID(), and the same token when the operation is run again")
 	case !e.Links && !op.IsZero():
-		return e.Docs.Refuse("op", op, "bare ids keep no token: give bson.NilObjectID")
+		return e.Docs.Refuse("op", op, "isn't stored with bare ids: pass bson.NilObjectID")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (m *ManyToMany) Link(s ListedLink) model.Plan {
 		return model.RefusedPlan(m.Left.Docs.Name(), s.Err)
 	}
 	if !m.Left.Links {
-		p := commands.Leaving("a link that the right side doesn't list yet", m.Left.add(s.a, s.B), m.Right.add(s.B, s.a))
+		p := commands.Leaving("a link that only the left side lists; the check finds it", m.Left.add(s.a, s.B), m.Right.add(s.B, s.a))
 		if m.Right.Max > 0 && !s.Bare {
 			p.IfStale = []model.Step{m.Left.pull(s.a, model.Eq(s.B))}
 		}
@@ -59,7 +59,7 @@ func (m *ManyToMany) Link(s ListedLink) model.Plan {
 	claim := m.claim(s.a, s.B, v, s.op)
 	claim.Done = append(commands.ByID(s.a), mql.E(m.Left.Path, element(exactly(s.B, v+1, s.op))))
 	claim.Reasons = m.Left.full(s.a)
-	p := commands.Leaving("a link on the right side that the left side doesn't bear out: a reader believes the left", m.Right.reserve(s.B, s.a, v+1, s.op), claim)
+	p := commands.Leaving("a link that only the right side lists; readers trust the left side, and the check finds it", m.Right.reserve(s.B, s.a, v+1, s.op), claim)
 	p.IfStale = []model.Step{m.Right.pull(s.B, exactly(s.a, v+1, s.op))}
 	return p
 }
@@ -78,7 +78,7 @@ func (m *ManyToMany) Unlink(s ListedLink) model.Plan {
 		return model.RefusedPlan(m.Left.Docs.Name(), s.Err)
 	}
 	if !m.Left.Links {
-		return commands.Leaving("a link that only the right side still lists", m.Left.pull(s.a, model.Eq(s.B)), m.Right.pull(s.B, model.Eq(s.a)))
+		return commands.Leaving("a link that only the right side lists; the check finds it", m.Left.pull(s.a, model.Eq(s.B)), m.Right.pull(s.B, model.Eq(s.a)))
 	}
 	away := m.Right.pull(s.B, versions(s.a, "$lte", s.Version))
 	if s.V == 0 {
@@ -88,5 +88,5 @@ func (m *ManyToMany) Unlink(s ListedLink) model.Plan {
 		append(stmt.Operator("$pull", m.Left.Path, stmt.Is("id", s.B)), stmt.Set(m.Version, s.Version+1)...))
 	claim.Done = append(commands.ByID(s.a), mql.E(m.Left.Path+".id", bson.D{{Key: "$ne", Value: s.B}}))
 	claim.Once = true
-	return commands.Leaving("a link that only the right side still lists: a reader believes the left", claim, away)
+	return commands.Leaving("a link that only the right side lists; readers trust the left side, and the check finds it", claim, away)
 }

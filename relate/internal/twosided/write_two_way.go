@@ -59,7 +59,7 @@ func (t *TwoWay) Assign(was HeldItem, owner any, op bson.ObjectID) model.Plan {
 		steps = append(steps, t.List.pull(was.Owner, model.Eq(was.ID)))
 	}
 	steps = append(steps, t.name(was, stmt.Set(t.Ref.Path, to), to)) // last: who reads the item anew after a cut finds its old owner
-	p := commands.Leaving("an item that its new owner lists before it names it, and its old one no longer lists", steps...)
+	p := commands.Leaving("an item that only its new owner lists, while the item still refers to the old owner; the check finds it", steps...)
 	p.IfStale = []model.Step{t.List.pull(to, model.Eq(was.ID))}
 	return p
 }
@@ -80,7 +80,7 @@ func (t *TwoWay) assignVersioned(was HeldItem, to any, same bool, op bson.Object
 		return model.NewPlan(t.sweep(was.ID, was.V))
 	}
 	v := was.V + 1
-	p := commands.Leaving("a link in a list that the item doesn't bear out: a reader believes the item",
+	p := commands.Leaving("a link in a list that differs from the item; readers trust the item, and the check finds it",
 		t.List.reserve(to, was.ID, v, op), t.claim(was, link(to, v, op), op))
 	if was.Had {
 		p.Steps = append(p.Steps, t.List.pull(was.Owner, versions(was.ID, "$lte", was.V)))
@@ -122,9 +122,9 @@ func (t *TwoWay) Unassign(was HeldItem, op bson.ObjectID) model.Plan {
 	case !was.Had:
 		return model.Plan{}
 	case t.Ref.Links:
-		return commands.Leaving("an item without an owner, which its old owner still lists",
+		return commands.Leaving("an item without an owner that its old owner still lists; the check finds it",
 			t.claim(was, ended(was.V+1, op), op), t.List.pull(was.Owner, versions(was.ID, "$lte", was.V)))
 	}
-	return commands.Leaving("an item that names an owner which doesn't list it", // who reads the item anew after a cut finds its owner
+	return commands.Leaving("an item that refers to an owner which doesn't list it; the check finds it", // who reads the item anew after a cut finds its owner
 		t.List.pull(was.Owner, model.Eq(was.ID)), t.name(was, stmt.Unset(t.Ref.Path), nil))
 }

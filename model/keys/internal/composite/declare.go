@@ -58,11 +58,11 @@ func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key
 	}
 	for i, p := range c.parts {
 		if p.Kind < Text || p.Kind > ID {
-			place.Fail(fmt.Sprintf("part %d (%q) is of no kind", i, p.Path), "make parts with keys.Text, keys.Int, keys.Time or keys.ID")
+			place.Fail(fmt.Sprintf("part %d (%q) has no kind", i, p.Path), "make parts with keys.Text, keys.Int, keys.Time or keys.ID")
 		}
 		for _, earlier := range c.parts[:i] {
 			if earlier.Path == p.Path {
-				place.Fail(fmt.Sprintf("part %q is there twice", p.Path), "name each field once")
+				place.Fail(fmt.Sprintf("part %q is given twice", p.Path), "name each field once")
 			}
 		}
 		if p.Only {
@@ -74,9 +74,9 @@ func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key
 		f := c.MustField(below + p.Path)
 		switch {
 		case f.Arrays > 0:
-			place.Fail(fmt.Sprintf("part %q is in an array", p.Path), "a key has one value for each part: name a field outside of arrays")
+			place.Fail(fmt.Sprintf("part %q is in an array", p.Path), "name a field that isn't in an array: a key has one value for each part")
 		case !f.Open && !p.Kind.holds(f.Type):
-			place.Fail(fmt.Sprintf("part %q is a %s, which is no %s", p.Path, f.Type, p.Kind), "declare it with the function for its type")
+			place.Fail(fmt.Sprintf("part %q is of type %s, not %s", p.Path, f.Type, p.Kind), "make the part with the function for its type")
 		}
 	}
 	return c
@@ -113,7 +113,7 @@ func (c *Key) encoded(field string, v any) (bson.RawValue, error) {
 // read are values of the first parts, as they are stored.
 func (c *Key) read(values []any) ([]bson.RawValue, error) {
 	if len(values) > len(c.parts) {
-		return nil, c.Refuse("values", len(values), fmt.Sprintf("are more than the key's parts (%s)", c.names()))
+		return nil, c.Refuse("values", len(values), fmt.Sprintf("are more values than the key has parts (%s)", c.names()))
 	}
 	out := make([]bson.RawValue, len(values))
 	for i, v := range values {
@@ -131,7 +131,7 @@ func (c *Key) read(values []any) ([]bson.RawValue, error) {
 // all are values of all parts.
 func (c *Key) all(values []any) ([]bson.RawValue, error) {
 	if len(values) < len(c.parts) {
-		return nil, c.Refuse("values", len(values), fmt.Sprintf("are not one for each part of the key (%s)", c.names()))
+		return nil, c.Refuse("values", len(values), fmt.Sprintf("must be one value for each part of the key (%s)", c.names()))
 	}
 	return c.read(values)
 }
@@ -155,19 +155,19 @@ func (c *Key) DeclareDocument(place core.Place, k core.Shape, zero any) {
 	var want, got []string
 	for _, p := range c.parts {
 		if err := core.CheckKey(p.Path); err != nil || p.Only {
-			place.Fail(fmt.Sprintf("part %q is no field of the _id", p.Path), "name fields of the _id; all of them are in the key alone")
+			place.Fail(fmt.Sprintf("part %q isn't a field of the _id", p.Path), "name fields of the _id only")
 		}
 		want = append(want, p.Path)
 	}
 	fields, rest := k.Fields()
 	switch {
 	case k.Type.Kind() == reflect.Map, rest != nil:
-		place.Fail(fmt.Sprintf("the _id's type %s is or holds a map, whose fields have no order", k.Type), "use a struct, or bson.D")
+		place.Fail(fmt.Sprintf("the _id's type %s is or contains a map, whose fields have no order", k.Type), "use a struct, or bson.D")
 	case k.Kind == core.DocumentShape:
 		for _, f := range fields {
 			if f.Optional {
 				place.Fail(fmt.Sprintf("field %q of the _id's type %s isn't stored when it is empty", f.Name, k.Type),
-					"take omitempty off it, or the pointer off the struct that it is inlined by: an _id without it is another key")
+					"remove omitempty, or use a struct instead of an inlined pointer: without the field, the _id would be another key")
 			}
 			got = append(got, f.Name)
 		}
@@ -186,7 +186,7 @@ func (c *Key) DeclareDocument(place core.Place, k core.Shape, zero any) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		place.Fail(fmt.Sprintf("the _id's type %s has the fields %q, and the parts are %q", k.Type, got, want), "name the parts in the order of the type's fields, all of them")
+		place.Fail(fmt.Sprintf("the _id's type %s has the fields %q, but the parts are %q", k.Type, got, want), "name all fields of the type as parts, in the same order")
 	}
 }
 

@@ -14,7 +14,7 @@ func (c *Key) Rekey() model.Job {
 	j := model.Job{Name: "composite key of " + c.Name(), Stages: []model.Stage{{Collection: c.Name(), Plan: c.rekeyed}}}
 	for _, p := range c.parts {
 		if p.Only {
-			j.Err = c.Refuse(p.Path, nil, "is in the key alone: no field tells which key a document should have")
+			j.Err = c.Refuse(p.Path, nil, "is stored only in the key, so no field tells which key a document should have")
 		}
 	}
 	return j
@@ -39,7 +39,7 @@ func (c *Key) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 		removed = append(removed, c.takeOut(core.AsRead(doc)))
 	}
 	if len(removed) > 0 {
-		p.Leaves = "documents under both keys"
+		p.Leaves = "documents with both keys; the next run of the job removes the old key"
 		p.Options.AllowPartial = true // the next run reads them under the old ones, and completes
 	}
 	p.Steps = append(p.Steps, removed...)

@@ -75,7 +75,7 @@ func (c *Key) Within(prefix []any, from, to any) (bson.D, error) {
 		}
 	}
 	if bounds[0].Type != 0 && bounds[1].Type != 0 && high < low {
-		return nil, c.Refuse("to", held(bounds[1]), "comes before from")
+		return nil, c.Refuse("to", held(bounds[1]), "is before from")
 	}
 	return between(low, high), nil
 }
@@ -86,7 +86,7 @@ func (c *Key) bounds(prefix []any, from, to any) (vs []bson.RawValue, bounds [2]
 		return nil, bounds, err
 	}
 	if len(vs) == len(c.parts) {
-		return nil, bounds, c.Refuse("prefix", len(vs), "leaves no part for the range")
+		return nil, bounds, c.Refuse("prefix", len(vs), "gives all parts: leave a part out for the range")
 	}
 	next := c.parts[len(vs)].Path
 	for i, v := range []any{from, to} {
@@ -110,7 +110,7 @@ func (c *Key) Starting(prefix []any, text string) (bson.D, error) {
 		return nil, err
 	}
 	if len(vs) == len(c.parts) || c.parts[len(vs)].Kind != Text {
-		return nil, c.Refuse("prefix", len(vs), "leaves no text to begin with anything: the next part is none")
+		return nil, c.Refuse("prefix", len(vs), "must leave a text as the next part of the key")
 	}
 	if err := c.check(len(vs), value(text)); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (c *Key) Counts(prefix []any) (mongo.Pipeline, error) {
 	}
 	next := len(vs)
 	if next >= len(c.parts)-1 {
-		return nil, c.Refuse("prefix", len(vs), "leaves no part to count by: the last one is another for each key")
+		return nil, c.Refuse("prefix", len(vs), "leaves only the last part, which differs for each key: give fewer parts")
 	}
 	start, err := c.join(vs)
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *Key) Counts(prefix []any) (mongo.Pipeline, error) {
 // Scan reads the first parts of a key into what pointers point at.
 func (c *Key) Scan(key string, into []any) error {
 	if len(into) > len(c.parts) {
-		return c.Refuse("into", len(into), fmt.Sprintf("are more than the key's parts (%s)", c.names()))
+		return c.Refuse("into", len(into), fmt.Sprintf("are more values than the key has parts (%s)", c.names()))
 	}
 	vs, err := c.split(key, len(into))
 	if err != nil {
@@ -187,10 +187,10 @@ func (c *Key) Scan(key string, into []any) error {
 	}
 	for i, v := range vs {
 		if to := reflect.ValueOf(into[i]); to.Kind() != reflect.Pointer || to.IsNil() {
-			return c.Refuse(c.parts[i].Path, v, fmt.Sprintf("doesn't go into a %T: give a pointer", into[i]))
+			return c.Refuse(c.parts[i].Path, v, fmt.Sprintf("can't be decoded into a %T: give a pointer", into[i]))
 		}
 		if err := v.Unmarshal(into[i]); err != nil {
-			return c.Refuse(c.parts[i].Path, v, fmt.Sprintf("doesn't go into a %T: %v", into[i], err))
+			return c.Refuse(c.parts[i].Path, v, fmt.Sprintf("can't be decoded into a %T: %v", into[i], err))
 		}
 	}
 	return nil

@@ -61,11 +61,11 @@ func (c *Key) appendPart(dst []byte, i int, v bson.RawValue) ([]byte, error) {
 	refuse := func(reason string) ([]byte, error) { return nil, c.Refuse(p.Path, held(v), reason) }
 	switch {
 	case v.Type == 0:
-		return refuse("the key's part is missing")
+		return refuse("is missing: it is a part of the key")
 	case p.Kind == Text && v.Type == bson.TypeString:
 		s, ok := v.StringValueOK()
 		if !ok || !utf8.ValidString(s) {
-			return nil, c.Refuse(p.Path, strings.ToValidUTF8(s, "\uFFFD"), "is not valid UTF-8")
+			return nil, c.Refuse(p.Path, strings.ToValidUTF8(s, "\uFFFD"), "isn't valid UTF-8")
 		}
 		return appendText(dst, s), nil
 	case p.Kind == Int && (v.Type == bson.TypeInt64 || v.Type == bson.TypeInt32):
@@ -73,16 +73,16 @@ func (c *Key) appendPart(dst []byte, i int, v bson.RawValue) ([]byte, error) {
 	case p.Kind == Time && v.Type == bson.TypeDateTime:
 		t := time.UnixMilli(v.DateTime()).UTC()
 		if t.Year() < 0 || t.Year() > 9999 {
-			return refuse("is no time of the years 0 to 9999")
+			return refuse("must be a time in the years 0 to 9999")
 		}
 		return t.AppendFormat(dst, timeLayout), nil
 	case p.Kind == ID && v.Type == bson.TypeObjectID:
 		if v.ObjectID().IsZero() {
-			return refuse("the ObjectID is empty")
+			return refuse("is the zero ObjectID")
 		}
 		return append(dst, v.ObjectID().Hex()...), nil
 	}
-	return refuse("is no " + p.Kind.String())
+	return refuse("must be of the kind " + p.Kind.String())
 }
 
 // held is a value for an error, of its own.
@@ -124,7 +124,7 @@ func appendInt(dst []byte, n int64) []byte {
 func (c *Key) split(key string, n int) ([]bson.RawValue, error) {
 	out := make([]bson.RawValue, 0, n)
 	malformed := func(i, at int, reason string) error {
-		return c.Refuse("_id", strings.ToValidUTF8(key, "\uFFFD"), fmt.Sprintf("is no key, for at byte %d its %s %s", at, c.parts[i].Path, reason))
+		return c.Refuse("_id", strings.ToValidUTF8(key, "\uFFFD"), fmt.Sprintf("isn't a key: at byte %d, its %s %s", at, c.parts[i].Path, reason))
 	}
 	at := 0
 	for i := range n {
@@ -138,7 +138,7 @@ func (c *Key) split(key string, n int) ([]bson.RawValue, error) {
 		switch {
 		case at == len(key) && i == n-1:
 		case end == "":
-			return nil, malformed(i, at, "is the last part, and the key goes on")
+			return nil, malformed(i, at, "is the last part, but the key continues")
 		case !strings.HasPrefix(key[at:], end):
 			return nil, malformed(i, at, fmt.Sprintf("doesn't end with %q", end))
 		}
@@ -156,24 +156,24 @@ func (k Kind) read(s string) (v bson.RawValue, size int, reason string) {
 	if k == Int {
 		n, size, ok := readInt(s)
 		if !ok {
-			return v, 0, "is no integer: a letter for the number of digits, and these"
+			return v, 0, "isn't an integer (a letter for the number of digits, then the digits)"
 		}
 		return value(n), size, ""
 	}
 	if len(s) < fixedLength {
-		return v, 0, "is too short for a " + k.String()
+		return v, 0, "is too short for the kind " + k.String()
 	}
 	s = s[:fixedLength]
 	if k == ID {
 		id, err := bson.ObjectIDFromHex(s)
 		if err != nil || id.IsZero() || id.Hex() != s {
-			return v, 0, "is no ObjectID"
+			return v, 0, "isn't an ObjectID"
 		}
 		return value(id), fixedLength, ""
 	}
 	t, err := time.Parse(timeLayout, s)
 	if err != nil || t.Format(timeLayout) != s {
-		return v, 0, "is no time as " + timeLayout
+		return v, 0, "isn't a time like " + timeLayout
 	}
 	return value(t), fixedLength, ""
 }
@@ -191,13 +191,13 @@ func readText(s string) (text string, size int, reason string) {
 	}
 	s = s[:end]
 	if !utf8.ValidString(s) {
-		return "", 0, "is not valid UTF-8"
+		return "", 0, "isn't valid UTF-8"
 	}
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] < ' ':
-			return "", 0, "holds a control character"
+			return "", 0, "contains a control character"
 		case s[i] != ' ':
 			b = append(b, s[i])
 		case i+1 < len(s) && s[i+1] > space:
@@ -209,7 +209,7 @@ func readText(s string) (text string, size int, reason string) {
 			b = append(b, s[i+2]-'@')
 			i += 2
 		default:
-			return "", 0, fmt.Sprintf("has a space, %d bytes on, before what follows none", i)
+			return "", 0, fmt.Sprintf("has an invalid character after the space at byte %d of the part", i)
 		}
 	}
 	return string(b), end, ""

@@ -31,7 +31,7 @@ func (c *Key) ofDocument(doc bson.Raw) (string, error) {
 			vs[i] = v
 			continue
 		case !hasID:
-			return "", c.Refuse("_id", nil, fmt.Sprintf("is missing, and %s is in the key alone: set it by KeyOf", p.Path))
+			return "", c.Refuse("_id", nil, fmt.Sprintf("is missing, and %s is stored only in the key: set it with KeyOf", p.Path))
 		case own == nil:
 			var err error
 			if own, err = c.split(id, len(c.parts)); err != nil {
@@ -42,7 +42,7 @@ func (c *Key) ofDocument(doc bson.Raw) (string, error) {
 	}
 	key, err := c.join(vs)
 	if err == nil && hasID && id != key {
-		return "", c.Refuse("_id", id, "is not the key of the document's fields, which is "+model.Shell(key))
+		return "", c.Refuse("_id", id, "isn't the key that the document's fields give, which is "+model.Shell(key))
 	}
 	return key, err
 }
@@ -88,14 +88,14 @@ func (c *Key) InsertMany(n int, doc func(int) any) model.Plan {
 func (c *Key) Move(was, now any) model.Plan {
 	old, from, err := c.Keyed(was)
 	if err != nil {
-		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: as it was: %w", err))
+		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: the old document: %w", err))
 	}
 	if path, err := core.CheckNames(old, ""); err != nil {
-		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: as it was: %w", c.Refuse(path, nil, err.Error())))
+		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: the old document: %w", c.Refuse(path, nil, err.Error())))
 	}
 	doc, to, err := c.Keyed(now)
 	if err != nil {
-		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: as it shall be: %w", err))
+		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: the new document: %w", err))
 	}
 	asItWas := c.shapeOf(was).AsRead(old)
 	if from == to {
@@ -109,7 +109,7 @@ func (c *Key) Move(was, now any) model.Plan {
 	w := c.raws().Insert(doc)
 	p := model.NewPlan(w, c.takeOut(asItWas))
 	p.Transactional = true
-	p.Leaves = "the document under both keys"
+	p.Leaves = "the document with both keys; run the plan again to remove the old key"
 	return p
 }
 

@@ -13,9 +13,9 @@ import (
 // Checks are the checks of the documents and their counters. parse is the shell's Parse, whose owner is of the owners' type.
 func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)) []model.Check {
 	behind := fmt.Sprintf("%s: counters behind", s.Name())
-	key := fmt.Sprintf("an owner and a number of %d digits", s.digits)
+	key := fmt.Sprintf("an owner, an underscore and a number of %d digits", s.digits)
 	return []model.Check{{
-		Name: behind, Collection: s.Name(), Rule: "each owner's counter is not less than the number of the owner's newest document",
+		Name: behind, Collection: s.Name(), Rule: "each owner's counter isn't below the number of the owner's newest document",
 		Pipeline: s.behind(), Tell: found.Tells(counterBehind.tell),
 		Mend: found.Mends(behind, s.Name(), func(rows []counterBehind) (p model.Plan) {
 			for _, r := range rows {
@@ -55,7 +55,7 @@ type counterBehind struct {
 
 // Tell fills in the finding.
 func (r counterBehind) tell(f *model.Finding) {
-	f.ID, f.Problem = f.Detail.Lookup("id"), fmt.Sprintf("the owner's newest document has number %d, and the counter holds %s", r.Newest, show(r.Last))
+	f.ID, f.Problem = f.Detail.Lookup("id"), fmt.Sprintf("the owner's newest document has number %d, but the counter holds %s", r.Newest, show(r.Last))
 }
 
 // A damagedCounter is a counter that gives no numbers.

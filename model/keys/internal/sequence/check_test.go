@@ -76,7 +76,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 			}
 		}
 		is := func(f model.Finding) bool {
-			return f.String() == "mail 'a_1': the _id isn't an owner and a number of 4 digits"
+			return f.String() == "mail 'a_1': the _id isn't an owner, an underscore and a number of 4 digits"
 		}
 		if found, err := foreign.All(ctx, db); err != nil || len(found) != 7 || !slices.ContainsFunc(found, is) {
 			t.Errorf("%d foreign, %v, %v", len(found), found, err)

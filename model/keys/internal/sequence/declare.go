@@ -44,11 +44,11 @@ func Declare(docs, counters *core.Docs, owner any, spec Spec) *Sequence {
 	case s.digits < 1 || s.digits > maxDigits:
 		place.Fail(fmt.Sprintf("Digits is %d", spec.Digits), "give 1 to 18, or 0 for 18")
 	case !ok:
-		place.Fail(fmt.Sprintf("owners are a %T, which can't be written into a key", owner), "use a kind of string or integer, or bson.ObjectID")
+		place.Fail(fmt.Sprintf("owners are of type %T, which can't be part of a key", owner), "use a string type, an integer type or bson.ObjectID")
 	case docs.Name() == counters.Name() || docs.Name() == s.days || counters.Name() == s.days:
 		place.Fail("documents, counters and days share a collection", "give each a collection of its own")
 	case spec.Location != nil && spec.Days == "":
-		place.Fail("a Location without Days", "a Location says where a day begins: give Days too")
+		place.Fail("Location is given without Days", "Location says where a day begins: give Days too, or leave Location out")
 	}
 	s.Max = greatest(s.digits)
 	return s

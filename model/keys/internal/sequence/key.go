@@ -28,18 +28,18 @@ func (s *Sequence) text(owner any) (string, error) {
 	default:
 		text := v.String()
 		if !utf8.ValidString(text) {
-			return "", s.Refuse("owner", nil, "the owner is not valid UTF-8")
+			return "", s.Refuse("owner", nil, "isn't valid UTF-8")
 		}
 		if text != "" {
 			return ownerText.Replace(text), nil
 		}
 	}
-	return "", s.Refuse("owner", nil, "the owner is empty")
+	return "", s.Refuse("owner", nil, "is empty: give the owner")
 }
 
 func (s *Sequence) checkNumber(n int64) error {
 	if n < 0 || n > s.Max {
-		return s.Refuse("n", n, fmt.Sprintf("a number is from 0 to %d", s.Max))
+		return s.Refuse("n", n, fmt.Sprintf("must be from 0 to %d", s.Max))
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (s *Sequence) Parse(key string, into any) (int64, error) {
 	text, digits, _ := strings.Cut(key, "_")
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || s.checkNumber(n) != nil || s.numbered(text, n) != key || !s.owner(text, into) {
-		return 0, s.Refuse("key", key, fmt.Sprintf("is no owner and number of %d digits, with \"_\" between", s.digits))
+		return 0, s.Refuse("key", key, fmt.Sprintf("isn't an owner, \"_\" and a number of %d digits", s.digits))
 	}
 	return n, nil
 }
@@ -107,7 +107,7 @@ func isDay(day string) bool {
 func (s *Sequence) DayKey(owner any, day string) (string, error) {
 	text, err := s.text(owner)
 	if err == nil && !isDay(day) {
-		err = s.Refuse("day", day, "is no day as 2006-01-02")
+		err = s.Refuse("day", day, "isn't a day like 2006-01-02")
 	}
 	if err != nil {
 		return "", err
@@ -119,7 +119,7 @@ func (s *Sequence) DayKey(owner any, day string) (string, error) {
 func (s *Sequence) ParseDay(key string, into any) (string, error) {
 	text, day, _ := strings.Cut(key, "_")
 	if !isDay(day) || !s.owner(text, into) {
-		return "", s.Refuse("key", key, "is no owner and day, with \"_\" between")
+		return "", s.Refuse("key", key, "isn't an owner, \"_\" and a day like 2006-01-02")
 	}
 	return day, nil
 }

@@ -44,7 +44,7 @@ func (s *Sequence) readLast(ctx context.Context, db model.DB, id bson.D) (last i
 	last, ok := v.AsInt64OK()
 	switch {
 	case !ok || v.Type != bson.TypeInt32 && v.Type != bson.TypeInt64 || last < 0 || last > s.Max:
-		return 0, true, s.counters.Refuse("last", is, fmt.Sprintf("is no whole number from 0 to %d: the counter of %s is damaged", s.Max, show(raw.Lookup("_id"))))
+		return 0, true, s.counters.Refuse("last", is, fmt.Sprintf("must be a whole number from 0 to %d: the counter of %s is damaged", s.Max, show(raw.Lookup("_id"))))
 	case last == s.Max:
 		return 0, true, fmt.Errorf("%w: %s holds %d for %s", errExhausted, s.counters.Name(), last, show(raw.Lookup("_id")))
 	}
@@ -119,7 +119,7 @@ func (s *Sequence) NoDays() error {
 	if s.days != "" {
 		return nil
 	}
-	return s.Refuse("Days", nil, "the sequence has no day buckets: give its spec Days")
+	return s.Refuse("Days", nil, "the sequence has no day buckets: declare Days in its spec")
 }
 
 // pattern matches the keys of the sequence. What makes the text of an owner is bounded, so that no key of other code is one.

@@ -40,7 +40,7 @@ func (s *Sequence) Take(owner any, n int64) (filter, update bson.D, err error) {
 		return nil, nil, err
 	}
 	if n < 1 || n > s.Max {
-		return nil, nil, s.Refuse("n", n, "take at least one number, and no more than there are")
+		return nil, nil, s.Refuse("n", n, "must be 1 or more, and not above the sequence's last number")
 	}
 	return append(filter, bson.E{Key: "last", Value: s.whole(n)}), bson.D{{Key: "$inc", Value: bson.D{{Key: "last", Value: n}}}}, nil
 }
@@ -63,7 +63,7 @@ func (s *Sequence) keyed(owner any, n int64, doc any) (bson.Raw, string, error) 
 		return nil, "", s.Refuse("document", nil, err.Error())
 	}
 	if len(out) > core.MaxDocument {
-		return nil, "", s.Refuse("document", nil, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", len(out)))
+		return nil, "", s.Refuse("document", nil, fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", len(out)))
 	}
 	return out, key, nil
 }
@@ -113,7 +113,7 @@ func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
 	case err != nil:
 		return model.RefusedPlan(s.counters.Name(), err)
 	case n < 1 || n > s.Max:
-		return model.RefusedPlan(s.counters.Name(), s.Refuse("n", n, fmt.Sprintf("the sequence has the numbers 1 to %d", s.Max)))
+		return model.RefusedPlan(s.counters.Name(), s.Refuse("n", n, fmt.Sprintf("must be from 1 to %d, the numbers of the sequence", s.Max)))
 	}
 	count := &mongo.UpdateOneModel{
 		Filter: append(id[:1:1], bson.E{Key: "last", Value: n - 1}),
@@ -126,7 +126,7 @@ func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
 		Collection: s.counters.Name(), Index: model.IDIndex, Model: count, Expect: model.One, Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
 	}, s.Insert(owner, n, doc))
 	p.Transactional = true
-	p.Leaves = "a number that was counted, and a document that is not there: a gap"
+	p.Leaves = "a counted number without its document: a gap"
 	return p
 }
 

@@ -24,9 +24,9 @@ type misplaced struct {
 
 // Checks finds documents that aren't in their part.
 func (k *Keys) Checks() []model.Check {
-	name := fmt.Sprintf("%s.%s: documents in other parts", k.docs.Name(), k.path)
+	name := fmt.Sprintf("%s.%s: documents in the wrong part", k.docs.Name(), k.path)
 	return []model.Check{{
-		Name: name, Collection: k.docs.Name(), Rule: fmt.Sprintf("%s is a value and one of %d parts, that of the document", k.path, k.spec.Parts),
+		Name: name, Collection: k.docs.Name(), Rule: fmt.Sprintf("%s holds a value and the document's part, one of %d", k.path, k.spec.Parts),
 		Queries: []*model.Aggregate[bson.Raw]{k.scan(nil)},
 		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 			return func(yield func(model.Finding, error) bool) {
@@ -70,16 +70,16 @@ func (k *Keys) look(check string, row bson.Raw) (f model.Finding, wrong bool) {
 	case d.Key.Type == 0 || d.Key.Type == bson.TypeNull: // it belongs to no value
 		return f, false
 	case !isText || value == "":
-		problem = fmt.Sprintf("%s is no value with a part", model.Shell(d.Key))
+		problem = fmt.Sprintf("%s isn't a value with a part", model.Shell(d.Key))
 	case err != nil:
-		problem = fmt.Sprintf("it has no %s to be spread by", k.spec.By)
+		problem = fmt.Sprintf("has no %s, which chooses its part", k.spec.By)
 	case k.spec.By == "" && at >= 0 && at < k.spec.Parts:
 		return f, false
 	default:
 		if d.Want = key(value, part(number, k.spec.Parts)); d.Want == text {
 			return f, false
 		}
-		problem = fmt.Sprintf("is under %s, and belongs under %s", model.Shell(d.Key), model.Shell(d.Want))
+		problem = fmt.Sprintf("is under %s, but belongs under %s", model.Shell(d.Key), model.Shell(d.Want))
 	}
 	detail := bson.Raw(core.MustRawValue(d).Value)
 	return model.Finding{Check: check, Collection: k.docs.Name(), ID: d.ID, Problem: problem, Detail: detail}, true
@@ -104,5 +104,5 @@ func (k *Keys) repair(rows []misplaced) model.Plan {
 			steps = append(steps, k.moved(d))
 		}
 	}
-	return commands.Leaving("some documents moved, others not yet", steps...)
+	return commands.Leaving("some documents moved; the next check finds the others", steps...)
 }

@@ -42,21 +42,21 @@ func Declare(docs *core.Docs, path string, spec Spec, hash func(bson.RawValue) i
 	f := docs.MustField(path)
 	switch {
 	case spec.Parts < 1 || spec.Parts > maxParts:
-		place.Fail(fmt.Sprintf("Parts is %d", spec.Parts), "spread over 1 to 1000 parts")
+		place.Fail(fmt.Sprintf("Parts is %d", spec.Parts), "give 1 to 1000")
 	case core.Overlap(path, "_id"):
-		place.Fail("the key is the _id, which can't be changed when the number of parts changes", "keep the key in a field of its own")
+		place.Fail("the key is the _id, which can't change when the number of parts changes", "store the key in another field")
 	case f.Arrays > 0:
-		place.Fail("the key is in an array", "name a field outside arrays")
+		place.Fail("the key is in an array", "name a field that isn't in an array")
 	case !f.Open && f.Type.Kind() != reflect.String:
-		place.Fail(fmt.Sprintf("the key is a %s", f.Type), "name a string")
+		place.Fail(fmt.Sprintf("the key is of type %s", f.Type), "name a field of a string type")
 	}
 	k.all = []int{spec.Parts}
 	for _, n := range spec.Was {
 		if n < 0 || n > maxParts {
-			place.Fail(fmt.Sprintf("Was names %d parts", n), "name 1 to 1000, or 0 for values without a part")
+			place.Fail(fmt.Sprintf("Was names %d parts", n), "give 1 to 1000, or 0 for values without a part")
 		}
 		if slices.Contains(k.all, n) {
-			place.Fail(fmt.Sprintf("Was names %d twice, or it is Parts", n), "name each earlier number once")
+			place.Fail(fmt.Sprintf("Was names %d twice, or also in Parts", n), "name each earlier number once")
 		}
 		k.all = append(k.all, n)
 	}
@@ -64,9 +64,9 @@ func Declare(docs *core.Docs, path string, spec Spec, hash func(bson.RawValue) i
 		by := docs.MustField(spec.By)
 		switch {
 		case by.Arrays > 0:
-			place.Fail(fmt.Sprintf("By %q is in an array", spec.By), "name a field outside arrays")
+			place.Fail(fmt.Sprintf("By %q is in an array", spec.By), "name a field that isn't in an array")
 		case core.Overlap(spec.By, path):
-			place.Fail("By is the key itself", "name a field that point reads know, as _id")
+			place.Fail("By is the key itself", "name a field that is known to reads of one document, such as the _id")
 		}
 	}
 	k.spec.Order = nil
@@ -76,7 +76,7 @@ func Declare(docs *core.Docs, path string, spec Spec, hash func(bson.RawValue) i
 		case direction.Of(e.Value) == 0:
 			place.Fail(fmt.Sprintf("Order sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		case by.Arrays > 0 || core.Overlap(e.Key, path):
-			place.Fail(fmt.Sprintf("Order sorts by %q", e.Key), "sort by fields outside arrays, other than the key")
+			place.Fail(fmt.Sprintf("Order sorts by %q", e.Key), "sort by fields other than the key that aren't in arrays")
 		case slices.ContainsFunc(spec.Order[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }):
 			place.Fail(fmt.Sprintf("Order names %q twice", e.Key), "name each field once")
 		}
@@ -109,7 +109,7 @@ func (k *Keys) Indexes() []model.Index {
 }
 
 func (k *Keys) pointIndex() model.Index {
-	return commands.Index(k.docs.Name(), "a document by its spread key and what it is spread by", mql.E(k.path, 1), mql.E(k.spec.By, 1))
+	return commands.Index(k.docs.Name(), "a document by its spread key and the By field", mql.E(k.path, 1), mql.E(k.spec.By, 1))
 }
 
 // Footprints are the paths that are used.
@@ -126,7 +126,7 @@ func (k *Keys) checked(value string) error {
 	case value == "":
 		return k.docs.Refuse(k.path, value, "is empty")
 	case strings.Contains(value, separator):
-		return k.docs.Refuse(k.path, value, "holds "+separator+", which separates a value from its part")
+		return k.docs.Refuse(k.path, value, "holds "+separator+", which separates the value from its part")
 	}
 	return nil
 }

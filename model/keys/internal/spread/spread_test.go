@@ -203,9 +203,9 @@ func TestCheck(t *testing.T) {
 		check := byUser.Checks()[0]
 		found, said := testkit.FindingsOf(t, db, check)
 		want := []string{
-			fmt.Sprintf("events 'a': is under 'd#999', and belongs under '%s'", key), fmt.Sprintf("events 'b': is under 'd', and belongs under '%s'", key),
-			"events 'c': 'd#1' is no value with a part", "events 'd': 5 is no value with a part", "events 'e': it has no user to be spread by",
-			"events 'g': '#001' is no value with a part",
+			fmt.Sprintf("events 'a': is under 'd#999', but belongs under '%s'", key), fmt.Sprintf("events 'b': is under 'd', but belongs under '%s'", key),
+			"events 'c': 'd#1' isn't a value with a part", "events 'd': 5 isn't a value with a part", "events 'e': has no user, which chooses its part",
+			"events 'g': '#001' isn't a value with a part",
 		}
 		if !slices.Equal(said, want) {
 			t.Errorf("%q\nwant %q", said, want)

@@ -21,7 +21,7 @@ func (k *Keys) hashed(v any) (uint64, error) {
 
 func (k *Keys) hashedRaw(raw bson.RawValue) (uint64, error) {
 	if !isKey(raw) {
-		return 0, k.docs.Refuse(k.spec.By, nil, "is missing, null, an array or a regular expression, by which nothing is found")
+		return 0, k.docs.Refuse(k.spec.By, nil, "is missing, null, an array or a regular expression, which can't be looked up")
 	}
 	return uint64(k.hash(raw)), nil
 }
@@ -37,7 +37,7 @@ func isKey(v bson.RawValue) bool {
 // Key is the key of a value for a document with a value of By.
 func (k *Keys) Key(value string, by any) (string, error) {
 	if k.spec.By == "" {
-		return "", k.docs.Refuse("By", nil, "wasn't declared: the part is the caller's choice, use KeyAt")
+		return "", k.docs.Refuse("By", nil, "wasn't declared, so the caller chooses the part: use KeyAt")
 	}
 	if err := k.checked(value); err != nil {
 		return "", err
@@ -49,7 +49,7 @@ func (k *Keys) Key(value string, by any) (string, error) {
 // KeyAt is the key of a value for a number of the caller's choice.
 func (k *Keys) KeyAt(value string, number uint64) (string, error) {
 	if k.spec.By != "" {
-		return "", k.docs.Refuse("number", number, "doesn't choose the part, By does: use Key")
+		return "", k.docs.Refuse("number", number, "can't be chosen, because By chooses the part: use Key")
 	}
 	return key(value, part(number, k.spec.Parts)), k.checked(value)
 }
@@ -61,14 +61,14 @@ func (k *Keys) Insert(value string, doc any) model.Write {
 		return k.refused(k.docs.Refuse("document", nil, err.Error()))
 	}
 	if k.spec.By == "" {
-		return k.refused(k.docs.Refuse("By", nil, "wasn't declared: the part is the caller's choice, use InsertAt"))
+		return k.refused(k.docs.Refuse("By", nil, "wasn't declared, so the caller chooses the part: use InsertAt"))
 	}
 	by, err := bsonLookup(raw, k.spec.By)
 	if err != nil {
 		return k.refused(k.docs.Refuse(k.spec.By, nil, err.Error()))
 	}
 	if !isKey(by) {
-		return k.refused(k.docs.Refuse(k.spec.By, nil, "has no value, by which the document is spread"))
+		return k.refused(k.docs.Refuse(k.spec.By, nil, "is missing or null, but it chooses the document's part"))
 	}
 	name, err := k.Key(value, by)
 	return k.insert(name, err, raw)
@@ -95,7 +95,7 @@ func (k *Keys) insert(name string, err error, doc bson.Raw) model.Write {
 		return k.refused(k.docs.Refuse(k.path, nil, err.Error()))
 	}
 	if text, _ := has.StringValueOK(); has.Type != 0 && has.Type != bson.TypeNull && text != "" && text != name {
-		return k.refused(k.docs.Refuse(k.path, text, "is not the key that the document gets: leave it empty"))
+		return k.refused(k.docs.Refuse(k.path, text, "isn't the key that the document gets: leave the field empty"))
 	}
 	set, err := core.SetFields(doc, bson.D{{Key: k.path, Value: name}})
 	if err != nil {

@@ -16,7 +16,7 @@ func Document(docs *core.Docs, doc any) (bson.Raw, error) {
 	}
 	held, ok := v.DocumentOK()
 	if !ok {
-		return nil, errors.New("is nil, or not stored as a document")
+		return nil, errors.New("is nil, or isn't stored as a document")
 	}
 	return docs.Stamped(held)
 }

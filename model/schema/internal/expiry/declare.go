@@ -40,32 +40,32 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	place := core.Place("NewExpiry of " + docs.Name())
 	f := docs.MustField(at)
 	if !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
-		place.Fail(fmt.Sprintf("path %q is a %s", at, f.Type), "name a time.Time or bson.DateTime, or a pointer to one")
+		place.Fail(fmt.Sprintf("path %q is of type %s", at, f.Type), "name a field of type time.Time or bson.DateTime, or a pointer to it")
 	}
 	if f.Arrays > 0 {
-		place.Fail(fmt.Sprintf("path %q has several times", at), "name a field outside arrays")
+		place.Fail(fmt.Sprintf("path %q has several times in a document", at), "name a field that isn't in an array")
 	}
 	for _, d := range []struct {
 		name string
 		time.Duration
 	}{{"After", spec.After}, {"Margin", spec.Margin}, {"ArchiveFor", spec.ArchiveFor}, {"After and Margin", spec.After + spec.Margin}} {
 		if d.Duration < 0 || d.Duration%time.Second != 0 || d.Duration/time.Second > math.MaxInt32 {
-			place.Fail(fmt.Sprintf("%s is %v", d.name, d.Duration), "give whole seconds, from 0 to 2147483647: MongoDB stores no others")
+			place.Fail(fmt.Sprintf("%s is %v", d.name, d.Duration), "give whole seconds, from 0 to 2147483647: MongoDB stores only these")
 		}
 	}
 	switch {
 	case spec.Archive == "" && (spec.Margin != 0 || spec.ArchiveFor != 0 || spec.Version != ""):
-		place.Fail("Margin, ArchiveFor or Version without Archive", "name the cold collection too")
+		place.Fail("Margin, ArchiveFor or Version is given without Archive", "name the Archive collection too")
 	case spec.Archive == docs.Name():
-		place.Fail("documents and Archive share a collection", "give the cold collection a name of its own")
+		place.Fail("documents and Archive share a collection", "give Archive another name")
 	case spec.ArchiveFor != 0 && spec.ArchiveFor <= spec.After+spec.Margin:
-		place.Fail(fmt.Sprintf("ArchiveFor is %v, and documents come there after %v or later", spec.ArchiveFor, spec.After+spec.Margin),
-			"give a longer one, or 0 for ever: both are counted from the same moment")
+		place.Fail(fmt.Sprintf("ArchiveFor is %v, but documents are archived after %v or later", spec.ArchiveFor, spec.After+spec.Margin),
+			"give a longer ArchiveFor, or 0 for ever: both times start at the same moment")
 	}
 	if spec.Version != "" {
 		v := docs.MustField(spec.Version)
 		if v.Arrays > 0 || !v.Open && !reflect.Zero(v.Type).CanInt() {
-			place.Fail(fmt.Sprintf("Version %q is no whole number", spec.Version), "name an int64 outside arrays")
+			place.Fail(fmt.Sprintf("Version %q isn't of an integer type", spec.Version), "name an int64 that isn't in an array")
 		}
 		if core.Overlap(at, spec.Version) {
 			place.Fail(fmt.Sprintf("Version %q is the time", spec.Version), "name another field")
@@ -74,7 +74,7 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	if spec.Archive != "" {
 		for _, name := range []string{earlierField, touchedField} {
 			if f, err := docs.Field(name); err == nil && !f.Open {
-				place.Fail(fmt.Sprintf("the documents have a field %q", name), "give that field another name: it is Expiry's own")
+				place.Fail(fmt.Sprintf("the documents have a field %q", name), "give that field another name: Expiry uses this name")
 			}
 		}
 	}
@@ -85,14 +85,14 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 func (x *Expiry) MustOmitZero(zero any) {
 	doc, err := x.Document(zero)
 	if at, _ := core.ValueAt(doc, x.at); err == nil && at.Type == bson.TypeDateTime && x.spec.After == 0 {
-		core.Fail(fmt.Sprintf("path %q is stored as the year 1 where no time was given: such a document has expired, and is deleted", x.at),
-			"NewExpiry of "+x.Name(), "tag the field omitempty, and best make it a *time.Time; or give After")
+		core.Fail(fmt.Sprintf("path %q is stored as the year 1 if no time is given, and such a document is deleted at once", x.at),
+			"NewExpiry of "+x.Name(), "tag the field omitempty, or better make it a *time.Time; or give After")
 	}
 }
 
 // NoArchive is the error of an Expiry without an archive.
 func (x *Expiry) NoArchive() error {
-	return x.Refuse("Archive", nil, "documents are deleted, not archived: give the spec an Archive")
+	return x.Refuse("Archive", nil, "the spec has no Archive, so documents are deleted: declare an Archive")
 }
 
 // ttl is a TTL index's time: a negative one is at once.
@@ -106,7 +106,7 @@ func ttl(after time.Duration) time.Duration {
 // Index is the index on the time.
 func (x *Expiry) Index() model.Index {
 	i := model.NewIndex(x.Name(), bson.D{{Key: x.at, Value: 1}})
-	i.Why = "what has expired"
+	i.Why = "expired documents"
 	if x.cold == "" || x.spec.Margin > 0 {
 		i.ExpireAfter = ttl(x.spec.After + x.spec.Margin)
 	}
@@ -118,7 +118,7 @@ func (x *Expiry) Indexes() []model.Index {
 	out := []model.Index{x.Index()}
 	if x.spec.ArchiveFor > 0 {
 		i := model.NewIndex(x.cold, bson.D{{Key: x.at, Value: 1}})
-		i.ExpireAfter, i.Why = x.spec.ArchiveFor, "what was archived long enough"
+		i.ExpireAfter, i.Why = x.spec.ArchiveFor, "archived documents whose time is over"
 		out = append(out, i)
 	}
 	return out

@@ -29,7 +29,7 @@ func (x *Expiry) move(batch []bson.Raw) (model.Plan, error) {
 	for _, d := range batch {
 		doc, ok := d.Lookup("doc").DocumentOK()
 		if !ok {
-			return model.Plan{}, x.Refuse("doc", nil, "the batch was not read by the job's stages")
+			return model.Plan{}, x.Refuse("doc", nil, "the batch wasn't read by the job's stages")
 		}
 		doc = bson.Raw(bytes.Clone(doc)) // a plan outlives its batch
 		w, err := x.copyOf(doc, coldOf(d))

@@ -184,7 +184,7 @@ func TestExpiryDeclarations(t *testing.T) {
 	}
 }
 
-// The price is as promised, and the index finds what has expired.
+// The price is as promised, and the index finds expired documents.
 func TestExpiryCosts(t *testing.T) {
 	expParallel(t)
 	monitor := modeltest.NewMonitor()

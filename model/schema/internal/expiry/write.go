@@ -34,7 +34,7 @@ func (x *Expiry) Until(at time.Time) (update bson.D, other, done bson.E) {
 // changes the time, and a write that is run again finds nothing to change: other is the condition that it isn't done yet.
 func (x *Expiry) Touch(w model.Write, other, done bson.E) model.Write {
 	if x.spec.After > 0 {
-		return model.Refused(x.Name(), x.Refuse(x.at, nil, "is no moment of expiry: documents expire a time after it"))
+		return model.Refused(x.Name(), x.Refuse(x.at, nil, "must not be given: the spec has After, so documents expire some time after the field's time"))
 	}
 	if m, ok := w.Model.(*mongo.UpdateOneModel); ok && x.version != "" {
 		id := m.Filter.(bson.D)
@@ -67,7 +67,7 @@ func (x *Expiry) Restore(w model.Write, until time.Time) model.Change[any] {
 	case x.cold == "":
 		err = x.NoArchive()
 	case x.spec.After > 0 && !until.IsZero():
-		err = x.Refuse(x.at, until, "is no moment of expiry: documents expire a time after it")
+		err = x.Refuse(x.at, until, "must not be given: the spec has After, so documents expire some time after the field's time")
 	}
 	if err != nil {
 		return commands.RefusedChange[any](x.Name(), err)
@@ -142,7 +142,7 @@ func (x *Expiry) nextVersion(doc bson.Raw, earlier bson.A) (next int64, err erro
 		held, inArray := core.ValueAt(v.Document(), x.version)
 		n, ok := above(held)
 		if !ok || inArray {
-			return 0, x.Refuse(x.version, held, "can't be counted up: mend the archived document")
+			return 0, x.Refuse(x.version, held, "can't be increased: correct the archived document")
 		}
 		next = max(next, n)
 	}
@@ -173,11 +173,11 @@ func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 	case x.cold == "":
 		return model.RefusedPlan(x.Name(), x.NoArchive())
 	case op.IsZero():
-		return refuse("op", "the operation's token is empty: pass bson.NewObjectID()")
+		return refuse("op", "is the zero ObjectID: pass bson.NewObjectID() as the operation's token")
 	case pair.Expired:
 		return refuse("expired", "the document has expired: the next run of Archive finishes it")
 	case pair.Cold.Validate() != nil || pair.ID.Type == 0 || !pair.Cold.Lookup("_id").Equal(pair.ID):
-		return refuse("cold", "is no pair that Both returned")
+		return refuse("cold", "isn't a result of Both")
 	}
 	id := bson.E{Key: "_id", Value: model.Eq(bsonval.Clone(pair.ID))}
 	mark := bson.D{{Key: "$set", Value: bson.D{{Key: touchedField, Value: op}}}}
@@ -192,6 +192,6 @@ func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 		},
 		model.Write{Collection: x.cold, Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{Filter: core.AsRead(pair.Cold)}},
 	)
-	p.Leaves = "a document marked as living, and its copy"
+	p.Leaves = "a document that is marked as live, and its copy"
 	return p
 }

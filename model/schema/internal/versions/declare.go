@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNewer is schema.ErrNewer.
-var ErrNewer = errors.New("docmodel: the version is newer than this program knows")
+var ErrNewer = errors.New("docmodel: the version is newer than this program supports")
 
 // A Spec is schema.VersionsSpec.
 type Spec struct {
@@ -63,35 +63,35 @@ func Declare(of *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
 	}
 	x.newest = x.first + len(steps)
 	if newest.Type == reflect.TypeFor[bson.Raw]() {
-		place.Fail("a bson.Raw is a document as it is stored, of any version", "declare the collection of bson.D or of a struct")
+		place.Fail("the collection is of bson.Raw, which is the stored document in any version", "declare the collection with bson.D or a struct")
 	}
 	if err := core.CheckKey(x.field); err != nil || x.field == "_id" {
-		place.Fail(fmt.Sprintf("the version can't be held by %q", x.field), "name a field of its own at the top of the document")
+		place.Fail(fmt.Sprintf("the version can't be stored in %q", x.field), "name a top-level field that nothing else uses")
 	}
 	switch {
 	case x.first < 0:
-		place.Fail("a first version below 0", "count from 1")
+		place.Fail("the first version is negative", "count from 1")
 	case x.missing >= 0 && (x.missing < x.first || x.missing > x.newest):
-		place.Fail(fmt.Sprintf("Missing is %d, and the versions are %d to %d", x.missing, x.first, x.newest), "give one of them, or -1 for none")
+		place.Fail(fmt.Sprintf("Missing is %d, but the versions are %d to %d", x.missing, x.first, x.newest), "give one of these versions, or -1 for none")
 	}
 	x.steps = append(x.steps, steps...)
 	b := &formBuilder{forms: map[formKey]*form{}}
 	for i, s := range steps {
 		switch {
 		case s.Up == nil:
-			place.Fail(fmt.Sprintf("step %d has no function", i+1), "make each by schema.Upcast")
+			place.Fail(fmt.Sprintf("step %d has no function", i+1), "make each step with schema.Upcast")
 		case i > 0 && s.From != steps[i-1].To:
-			place.Fail(fmt.Sprintf("step %d takes a %s, and the step before makes a %s", i+1, s.From, steps[i-1].To), "give the steps in order")
+			place.Fail(fmt.Sprintf("step %d takes a %s, but the previous step makes a %s", i+1, s.From, steps[i-1].To), "give the steps in order")
 		}
 		x.forms = append(x.forms, b.document(newest.As(s.From), place))
 	}
 	if n := len(steps); n > 0 && steps[n-1].To != newest.Type {
-		place.Fail(fmt.Sprintf("the last step makes a %s, and the documents are %s", steps[n-1].To, newest.Type), "end with the collection's own type")
+		place.Fail(fmt.Sprintf("the last step makes a %s, but the documents are of type %s", steps[n-1].To, newest.Type), "end with the collection's own type")
 	}
 	x.forms = append(x.forms, b.document(newest, place))
 	x.maps = b.maps
 	if f := x.forms[len(x.forms)-1].fields[x.field]; f != nil && !f.integer {
-		place.Fail(fmt.Sprintf("%s.%s is no integer", newest.Type, x.field), "declare the version's field as an int, or leave it to the technique")
+		place.Fail(fmt.Sprintf("%s.%s isn't of an integer type", newest.Type, x.field), "declare the version's field as an int, or leave the field out of the type")
 	}
 	return x
 }

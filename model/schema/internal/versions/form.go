@@ -114,7 +114,7 @@ type formKey struct {
 func (b *formBuilder) document(s core.Shape, place core.Place) *form {
 	f := b.form(s)
 	if s.Kind != core.DocumentShape && s.Kind != core.OpenShape && s.Kind != core.MapShape {
-		place.Fail(s.Type.String()+" is not stored as a document", "use a struct, bson.D or bson.M")
+		place.Fail(s.Type.String()+" isn't stored as a document", "use a struct, bson.D or bson.M")
 	}
 	return f
 }

@@ -23,7 +23,7 @@ func (x *Versions) Migrate(version int, skip bool, fresh func() any) model.Job {
 	job := model.Job{Name: name}
 	if version != 0 {
 		if version < x.first || version >= x.newest {
-			job.Err = x.Refuse("Version", version, "is no version before the newest")
+			job.Err = x.Refuse("Version", version, "isn't a version before the newest")
 		}
 		job.Name = fmt.Sprintf("%s.%s %d to %d", x.Name(), x.field, version, x.newest)
 		stage.Filter = x.ofVersion(version)
@@ -40,12 +40,12 @@ func (x *Versions) Migrate(version int, skip bool, fresh func() any) model.Job {
 			case err == nil:
 				p.Steps = append(p.Steps, w)
 			case skip:
-				b.Leave(model.Finding{Collection: x.Name(), ID: raw.Lookup("_id"), Problem: "can't be brought up: " + strings.TrimPrefix(err.Error(), "docmodel: ")})
+				b.Leave(model.Finding{Collection: x.Name(), ID: raw.Lookup("_id"), Problem: "can't be migrated: " + strings.TrimPrefix(err.Error(), "docmodel: ")})
 			default:
 				return model.Plan{}, err
 			}
 		}
-		p.Leaves = "some documents brought up and others not, which readers see no difference in"
+		p.Leaves = "some documents migrated; readers see no difference, and the next run migrates the others"
 		return p, nil
 	}
 	job.Stages = []model.Stage{stage}

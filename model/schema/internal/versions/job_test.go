@@ -164,7 +164,7 @@ func TestMigrateSkips(t *testing.T) {
 			skipped = append(skipped, f.ID.StringValue())
 		}
 		if !errors.As(err, &left) || left.Left != 2 || p.Left != 2 || p.Modified != 2 || !slices.Equal(skipped, []string{"2", "4"}) ||
-			!strings.Contains(err.Error(), `people '2': can't be brought up: `) {
+			!strings.Contains(err.Error(), `people '2': can't be migrated: `) {
 			t.Errorf("skipped %v, %+v, %v", skipped, p, err)
 		}
 		counts, err := versions.Counts().All(ctx, db)

@@ -36,7 +36,7 @@ func (c *change) document(path string, raw, was, next bson.Raw, old, now *form) 
 		own, becomes := old.field(e.Key()), now.field(e.Key())
 		switch {
 		case stored.Type != 0 && !old.has(e.Key()):
-			return fmt.Errorf("%s is there already, and its version doesn't know it", at)
+			return fmt.Errorf("%s exists already, but isn't a field of the document's version", at)
 		case stored.Type != 0 && before.Equal(e.Value()):
 		case stored.Type == 0 && before.Type != 0 && before.Equal(e.Value()):
 			c.absent = append(c.absent, bson.E{Key: at, Value: e.Value()})
@@ -91,7 +91,7 @@ func (c *change) remove(path string, v bson.RawValue, f *form) error {
 		return nil
 	}
 	if v.Type != bson.TypeEmbeddedDocument {
-		return fmt.Errorf("%s is taken away, and holds fields that its version doesn't know", path)
+		return fmt.Errorf("%s would be removed, but has fields that aren't in the document's version", path)
 	}
 	elements, err := v.Document().Elements()
 	if err != nil {
@@ -147,7 +147,7 @@ func merged(path string, stored, was, next bson.RawValue, old, now *form) (bson.
 	case stored.Type == bson.TypeArray && was.Type == bson.TypeArray && next.Type == bson.TypeArray:
 		return mergedArray(path, stored, was, next, old, now)
 	}
-	return next, fmt.Errorf("%s becomes something else, and holds fields that its version doesn't know", path)
+	return next, fmt.Errorf("%s would be replaced, but has fields that aren't in the document's version", path)
 }
 
 func mergedDocument(path string, raw, was, next bson.Raw, old, now *form) (bson.RawValue, error) {
@@ -160,14 +160,14 @@ func mergedDocument(path string, raw, was, next bson.Raw, old, now *form) (bson.
 		name, v := e.Key(), e.Value()
 		if new := next.Lookup(name); new.Type != 0 {
 			if !old.has(name) {
-				return bson.RawValue{}, fmt.Errorf("%s is there already, and its version doesn't know it", rawdoc.Join(path, name))
+				return bson.RawValue{}, fmt.Errorf("%s exists already, but isn't a field of the document's version", rawdoc.Join(path, name))
 			}
 			if v, err = merged(rawdoc.Join(path, name), v, was.Lookup(name), new, old.field(name), now.field(name)); err != nil {
 				return v, err
 			}
 		} else if goes(name, was, next, old, now) {
 			if old.field(name).drops(v) {
-				return v, fmt.Errorf("%s is taken away, and holds fields that its version doesn't know", rawdoc.Join(path, name))
+				return v, fmt.Errorf("%s would be removed, but has fields that aren't in the document's version", rawdoc.Join(path, name))
 			}
 			continue
 		}
@@ -194,7 +194,7 @@ func mergedArray(path string, stored, was, next bson.RawValue, old, now *form) (
 	case errA != nil || errB != nil || errC != nil:
 		return next, errors.Join(errA, errB, errC)
 	case len(a) != len(b) || len(b) != len(c):
-		return next, fmt.Errorf("%s gets more or fewer elements, and they hold fields that their version doesn't know", path)
+		return next, fmt.Errorf("%s would get more or fewer elements, but these have fields that aren't in the document's version", path)
 	}
 	var inner *form
 	if now != nil {

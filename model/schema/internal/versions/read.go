@@ -17,7 +17,7 @@ func (x *Versions) versionOf(raw bson.Raw) (int, error) {
 	switch v.Type {
 	case 0, bson.TypeNull:
 		if x.missing < 0 {
-			return 0, x.fail(raw, errors.New("it has none"))
+			return 0, x.fail(raw, errors.New("the document has no version"))
 		}
 	case bson.TypeInt32, bson.TypeInt64:
 		n = v.AsInt64()
@@ -29,11 +29,11 @@ func (x *Versions) versionOf(raw bson.Raw) (int, error) {
 	}
 	switch {
 	case !whole:
-		return 0, x.fail(raw, errors.New("it is no integer"))
+		return 0, x.fail(raw, errors.New("the version isn't an integer"))
 	case n > int64(x.newest):
-		return 0, x.fail(raw, fmt.Errorf("%w: the newest is %d", ErrNewer, x.newest))
+		return 0, x.fail(raw, fmt.Errorf("%w: the newest version is %d", ErrNewer, x.newest))
 	case n < int64(x.first):
-		return 0, x.fail(raw, fmt.Errorf("the first is %d", x.first))
+		return 0, x.fail(raw, fmt.Errorf("the first version is %d", x.first))
 	}
 	return int(n), nil
 }

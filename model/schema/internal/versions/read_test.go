@@ -245,13 +245,13 @@ func TestVersionErrors(t *testing.T) {
 		is                   error
 		strict               bool
 	}{
-		{"newer", `{"_id":1,"v":4}`, "docmodel: people: _id 1, version 4: the version is newer than this program knows: the newest is 3", schema.ErrNewer, false},
-		{"older than the first", `{"_id":1,"v":0}`, "docmodel: people: _id 1, version 0: the first is 1", nil, false},
-		{"a text", `{"_id":1,"v":"1"}`, "docmodel: people: _id 1, version '1': it is no integer", nil, false},
-		{"a fraction", `{"_id":1,"v":1.5}`, "docmodel: people: _id 1, version 1.5: it is no integer", nil, false},
-		{"endless", `{"_id":1,"v":{"$numberDouble":"Infinity"}}`, "docmodel: people: _id 1, version Infinity: it is no integer", nil, false},
+		{"newer", `{"_id":1,"v":4}`, "docmodel: people: _id 1, version 4: the version is newer than this program knows: the newest version is 3", schema.ErrNewer, false},
+		{"older than the first", `{"_id":1,"v":0}`, "docmodel: people: _id 1, version 0: the first version is 1", nil, false},
+		{"a text", `{"_id":1,"v":"1"}`, "docmodel: people: _id 1, version '1': the version isn't an integer", nil, false},
+		{"a fraction", `{"_id":1,"v":1.5}`, "docmodel: people: _id 1, version 1.5: the version isn't an integer", nil, false},
+		{"endless", `{"_id":1,"v":{"$numberDouble":"Infinity"}}`, "docmodel: people: _id 1, version Infinity: the version isn't an integer", nil, false},
 		{"none", `{"_id":1}`, "docmodel: people: _id 1, no version: it has none", nil, true},
-		{"one from before the first", `{"_id":1,"v":1}`, "docmodel: people: _id 1, version 1: the first is 5", nil, true},
+		{"one from before the first", `{"_id":1,"v":1}`, "docmodel: people: _id 1, version 1: the first version is 5", nil, true},
 		{"a step fails", `{"_id":"x","name":"","n":1}`, "docmodel: people: _id 'x', no version: step to version 2: a person without a name", errNameless, false},
 		{"a field of another type", `{"_id":"x","v":1,"name":3}`, "", nil, false},
 		{"of the newest", `{"_id":"x","v":3,"first":3}`, "", nil, false},

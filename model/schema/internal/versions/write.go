@@ -45,7 +45,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 	}
 	id := raw.Lookup("_id")
 	if id.Type == 0 {
-		return refuse("_id", nil, "the document has none")
+		return refuse("_id", nil, "is missing: the document needs an _id")
 	}
 	was, err := x.reencoded(raw, n, doc)
 	if err != nil {
@@ -56,7 +56,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 		return w, false, x.fail(raw, err)
 	}
 	if now := next.Lookup("_id"); now.Type != 0 && !now.Equal(id) {
-		return refuse("_id", now, "is another than the stored one")
+		return refuse("_id", now, "isn't the stored version")
 	}
 	if path, err := core.CheckNames(next, ""); err != nil {
 		return refuse(path, nil, err.Error())
