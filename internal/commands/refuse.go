@@ -25,7 +25,7 @@ func Taken(collection string, value bson.RawValue, pending bool) error {
 func (e *takenError) Error() string {
 	s := fmt.Sprintf("docmodel: %s: %s is taken by another document", e.collection, Shorten(model.Shell(e.value)))
 	if e.pending {
-		s += " as an unconfirmed entry: the Job of the technique's Checks may free it"
+		s += ", whose entry isn't confirmed: the Job of the technique's Checks may free it"
 	}
 	return s
 }

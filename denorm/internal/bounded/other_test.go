@@ -203,7 +203,7 @@ func TestBoundedDeclarations(t *testing.T) {
 		{"an order by neither 1 nor -1", func() { bounded(by(bson.E{Key: "n", Value: 2})) }, "sorts n by 2", "boards.posts", "1 or -1"},
 		{"a direction as text", func() { bounded(by(bson.E{Key: "n", Value: "1"})) }, "sorts n by '1'", "boards.posts", "1 or -1"},
 		{"an order by a field twice", func() { bounded(by(bson.E{Key: "n", Value: 1}, bson.E{Key: "n", Value: -1})) }, "twice", "boards.posts", "once"},
-		{"an order by the element and a field", func() { bounded(by(bson.E{Key: "", Value: 1}, bson.E{Key: "n", Value: 1})) }, "mixes", "boards.posts", "alone"},
+		{"an order by the element and a field", func() { bounded(by(bson.E{Key: "", Value: 1}, bson.E{Key: "n", Value: 1})) }, "both fields of an element and the element itself", "boards.posts", "only"},
 		{"an order by an operator", func() { denorm.NewBounded(nulls, "maps", by(bson.E{Key: "$n", Value: 1})) }, "dollar", "nullBoards", "path"},
 		{"a key that elements don't have", func() { bounded(denorm.BoundedSpec{Max: 1, Key: "_id"}) }, `"_id"`, "boards", "bson tags"},
 		{"a key of scalars", func() { denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 1, Key: "id"}) }, `no field "id"`, "boards", "bson tags"},

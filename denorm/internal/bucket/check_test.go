@@ -108,7 +108,7 @@ func TestBucketChecks(t *testing.T) {
 		ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
 		seed(t, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 9}), bucketDoc(1, ab, bson.E{Key: "bytes", Value: "x"})}})
 		got, said := findingsOf(t, db, added.Checks()[0])
-		if len(got) != 2 || !strings.HasPrefix(said[0], "notes 'p#0000000000': stores {n: 9, bytes: ") || !strings.Contains(said[0], ", its items make {n: 2, bytes: ") {
+		if len(got) != 2 || !strings.HasPrefix(said[0], "notes 'p#0000000000': stores {n: 9, bytes: ") || !strings.Contains(said[0], ", but its items make {n: 2, bytes: ") {
 			t.Fatal(said)
 		}
 		type counts struct {

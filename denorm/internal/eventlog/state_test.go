@@ -146,11 +146,11 @@ func TestEventLogCommitsCheck(t *testing.T) {
 		{"an overlap", doc("a#0000000000000002", "a", 2, 2, 0, 1), "they overlap", denorm.ErrGap},
 		{"too few events", doc("a#0000000000000004", "a", 4, 6, 2, 2), "holds 2 events", nil},
 		{"no events", doc("a#0000000000000004", "a", 4, 3, 2, 0), "holds 0 events", denorm.ErrGap},
-		{"too many events", doc("a#0000000000000004", "a", 4, 24, 2, 21), "more than MaxEvents", nil},
-		{"another number", doc("a#0000000000000004", "a", 7, 7, 2, 1), "its _id is not", denorm.ErrGap},
-		{"another key's _id", doc("a#0000000000000004", "c", 4, 4, 2, 1), "its _id is not", nil},
+		{"too many events", doc("a#0000000000000004", "a", 4, 24, 2, 21), "but MaxEvents is 20", nil},
+		{"another number", doc("a#0000000000000004", "a", 7, 7, 2, 1), "its _id isn't", denorm.ErrGap},
+		{"another key's _id", doc("a#0000000000000004", "c", 4, 4, 2, 1), "its _id isn't", nil},
 		{"no key", doc("x", "", 4, 4, 2, 1), "its key is empty", nil},
-		{"an earlier time", doc("a#0000000000000004", "a", 4, 4, 0, 1), "before that of the commit before it", nil},
+		{"an earlier time", doc("a#0000000000000004", "a", 4, 4, 0, 1), "before the previous commit's", nil},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -192,7 +192,7 @@ func TestEventLogSnapshotsCheck(t *testing.T) {
 		{"a version to come", bson.D{e("$set", bson.D{e("version", int64(9))})}, "claims version 9"},
 		{"the middle of a commit", bson.D{e("$set", bson.D{e("version", int64(3))})}, "claims version 3"},
 		{"no version", bson.D{e("$set", bson.D{e("version", int64(0))})}, "claims version 0"},
-		{"no number", bson.D{e("$set", bson.D{e("version", "x")})}, "is no snapshot"},
+		{"no number", bson.D{e("$set", bson.D{e("version", "x")})}, "isn't a snapshot"},
 		{"another revision", bson.D{e("$set", bson.D{e("revision", 1), e("state.balance", int64(11))})}, ""},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

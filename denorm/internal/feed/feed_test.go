@@ -219,13 +219,13 @@ func TestFeedDeclarations(t *testing.T) {
 		spec         denorm.FeedSpec
 	}{
 		{"the function is nil", "the function is nil", nil, denorm.FeedSpec{}},
-		{"adds", "docmodel: the plan isn't repeatable: running it twice may do more than running it once", write(&mongo.UpdateOneModel{Filter: id, Update: inc}, "c"), denorm.FeedSpec{}},
-		{"pushes", "docmodel: the plan isn't repeatable: running it twice may do more than running it once", write(&mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$push", Value: bson.D{{Key: "n", Value: 1}}}}}, "c"), denorm.FeedSpec{}},
-		{"inserts without an _id", "docmodel: the plan isn't repeatable: running it twice may do more than running it once", write(&mongo.InsertOneModel{Document: bson.D{}}, "c"), denorm.FeedSpec{}},
-		{"is transactional", "docmodel: the plan isn't repeatable: running it twice may do more than running it once", func(feedChange) model.Plan {
+		{"adds", "isn't repeatable", write(&mongo.UpdateOneModel{Filter: id, Update: inc}, "c"), denorm.FeedSpec{}},
+		{"pushes", "isn't repeatable", write(&mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$push", Value: bson.D{{Key: "n", Value: 1}}}}}, "c"), denorm.FeedSpec{}},
+		{"inserts without an _id", "isn't repeatable", write(&mongo.InsertOneModel{Document: bson.D{}}, "c"), denorm.FeedSpec{}},
+		{"is transactional", "isn't repeatable", func(feedChange) model.Plan {
 			return model.Plan{Transactional: true, Steps: []model.Step{model.Write{Collection: "c", Model: &mongo.DeleteOneModel{Filter: id}}}}
 		}, denorm.FeedSpec{}},
-		{"adds for deletions only", "deleted: docmodel: the plan is not repeatable", func(c feedChange) model.Plan {
+		{"adds for deletions only", "deleted: docmodel: the plan isn't repeatable", func(c feedChange) model.Plan {
 			if c.Kind != model.Deleted {
 				return model.Plan{}
 			}
@@ -238,7 +238,7 @@ func TestFeedDeclarations(t *testing.T) {
 		{"deletes in the source", "only updates", write(&mongo.DeleteOneModel{Filter: id}, "boards"), denorm.FeedSpec{Mark: "feed"}},
 		{"inserts into the source", "only updates", write(&mongo.InsertOneModel{Document: id}, "boards"), denorm.FeedSpec{Mark: "feed"}},
 		{"upserts into the source", "only updates", write(&mongo.UpdateOneModel{Filter: id, Update: set, Upsert: &yes}, "boards"), denorm.FeedSpec{Mark: "feed"}},
-		{"merges into the source", "server's", func(feedChange) model.Plan {
+		{"merges into the source", "$merge or $out", func(feedChange) model.Plan {
 			return model.NewPlan(model.MergeInto{Collection: "c", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "boards"}}}}}})
 		}, denorm.FeedSpec{Mark: "feed"}},
 		{"sets what is polled by", "sets the field name", write(&mongo.UpdateOneModel{Filter: id, Update: set}, "boards"), denorm.FeedSpec{Mark: "feed", Since: "name"}},

@@ -28,7 +28,7 @@ func TestFeedFails(t *testing.T) {
 		tries  int
 	}{
 		{"bad input", func(id string) model.Plan { return model.RefusedPlan("copies", &model.ValueError{Reason: "bad"}) }, nil, 0},
-		{"docmodel: the plan isn't repeatable: running it twice may do more than running it once", func(id string) model.Plan {
+		{"isn't repeatable", func(id string) model.Plan {
 			return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.UpdateOneModel{
 				Filter: bson.D{{Key: "_id", Value: id}}, Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}}})
 		}, model.ErrNotRepeatable, 0},

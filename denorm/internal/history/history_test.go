@@ -197,7 +197,7 @@ func TestHistoryChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[0])
-			if len(said) != 1 || !strings.Contains(said[0], "marked as gone") {
+			if len(said) != 1 || !strings.Contains(said[0], "marked as deleted") {
 				t.Errorf("found %q", said)
 			}
 			_, _, err := setN("a", 9, 5, token(2)).Run(t.Context(), db)

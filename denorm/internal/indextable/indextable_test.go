@@ -354,7 +354,7 @@ func TestIndexTableUnique(t *testing.T) {
 		cutPlan.Steps = cutPlan.Steps[:1]
 		mustExec(t, db, cutPlan)
 		other := byEmail.Insert(member{ID: "e", Email: "d@x"}, token(7))
-		if err := exec(t.Context(), db, other); !errors.Is(err, model.ErrTaken) || !strings.Contains(err.Error(), "has not confirmed it") {
+		if err := exec(t.Context(), db, other); !errors.Is(err, model.ErrTaken) || !strings.Contains(err.Error(), "isn't confirmed") {
 			t.Errorf("a pending claim: %v", err)
 		}
 		wantDrifts(t, db, byEmail, "surplus: 'd@x' of 'd'")

@@ -168,7 +168,7 @@ func TestOutlierSettleRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := late.Run(ctx, db)
-		wantErrorText(t, err, model.ErrStale, "overflow is there")
+		wantErrorText(t, err, model.ErrStale, "stored overflow")
 		if err := outlierSettle(ctx, db, buyersOf); err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func TestOutlierSplitGrown(t *testing.T) {
 				if cut == 3 { // another one meets it: what it writes of a shorter array is refused
 					mustExec(t, db, outlierUpTo(outlierPlanned(t, db, x, "b"), 3))
 					_, err := late.Run(t.Context(), db)
-					wantErrorText(t, err, model.ErrStale, "overflow is there")
+					wantErrorText(t, err, model.ErrStale, "stored overflow")
 				}
 				if err := outlierSplit(t.Context(), db, x); err != nil {
 					t.Fatal(err)
@@ -128,7 +128,7 @@ func TestOutlierSplitGrown(t *testing.T) {
 					}
 				}
 				_, err := late.Run(t.Context(), db)
-				wantErrorText(t, err, model.ErrStale, "overflow is there")
+				wantErrorText(t, err, model.ErrStale, "stored overflow")
 				wantOutlier(t, db, x, "b", map[bool]string{false: "1 2 3 4 5 6 7 8 9 x", true: "1 2 3 5 6 7 8 9 x"}[x == buyersOf])
 			}
 		}
@@ -195,7 +195,7 @@ func TestOutlierDrift(t *testing.T) {
 			wantErrorText(t, outlierRemove(ctx, db, buyersOf, id, "3"), denorm.ErrUnsound, "Outlier.Split")
 		}
 		wantErrorText(t, outlierAppend(ctx, db, buyersOf, "lost", "x"), denorm.ErrUnsound, "Outlier.Checks")
-		wantErrorText(t, outlierSplit(ctx, db, buyersOf), model.ErrStale, "overflow is there") // of the shrunk one
+		wantErrorText(t, outlierSplit(ctx, db, buyersOf), model.ErrStale, "stored overflow") // of the shrunk one
 		for range 2 {
 			if err := outlierMend(ctx, db); err != nil {
 				t.Fatal(err)

@@ -236,9 +236,9 @@ func TestProximityRepair(t *testing.T) {
 		wantTexts(t, db, openText, "a", "b", "c", "d", "e", "f")
 		_, said := findingsOf(t, db, openText.Checks()[0])
 		if want := []string{
-			"resumes 'a': has the text '|Math,Poor|', its list makes '|Math,a%7Cb%25|'", "resumes 'b': has no text, its list makes '|Math,a%7Cb%25|;,;;|'",
-			"resumes 'c': has the text '|', and the list is missing", "resumes 'd': has the text 5, its list makes '|'",
-			"resumes 'e': has the text '|x,y|', and the list is missing", "resumes 'f': has no text, its list makes '|;,;|;;;,;|;,;|'",
+			"resumes 'a': has the text '|Math,Poor|', but its list makes '|Math,a%7Cb%25|'", "resumes 'b': has no text, but its list makes '|Math,a%7Cb%25|;,;;|'",
+			"resumes 'c': has the text '|', and the list is missing", "resumes 'd': has the text 5, but its list makes '|'",
+			"resumes 'e': has the text '|x,y|', and the list is missing", "resumes 'f': has no text, but its list makes '|;,;|;;;,;|;,;|'",
 		}; !slices.Equal(said, want) {
 			t.Errorf("found %q, want %q", said, want)
 		}

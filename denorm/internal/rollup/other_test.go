@@ -138,9 +138,9 @@ func TestRollupChecks(t *testing.T) {
 		}
 		want := []string{
 			`"6" isn't rolled up`,
-			`"a#hour#2026-10-25T00:00:00Z" holds {n: Long('1'), values: {ms: {n: Long('1'), sum: Long('10'), min: Long('10'), max: Long('99')}}}`,
+			`"a#hour#2026-10-25T00:00:00Z" stores {n: Long('1'), values: {ms: {n: Long('1'), sum: Long('10'), min: Long('10'), max: Long('99')}}}`,
 			`"c#hour#2026-10-25T00:00:00Z" is missing, but should count 1 events`,
-			`"b#day#2026-10-24T22:00:00Z" holds {n: Long('7')`,
+			`"b#day#2026-10-24T22:00:00Z" stores {n: Long('7')`,
 		}
 		text := strings.Join(said, "\n")
 		for _, w := range want {

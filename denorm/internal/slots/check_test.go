@@ -51,7 +51,7 @@ func TestSlotsChecks(t *testing.T) {
 			{"a slot closed", damage(3, set("of", 0)), 1, "1 slots of 4 are closed", false},
 			{"a slot opened twice", damage(0, set("of", 1)), 1, "have tokens in common", false},
 			{"stock from nowhere", damage(0, set("free", int64(11))), 1, "the slots add up to 9, but their stock is 11", false},
-			{"a sum from nowhere", damage(0, set("sum", int64(8))), 1, "the slots add up to 8, but their stock is 9\"", false},
+			{"a sum from nowhere", damage(0, set("sum", int64(8))), 1, "the slots add up to 8, but their stock is 9", false},
 			{"stock below zero", damage(1, set("free", int64(-1))), 2, "has -1 in stock", false},
 			{"another's tokens", damage(0, set("ops", bson.A{bson.D{{Key: "op", Value: token(1)}, {Key: "n", Value: int64(9)}, {Key: "h", Value: 3}}})), 2, "1 tokens of other slots", false},
 		} {
