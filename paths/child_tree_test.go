@@ -243,7 +243,7 @@ func TestChildTreeDeclaration(t *testing.T) {
 		wantChildPanic(t, want, func() { paths.NewChildTree(docs, spec) })
 	}
 	open := model.NewCollection[bson.D, any]("open")
-	wantChildPanic(t, "two things", func() { paths.NewChildTree(open, paths.ChildTreeSpec{Children: "order"}) })
+	wantChildPanic(t, "two fields of the tree", func() { paths.NewChildTree(open, paths.ChildTreeSpec{Children: "order"}) })
 	wantChildPanic(t, "Max is -1", func() { paths.NewChildTree(childKind.docs, paths.ChildTreeSpec{Max: -1}) })
 }
 

@@ -20,22 +20,22 @@ func TestDocumentTreeDeclarations(t *testing.T) {
 		return func() { paths.NewDocumentTree[remark, string](listed.docs, path, s) }
 	}
 	for want, declare := range map[string]func(){
-		"stores no field":       of("comments", paths.DocumentTreeSpec{}),
-		"not an array":          of("rev", paths.DocumentTreeSpec{}),
-		"crosses 2 arrays":      of("remarks.below", paths.DocumentTreeSpec{}),
-		"the list holds":        func() { paths.NewDocumentTree[article, string](listed.docs, "remarks", paths.DocumentTreeSpec{}) },
-		"is not of type int64":  func() { paths.NewDocumentTree[remark, int64](listed.docs, "remarks", paths.DocumentTreeSpec{}) },
-		"ID:":                   of("remarks", paths.DocumentTreeSpec{ID: "key"}),
-		"Parent:":               of("remarks", paths.DocumentTreeSpec{Parent: "a.b"}),
-		"is not of type string": of("remarks", paths.DocumentTreeSpec{Order: "likes"}),
+		"stores no field":      of("comments", paths.DocumentTreeSpec{}),
+		"not an array":         of("rev", paths.DocumentTreeSpec{}),
+		"crosses 2 arrays":     of("remarks.below", paths.DocumentTreeSpec{}),
+		"the list holds":       func() { paths.NewDocumentTree[article, string](listed.docs, "remarks", paths.DocumentTreeSpec{}) },
+		"isn't of type int64":  func() { paths.NewDocumentTree[remark, int64](listed.docs, "remarks", paths.DocumentTreeSpec{}) },
+		"ID:":                  of("remarks", paths.DocumentTreeSpec{ID: "key"}),
+		"Parent:":              of("remarks", paths.DocumentTreeSpec{Parent: "a.b"}),
+		"isn't of type string": of("remarks", paths.DocumentTreeSpec{Order: "likes"}),
 		"\"id\" is given for two fields of the tree": of("remarks", paths.DocumentTreeSpec{Parent: "id"}),
-		"has no Parent and no Order":                 of("remarks", paths.DocumentTreeSpec{Parent: "parent", Nested: "below"}),
-		"Nested \"text\"":                            of("remarks", paths.DocumentTreeSpec{Nested: "text"}),
-		"Max is -1":                                  of("remarks", paths.DocumentTreeSpec{Max: -1}),
-		"MaxBytes is 16777216":                       of("remarks", paths.DocumentTreeSpec{MaxBytes: 16 << 20}),
-		"Revision: ":                                 of("remarks", paths.DocumentTreeSpec{Revision: "version"}),
-		"is in the list":                             of("remarks", paths.DocumentTreeSpec{Revision: "remarks.likes"}),
-		"or is the _id":                              of("remarks", paths.DocumentTreeSpec{Revision: "_id"}),
+		"a nested tree can't have Parent and Order":  of("remarks", paths.DocumentTreeSpec{Parent: "parent", Nested: "below"}),
+		"Nested \"text\"":      of("remarks", paths.DocumentTreeSpec{Nested: "text"}),
+		"Max is -1":            of("remarks", paths.DocumentTreeSpec{Max: -1}),
+		"MaxBytes is 16777216": of("remarks", paths.DocumentTreeSpec{MaxBytes: 16 << 20}),
+		"Revision: ":           of("remarks", paths.DocumentTreeSpec{Revision: "version"}),
+		"is in the list":       of("remarks", paths.DocumentTreeSpec{Revision: "remarks.likes"}),
+		"or is the _id":        of("remarks", paths.DocumentTreeSpec{Revision: "_id"}),
 	} {
 		func() {
 			defer func() {
@@ -71,7 +71,7 @@ func TestDocumentTreeEmptyParents(t *testing.T) {
 	tree := paths.NewDocumentTree[plainRemark, string](docs, "remarks", paths.DocumentTreeSpec{})
 	func() {
 		defer func() {
-			if bad, ok := recover().(*model.DeclarationError); !ok || !strings.Contains(bad.Problem, "may be an id") {
+			if bad, ok := recover().(*model.DeclarationError); !ok || !strings.Contains(bad.Problem, "could be an id") {
 				t.Error("a root's parent of 0 is taken for one", bad)
 			}
 		}()

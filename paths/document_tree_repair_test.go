@@ -189,7 +189,7 @@ func TestDocumentTreeStrangers(t *testing.T) {
 				got = append(got, model.Shell(f.ID)+": "+f.Problem)
 			}
 			slices.Sort(got)
-			mustEqual(t, f.name, got, []string{"'p': remarks.0 is not a node; remarks.1 is not a node", "'q': remarks isn't a list of nodes"})
+			mustEqual(t, f.name, got, []string{"'p': remarks.0 isn't a node; remarks.1 isn't a node", "'q': remarks isn't a list of nodes"})
 			_, _, err := f.tree.Insert("q", remark{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db)
 			wantDocumentError(t, "no list", err, paths.ErrDamaged)
 			_, _, err = f.tree.Insert("p", remark{ID: "x"}, paths.FirstChild("a")).Run(t.Context(), db)

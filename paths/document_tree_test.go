@@ -274,7 +274,7 @@ func TestDocumentTreeErrors(t *testing.T) {
 				{"an empty owner", tree.Move("", "a", paths.LastRoot[string]()), nil},
 				{"an empty place", tree.Move("p", "a", paths.After("")), nil},
 				{"no fields", tree.Set("p", "a", nil), nil},
-				{"the id", tree.Set("p", "a", bson.D{{Key: "id", Value: "x"}}), nil},
+				{"is empty: give an id", tree.Set("p", "a", bson.D{{Key: "id", Value: "x"}}), nil},
 				{"a field that isn't there", tree.Set("p", "a", bson.D{{Key: "txet", Value: "x"}}), nil},
 				{"an operator", tree.Set("p", "a", bson.D{{Key: "$text", Value: "x"}}), nil},
 				{"a field twice", tree.Set("p", "a", bson.D{{Key: "text", Value: "x"}, {Key: "text", Value: "y"}}), nil},

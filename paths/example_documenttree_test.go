@@ -97,7 +97,7 @@ func ExampleDocumentTree() {
 	// Output:
 	// db.posts.updateOne({_id: 'p1', 'comments.id': {$eq: 'c1', $ne: 'c2'}, 'comments.999': {$exists: false}, $expr: {$lte: [{$bsonSize: '$$ROOT'}, 15728570]}}, {$push: {comments: {id: 'c2', by: 'Bob', text: 'Several.', parent: 'c1'}}})
 	// 1 command, 1 document written, by _id_
-	// docmodel: step 1: posts {_id: 'p1'}: no document matches: mongo: no documents in result: no node 'c9' in comments of posts
+	// docmodel: step 1: posts {_id: 'p1'}: not found: mongo: no documents in result: no node 'c9' in comments of posts
 	// db.posts.updateOne({_id: 'p1', 'comments.id': 'c4', $expr: {$lte: [{$bsonSize: '$$ROOT'}, 15728613]}}, {$set: {'comments.$[n].text': 'On what, please?'}}, {arrayFilters: [{'n.id': 'c4'}]})
 	// docmodel: a node can't be moved under itself or a descendant: 'c1' in comments of posts
 	// Ann: Which one for trees?

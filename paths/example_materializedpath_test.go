@@ -58,7 +58,7 @@ func ExampleNewMaterializedPath() {
 	fmt.Println(byName.Ancestors(&boots))
 	// Output:
 	// Clothing/Men/Shoes%2FBoots/ [Clothing Men Shoes/Boots] <nil>
-	// docmodel: the segment can't be part of the path: ObjectId('000000000000000000000004') has it in this place
+	// docmodel: the segment can't be part of the path: sibling ObjectId('000000000000000000000004') has the same segment
 	// db.departments.aggregate([{$match: {path: {$gt: 'Clothing/Men/', $lt: 'Clothing/Men0'}}}]) <nil>
 	// 1 command and one per further batch, by path_1
 	// db.departments.aggregate([{$match: {path: {$in: ['Clothing/', 'Clothing/Men/']}}}, {$sort: {path: 1}}])

@@ -168,10 +168,10 @@ func TestTreeLoadRefuses(t *testing.T) {
 		nodes  []category
 		want   string
 	}{
-		{"an orphan", []category{{ID: "a", Parent: &none}}, "no place"},
-		{"its own parent", []category{{ID: "a", Parent: &self}}, "no place"},
-		{"a cycle", []category{{ID: "a", Parent: &b}, {ID: "b", Parent: &a}}, "no place"},
-		{"twice", []category{{ID: "a"}, {ID: "a"}}, "no place"},
+		{"an orphan", []category{{ID: "a", Parent: &none}}, "missing parent"},
+		{"its own parent", []category{{ID: "a", Parent: &self}}, "missing parent"},
+		{"a cycle", []category{{ID: "a", Parent: &b}, {ID: "b", Parent: &a}}, "missing parent"},
+		{"twice", []category{{ID: "a"}, {ID: "a"}}, "missing parent"},
 		{"no _id", []category{{}}, "empty"},
 	} {
 		for _, k := range kinds {

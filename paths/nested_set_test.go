@@ -209,11 +209,11 @@ func TestNestedSetDeclaration(t *testing.T) {
 		{paths.NestedSetSpec{Left: "short"}, "not an int64"},
 		{paths.NestedSetSpec{Right: "list"}, "not an int64"},
 		{paths.NestedSetSpec{Depth: "real"}, "not an integer"},
-		{paths.NestedSetSpec{Left: "right"}, "two things"},
-		{paths.NestedSetSpec{Depth: "change"}, "two things"},
+		{paths.NestedSetSpec{Left: "right"}, "two fields of the tree"},
+		{paths.NestedSetSpec{Depth: "change"}, "two fields of the tree"},
 		{paths.NestedSetSpec{Left: "lft"}, "lft"},
 		{paths.NestedSetSpec{Gap: -1}, "Gap is -1"},
-		{paths.NestedSetSpec{Gap: 1<<32 + 1}, "a gap of"},
+		{paths.NestedSetSpec{Gap: 1<<32 + 1}, "Gap is 4294967297"},
 	} {
 		func() {
 			defer func() {

@@ -23,7 +23,7 @@ type RestrictError struct {
 func (e *RestrictError) Error() string {
 	s := "docmodel: the deletion is forbidden"
 	if len(e.Refs) > 0 {
-		s += " by the reference " + e.Refs[0].String()
+		s += " by " + e.Refs[0].String()
 	}
 	switch {
 	case e.More:

@@ -86,7 +86,7 @@ func ExampleTwoWay() {
 	// // if stale: db.people.updateOne({_id: 'rod'}, {$pull: {tasks: 'ADF9'}})
 	// 3 commands, 3 documents written, by _id_ - rerunnable
 	// stale: true
-	// people.tasks: links that tasks.owner lacks [people 'kate': links to 'ADF9', which names 'rod'] <nil>
+	// people.tasks: links that tasks.owner lacks [people 'kate': links to 'ADF9', which refers to 'rod'] <nil>
 	// db.people.updateOne({_id: 'kate'}, {$pull: {tasks: 'ADF9'}})
 	// tasks.owner: links that people.tasks lacks [] <nil>
 }

@@ -37,9 +37,9 @@ func TestMigrationDeclarations(t *testing.T) {
 			relate.NewInvert(blogPosts, "comments.id", blogRemarks, "post", relate.InvertSpec{})
 		}},
 		{"a list is no single reference", "not int", func() { relate.NewInvert(imprints, "name", volumes, "pub-id", relate.InvertSpec{}) }},
-		{"elements need an id", "one of Key and ID", func() { extract(relate.ExtractSpec[string, int]{Parent: "post", Order: "place"}) }},
-		{"one side holds the reference", "one of Refs and Parent", func() { extract(relate.ExtractSpec[string, int]{Key: "id"}) }},
-		{"elements without ids need a place", "need an order", func() {
+		{"elements need an id", "Key and ID are both given or both missing", func() { extract(relate.ExtractSpec[string, int]{Parent: "post", Order: "place"}) }},
+		{"one side holds the reference", "Refs and Parent are both given or both missing", func() { extract(relate.ExtractSpec[string, int]{Key: "id"}) }},
+		{"elements without ids need an order", "need an order", func() {
 			extract(relate.ExtractSpec[string, int]{ID: func(string, int, bson.Raw) (int, error) { return 0, nil }, Parent: "post"})
 		}},
 		{"a key is a name, not a path", "dot", func() { extract(relate.ExtractSpec[string, int]{Key: "a.id", Parent: "post"}) }},
@@ -49,13 +49,13 @@ func TestMigrationDeclarations(t *testing.T) {
 		{"a field can't be two things", "used twice", func() {
 			extract(relate.ExtractSpec[string, int]{Key: "id", Parent: "post", Order: "place", Mark: "place"})
 		}},
-		{"a single id can't hold an array's", "no place for the ids", func() {
+		{"a single id can't hold an array's", "path \"at\" can't hold the ids of \"all\"", func() {
 			relate.NewExtract(crowds, "all", homeAddresses, relate.ExtractSpec[string, int]{Key: "_id", Refs: "at"})
 		}},
-		{"the ids have an order", "both Refs and Order", func() {
+		{"the ids have an order", "Refs and Order are both given", func() {
 			relate.NewAbsorb(residents, "addresses", homeAddresses, relate.AbsorbSpec{Refs: "addressIds", Order: "street"})
 		}},
-		{"the ids can't be where the elements go", "one path", func() {
+		{"the ids can't be where the elements go", "the elements and the ids have the same path", func() {
 			relate.NewAbsorb(model.NewCollection[bson.D, string]("p"), "list", model.NewCollection[bson.D, int]("c"), relate.AbsorbSpec{Refs: "list"})
 		}},
 	} {

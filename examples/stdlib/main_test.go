@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 	for _, want := range []string{
 		" files of the standard library, on the engine in this process\n",
 		"who imports unsafe\n    db.packages.find({imports: 'unsafe'})\n",
-		"it changed since it was read, or is not there", // the stale move
+		"stale write, read again: no document matches", // the stale move
 		"\n6 representations gave the same answers",
 		"packages → imported packages: child references\n",
 		"packages → files: parent reference\n",

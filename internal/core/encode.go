@@ -151,7 +151,7 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 		return nil, id, d.Refuse("_id"+below, id, reason)
 	}
 	if typed, found := d.id(ptr); found && EmptyID(typed) {
-		return nil, id, d.Refuse("_id", typed, "is empty: give the document's _id")
+		return nil, id, d.Refuse("_id", typed, "is empty: give an id")
 	}
 	if field, err := checkKeys(raw, "", 1); err != nil {
 		return nil, id, d.Refuse(field, nil, err.Error())

@@ -60,7 +60,7 @@ func (d *Docs) RawID(field string, id any) (bson.RawValue, error) {
 // MongoDB refuses. Every technique applies it to each id that it is handed.
 func (d *Docs) CheckID(field string, id any) error {
 	if EmptyID(id) {
-		return ValueError(d.name, field, id, "is empty: give the document's _id")
+		return ValueError(d.name, field, id, "is empty: give an id")
 	}
 	switch id.(type) {
 	case bson.ObjectID, string, int, int32, int64:
@@ -103,7 +103,7 @@ func refusedID(id bson.RawValue) (below, reason string) {
 		}
 	}
 	if empty {
-		return "", "is empty: give the document's _id"
+		return "", "is empty: give an id"
 	}
 	return "", ""
 }

@@ -47,7 +47,7 @@ func ExampleOne() {
 	fmt.Println(there.Cost(), found.ID, *found.Home, err)
 	// Output:
 	// db.residents.updateOne({_id: 'kate', home: {$type: 'object'}}, {$set: {'home.city': 'New York'}})
-	// docmodel: step 1: residents {_id: 'kate'}: the document holds no such element: no document matches: mongo: no documents in result
+	// docmodel: step 1: residents {_id: 'kate'}: the document has no such element: not found: mongo: no documents in result
 	// db.residents.updateOne({_id: 'kate'}, {$set: {home: {street: '123 Avenue Q', city: 'New York'}}})
 	// 1 command, 1 document written, by _id_
 	// 1 command and one per further batch, by home.city_1 kate {123 Avenue Q New York} <nil>

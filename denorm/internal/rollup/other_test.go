@@ -46,19 +46,19 @@ func TestRollupPrices(t *testing.T) {
 func TestRollupRefuses(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*denorm.RollupSpec){
-		"Bins is empty":             func(s *denorm.RollupSpec) { s.Bins = nil },
-		"Bins has the Period 0":     func(s *denorm.RollupSpec) { s.Bins = []denorm.Period{denorm.NoPeriod} },
-		"names the day twice":       func(s *denorm.RollupSpec) { s.Bins = []denorm.Period{denorm.Daily, denorm.Daily} },
-		"Keep is -1":                func(s *denorm.RollupSpec) { s.Keep = -1 },
-		"For is -1ns":               func(s *denorm.RollupSpec) { s.For = -1 },
-		`Time "site" is of type string`:   func(s *denorm.RollupSpec) { s.Time = "site" },
-		`Mark "ms" is of type int64`:      func(s *denorm.RollupSpec) { s.Mark = "ms" },
-		`Sums "site" is a string`:   func(s *denorm.RollupSpec) { s.Sums = []string{"site"} },
-		`By "at" overlaps "at"`:     func(s *denorm.RollupSpec) { s.By = []string{"at"} },
-		"the groups of the bins are of type":        func(s *denorm.RollupSpec) { s.By = nil },
-		`have no field "site"`:      func(s *denorm.RollupSpec) { s.By = []string{"site", "ms"} },
-		`path "nowhere"`:            func(s *denorm.RollupSpec) { s.Maxs = []string{"nowhere"} },
-		`By "ms" is a int64, and a`: func(s *denorm.RollupSpec) { s.By, s.Sums, s.Mins, s.Maxs = []string{"ms"}, nil, nil, nil },
+		"Bins is empty":                      func(s *denorm.RollupSpec) { s.Bins = nil },
+		"Bins has the Period 0":              func(s *denorm.RollupSpec) { s.Bins = []denorm.Period{denorm.NoPeriod} },
+		"names the day twice":                func(s *denorm.RollupSpec) { s.Bins = []denorm.Period{denorm.Daily, denorm.Daily} },
+		"Keep is -1":                         func(s *denorm.RollupSpec) { s.Keep = -1 },
+		"For is -1ns":                        func(s *denorm.RollupSpec) { s.For = -1 },
+		`Time "site" is of type string`:      func(s *denorm.RollupSpec) { s.Time = "site" },
+		`Mark "ms" is of type int64`:         func(s *denorm.RollupSpec) { s.Mark = "ms" },
+		`Sums "site" is a string`:            func(s *denorm.RollupSpec) { s.Sums = []string{"site"} },
+		`By "at" overlaps "at"`:              func(s *denorm.RollupSpec) { s.By = []string{"at"} },
+		"the groups of the bins are of type": func(s *denorm.RollupSpec) { s.By = nil },
+		`have no field "site"`:               func(s *denorm.RollupSpec) { s.By = []string{"site", "ms"} },
+		`path "nowhere"`:                     func(s *denorm.RollupSpec) { s.Maxs = []string{"nowhere"} },
+		`By "ms" is a int64, and a`:          func(s *denorm.RollupSpec) { s.By, s.Sums, s.Mins, s.Maxs = []string{"ms"}, nil, nil, nil },
 	} {
 		spec := rollupSpec(nil)
 		change(&spec)

@@ -183,7 +183,7 @@ func TestGraphProgramErrors(t *testing.T) {
 			{"an empty id", func(v *paths.GraphVertex[account, string, leastHeard, string]) error {
 				v.Send("", "x")
 				return nil
-			}, "the id is empty"},
+			}, "is empty: give an id"},
 		} {
 			t.Run(test.reason, func(t *testing.T) {
 				graphMustSeed(t, db, graphOf("a:b b:"))

@@ -244,15 +244,15 @@ func TestDanglingRefuses(t *testing.T) {
 		declare      func()
 	}{
 		{"a path that isn't there", "no field", func() { relate.NewDangling(crates, "tag", tags, relate.DanglingSpec{}) }},
-		{"another type", "holds int, not string", func() { relate.NewDangling(crates, "lines.n", tags, relate.DanglingSpec{}) }},
+		{"another type", "path \"lines.n\" holds values of type int, not string", func() { relate.NewDangling(crates, "lines.n", tags, relate.DanglingSpec{}) }},
 		{"two arrays on the way", "more than one array", func() {
 			relate.NewDangling(model.NewCollection[box, string]("boxes"), "rows.tags", tags, relate.DanglingSpec{})
 		}},
-		{"a scope that isn't one", "no such", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: 9}) }},
-		{"an id of another type", "ReplaceBy is int, not string", func() {
+		{"a scope that isn't one", "the RepairPolicy isn't one of the package's constants", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: 9}) }},
+		{"an id of another type", "ReplaceBy is of type int, not string", func() {
 			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{ReplaceBy: 1})
 		}},
-		{"an empty id", "the id is empty", func() {
+		{"an empty id", "is empty: give an id", func() {
 			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{ReplaceBy: ""})
 		}},
 		{"an id and a scope", "ReplaceBy and Repair are both given", func() {
@@ -261,8 +261,8 @@ func TestDanglingRefuses(t *testing.T) {
 		{"the id of a Link", "Link can't be replaced", func() {
 			relate.NewDangling(crates, "owner.id", tags, relate.DanglingSpec{ReplaceBy: "a"})
 		}},
-		{"a list where the type tells", "though the type tells", func() { relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{List: "tags"}) }},
-		{"a list off the path", "not on the path", func() { relate.NewDangling(open, "a.b", tags, relate.DanglingSpec{List: "b"}) }},
+		{"a list where the type tells", "List is given, but the type already tells which part is the list", func() { relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{List: "tags"}) }},
+		{"a list off the path", "List \"b\" isn't on the path", func() { relate.NewDangling(open, "a.b", tags, relate.DanglingSpec{List: "b"}) }},
 	} {
 		testkit.WantPanic(t, c.reason, c.want, c.declare)
 	}
@@ -289,7 +289,7 @@ func TestDanglingRefuses(t *testing.T) {
 	if p := check.Mend(testkit.FoundAs(t, check, many...)); len(p.Steps) != 2 || p.Guarantee() != model.Rerunnable {
 		t.Errorf("%d steps, %v", len(p.Steps), p.Guarantee())
 	}
-	testkit.WantNames(t, []model.Check{check}, "crates.tags: ids that tags lacks")
+	testkit.WantNames(t, []model.Check{check}, "crates.tags: ids without a document in tags")
 }
 
 // A job leaves what no _id can be, and tells; it mends everything else of the batch.
@@ -305,7 +305,7 @@ func TestDanglingByHand(t *testing.T) {
 		check.Age = 0
 		p, err := check.Job().Run(ctx, db, model.JobOptions{})
 		var left *model.LeftError
-		if !errors.As(err, &left) || left.Left != 1 || !strings.Contains(err.Error(), "mend it by hand") || p.Modified != 2 {
+		if !errors.As(err, &left) || left.Left != 1 || !strings.Contains(err.Error(), "correct it by hand") || p.Modified != 2 {
 			t.Errorf("mended %+v, %v", p, err)
 		}
 		if got, want := valuesOf(t, db, "tags"), "['a', 'b'] ['a', RegExp('.*')] [] - [null, '', 'a']"; got != want {

@@ -252,9 +252,9 @@ func TestJoinCollectionRefuses(t *testing.T) {
 		{"a link without an _id", "_id", likes.Link(liking{User: "ann", Item: 1}).Err()},
 		{"a pair twice", "link 1: likes: links: link 1 connects the same pair as link 0", likes.Link(like("x", "ann", 1, 1), like("y", "ann", 1, 2)).Err()},
 		{"a pair twice, ensured", "same pair", likes.Ensure(like("x", "ann", 1, 1), like("y", "ann", 1, 2)).Err()},
-		{"an empty id", "user: the id is empty", likes.Unlink("", 1).Err},
-		{"an empty id of a side", "user: the id is empty", likes.Left().Unlink("").Err},
-		{"an empty id to read", "user: the id is empty", likes.Left().Others("", nil, 0).Err},
+		{"an empty id", "user: is empty: give an id", likes.Unlink("", 1).Err},
+		{"an empty id of a side", "user: is empty: give an id", likes.Left().Unlink("").Err},
+		{"an empty id to read", "user: is empty: give an id", likes.Left().Others("", nil, 0).Err},
 		{"no id to count", "no id was given: give at least one", likes.Left().Counts().Err},
 		{"an update of an end", "user: is an id of the link", likes.Update("bob", 1, set("user")).Err},
 		{"an update of _id", "_id: is an id of the link", likes.Update("bob", 1, set("_id")).Err},
@@ -262,9 +262,9 @@ func TestJoinCollectionRefuses(t *testing.T) {
 		{"a replacement", "stars: isn't an update operator", likes.Update("bob", 1, bson.D{{Key: "stars", Value: 1}}).Err},
 		{"no operator", "is empty: give at least one update operator", likes.Update("bob", 1, nil).Err},
 		{"an operator without fields", "needs a document", likes.Update("bob", 1, bson.D{{Key: "$set", Value: 1}}).Err},
-		{"a move to nowhere", "user: the id is empty", likes.Move(&l, "", 1).Err},
+		{"a move to nowhere", "user: is empty: give an id", likes.Move(&l, "", 1).Err},
 		{"a move of nothing", "_id", likes.Move(nil, "ann", 1).Err},
-		{"a page after a link without its order's value", "holds nothing at at", likes.Left().Others("ann", &noTime, 0).Err},
+		{"a page after a link without its order's value", "has no value at at", likes.Left().Others("ann", &noTime, 0).Err},
 		{"a negative page", "limit", likes.Left().Others("ann", nil, -1).Err},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
@@ -289,9 +289,9 @@ func TestNewJoinCollectionPanics(t *testing.T) {
 		declare      func()
 	}{
 		{"a path that isn't there", `did you mean "user"`, func() { relate.NewJoinCollection(likings, "usr", fans, "item", things, relate.JoinCollectionSpec{}) }},
-		{"another type of id", "holds int64, not string", func() { relate.NewJoinCollection(likings, "item", fans, "user", things, relate.JoinCollectionSpec{}) }},
+		{"another type of id", "path \"item\" holds values of type int64, not string", func() { relate.NewJoinCollection(likings, "item", fans, "user", things, relate.JoinCollectionSpec{}) }},
 		{"one path twice", "overlap", func() { relate.NewJoinCollection(ws, "b", fans, "b", fans, relate.JoinCollectionSpec{}) }},
-		{"an end within _id", "within _id", func() { relate.NewJoinCollection(ws, "_id.a", fans, "b", fans, relate.JoinCollectionSpec{}) }},
+		{"an end within _id", "path \"_id.a\" is in the _id", func() { relate.NewJoinCollection(ws, "_id.a", fans, "b", fans, relate.JoinCollectionSpec{}) }},
 		{"a list of ends", "crosses an array", func() { relate.NewJoinCollection(ws, "bs", fans, "b", fans, relate.JoinCollectionSpec{}) }},
 		{"an order that isn't there", "no field", func() {
 			relate.NewJoinCollection(likings, "user", fans, "item", things, relate.JoinCollectionSpec{By: "time"})
@@ -316,7 +316,7 @@ func TestJoinCollectionDangling(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
 		checks := likes.Checks()
-		testkit.WantNames(t, checks, "likes.user: ids that users lacks", "likes.item: ids that items lacks")
+		testkit.WantNames(t, checks, "likes.user: ids without a document in users", "likes.item: ids without a document in items")
 		if lefts := testkit.JoinStrings(testkit.All(t, db, checks[0])); lefts != "likes 'l5': user → 'gone', which doesn't exist" {
 			t.Errorf("lefts: %s", lefts)
 		}

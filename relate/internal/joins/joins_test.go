@@ -240,7 +240,7 @@ func TestJoinStrict(t *testing.T) {
 			t.Errorf("a child that the filter leaves out is not missing: %v", err)
 		}
 		_, err := j.Load(ctx, db, []joinParent{{ID: 1, Kids: []int64{5, 1, 5, 6}}})
-		if !errors.Is(err, model.ErrNotFound) || !strings.Contains(err.Error(), "2 ids at kids lead to no document of kids: [Long('5'), Long('6')]") {
+		if !errors.Is(err, model.ErrNotFound) || !strings.Contains(err.Error(), "2 ids at kids have no document in kids: [Long('5'), Long('6')]") {
 			t.Errorf("want 5 and 6 missing, got %v", err)
 		}
 		if j.Pipeline(nil).Err == nil {

@@ -129,8 +129,8 @@ var extractReportCases = []struct {
 		p:      []string{`{"_id":"a","list":[{"t":1}]}`, `{"_id":"b","list":[{"id":"x"}]}`, `{"_id":"c","list":[5]}`},
 		want: []string{
 			"refused: p 'a': [0]: the element has no \"id\"",
-			"refused: p 'b': [0]: the element's \"id\" is no int: cannot decode string into an integer type",
-			"refused: p 'c': [0]: the element is a 32-bit integer, but the field is of type document",
+			"refused: p 'b': [0]: the element's \"id\" isn't a int: cannot decode string into an integer type",
+			"refused: p 'c': [0]: the element is a 32-bit integer, not a document",
 		},
 	},
 	{
@@ -139,7 +139,7 @@ var extractReportCases = []struct {
 		want: []string{
 			"refused: p 'a': [0]: the element has a field \"post\", which the document needs",
 			"refused: p 'b': [0]: the element has a field \"_id\", which the document needs",
-			"refused: p 'c': [0]: field name: must not hold a dot: 'a.b'",
+			"refused: p 'c': [0]: field name: must not contain a dot: 'a.b'",
 		},
 	},
 }

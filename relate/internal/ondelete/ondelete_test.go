@@ -283,15 +283,15 @@ func TestOnDeleteDeclared(t *testing.T) {
 			relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(ofParent)})
 		}},
 		{"one rule twice", "two rules: owns and owns", func() { relate.NewOnDelete(nodes, relate.OnDeleteSpec{Owns: refs(inList, inList)}) }},
-		{"one array whose elements are taken and followed", "to nullify twos.b takes whole elements, and with them twos.a", func() {
+		{"one array whose elements are taken and followed", "nullifying twos.b removes whole elements, and with them twos.a", func() {
 			relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(relate.NewDangling(nodes, "twos.a", nodes, relate.DanglingSpec{})), Nullify: refs(relate.NewDangling(nodes, "twos.b", nodes, relate.DanglingSpec{}))})
 		}},
-		{"the zero reference", "leads nowhere", func() {
+		{"the zero reference", "the Reference is empty", func() {
 			relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(relate.Side[node, string, node, string]{})})
 		}},
 		{"no referrer", "a Referrer is nil", func() { relate.NewOnDelete(nodes, relate.OnDeleteSpec{Owns: refs(nil)}) }},
 		{"a negative bound", "ChunkIDs is -1", func() { relate.NewOnDelete(nodes, relate.OnDeleteSpec{ChunkIDs: -1}) }},
-		{"a path of which nothing is known", "can't be told", func() {
+		{"a path of which nothing is known", "the type doesn't tell whether open.a holds a list", func() {
 			relate.NewOnDelete(nodes, relate.OnDeleteSpec{Nullify: refs(relate.NewDangling(open, "a", open, relate.DanglingSpec{}))})
 		}},
 		{"the zero collection", "zero Collection", func() { relate.NewOnDelete(&model.Collection[node, string]{}, relate.OnDeleteSpec{}) }},

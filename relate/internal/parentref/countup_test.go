@@ -45,6 +45,6 @@ func TestParentRefCountUpDeclarations(t *testing.T) {
 		testkit.Wrong("a list", declare("stamps"), "stamps", "ParentRef", ""),
 		testkit.Wrong("a text", declare("pointer"), "CountUp", "NewParentRef", "embed.Versioned"),
 		testkit.Wrong("the reference", declare("server"), "CountUp", "NewParentRef", ""),
-		testkit.Wrong("the _id", declare("_id"), "_id", "NewParentRef", "name a field"),
+		testkit.Wrong("the _id", declare("_id"), "_id", "NewParentRef", "name another field"),
 	)
 }

@@ -387,7 +387,7 @@ func TestTwoWayLinkByHand(t *testing.T) {
 		}
 		_, err := testkit.MendAll(ctx, db, linkWay.Checks())
 		var left *model.LeftError
-		if !errors.As(err, &left) || left.Left != 1 || !strings.Contains(err.Error(), "the link has no id: mend it by hand") {
+		if !errors.As(err, &left) || left.Left != 1 || !strings.Contains(err.Error(), "the link has no id: correct it by hand") {
 			t.Errorf("left %v", err)
 		}
 		testkit.WantDocsInAnyOrder(t, db, testkit.Docs{"owners": {bson.D{{Key: "_id", Value: "a"}, {Key: "items", Value: bson.A{broken}}}}, "items": nil})

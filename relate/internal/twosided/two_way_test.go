@@ -223,10 +223,10 @@ func TestTwoWayRepair(t *testing.T) {
 					t.Errorf("%s:\n%s", checks[1].Name, diff)
 				}
 				said := fmt.Sprint(testkit.AllFound(t, db, checks))
-				if want := "[owners 'a': links to 'both', which names 'b' owners 'a': links to 'free', which doesn't link back " +
-					"owners 'a': links to 'lost', which is gone owners 'a': links to 'taken', which names 'c' " +
+				if want := "[owners 'a': links to 'both', which refers to 'b' owners 'a': links to 'free', which doesn't link back " +
+					"owners 'a': links to 'lost', which doesn't exist owners 'a': links to 'taken', which refers to 'c' " +
 					"items 'alone': links to 'c', which doesn't link back items 'taken': links to 'c', which doesn't link back " +
-					"items 'orphan': links to 'z', which is gone]"; said != want {
+					"items 'orphan': links to 'z', which doesn't exist]"; said != want {
 					t.Errorf("found %s\nwant %s", said, want)
 				}
 				if planned, err := testkit.MendAll(t.Context(), db, checks); err != nil || planned < 6 { // what mends a list may mend a reference
