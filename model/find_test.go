@@ -106,7 +106,7 @@ func TestFindCommand(t *testing.T) {
 		{command(skipping.After("x", oid(1)).Limited(2))[:30], command(sorted("name", 1).After("x", oid(1)))[:30], "Skip is for the first page"},
 		{command(sorted("name", 1).After("x")), "needs 2 values, one for each field of the sort {name: 1, _id: 1}", "too few values"},
 		{command(sorted("name", -1).After()), "{find: 'products', filter: {}, sort: {name: -1, _id: -1}}", "the first page: its order must be total too"},
-		{command(sorted("name", "text").After("x", oid(1))), "by 1 and -1 only", "a sort that isn't an order of values"},
+		{command(sorted("name", "text").After("x", oid(1))), "must be 1 or -1", "a sort that isn't an order of values"},
 		{command(sorted("name", 1).After(nil, oid(1))), "null", "after a null, documents that have a value would be lost"},
 		{command(sorted("name", 1).After(math.NaN(), oid(1))), "not a number", "nothing sorts after NaN in a query"},
 		{command(sorted("name", 1).After(func() {}, oid(1))), "no encoder", "what BSON can't hold"},

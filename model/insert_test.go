@@ -123,7 +123,7 @@ func TestUpdateChecks(t *testing.T) {
 	}{
 		{nil, "no operator", "nothing to do"},
 		{bson.D{}, "no operator", "nothing to do"},
-		{d("name", "x"), "Replace stores whole documents", "a document where operators belong"},
+		{d("name", "x"), "use Replace to store a whole document", "a document where operators belong"},
 		{d("$set", d("a", 1), "name", "x"), "name: isn't an update operator", "both"},
 		{d("$", d("a", 1)), "isn't an update operator", "no operator's name"},
 		{d("", d("a", 1)), "isn't an update operator", "no name"},

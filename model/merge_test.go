@@ -61,31 +61,31 @@ func TestMergeConflicts(t *testing.T) {
 		paths        string
 		want, reason string
 	}{
-		{up("$set", d("a", 1)), up("$inc", d("a.b", 1)), "$set a|$inc a.b", "both at once", "a path and one below it"},
-		{up("$set", d("a.b", 1)), up("$set", d("a", 1)), "$set a.b|$set a", "both at once", "a path and one above it"},
-		{up("$set", d("a", 1)), up("$set", d("a", 2)), "$set a|$set a", "both at once", "two values for one path"},
-		{up("$set", d("a", 1)), up("$unset", d("a", "")), "$set a|$unset a", "both at once", "two operators"},
-		{up("$inc", d("a", 1)), up("$inc", d("a", 1)), "$inc a|$inc a", "both at once", "the same $inc twice is twice as much"},
-		{up("$push", d("l", 1)), up("$pull", d("l", 1)), "$push l|$pull l", "both at once", "one array"},
-		{up("$push", d("l", 1)), up("$set", d("l.0.x", 1)), "$push l|$set l.0.x", "both at once", "an array and its element"},
-		{up("$set", d("l.$[e].x", 1)), up("$set", d("l.0.x", 1)), "$set l.$[e].x|$set l.0.x", "both at once", "e may be element 0"},
-		{up("$set", d("l.$[].x", 1)), up("$set", d("l.$.x", 1)), "$set l.$[].x|$set l.$.x", "both at once", "positions may be one"},
-		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), up("$set", d("l.0.y", 1)), "$set l.$[e].x|$set l.0.y", "both at once", "the server takes no $[e] beside a number"},
-		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), up("$set", d("l.$.y", 1)), "$set l.$[e].x|$set l.$.y", "both at once", "nor beside a $"},
-		{up("$rename", d("a", "b")), up("$set", d("b.c", 1)), "$rename b|$set b.c", "both at once", "where a field is renamed to"},
-		{up("$rename", d("a", "b")), up("$set", d("a", 1)), "$rename a|$set a", "both at once", "what is renamed"},
-		{up("$setOnInsert", d("a", 1)), up("$set", d("a", 1)), "$setOnInsert a|$set a", "both at once", "the same value, and another operator"},
-		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), filters(up("$set", d("m.$[e].x", 1)), d("e.id", 2)), "arrayFilters e|arrayFilters e", "means two things", "one identifier for two"},
-		{filters(up("$set", d("l.$[e].x", 1)), d("$or", bson.A{d("e.id", 1)})), filters(up("$set", d("m.$[e].x", 1)), d("e.id", 2)), "arrayFilters e|arrayFilters e", "means two things", "an identifier inside $or"},
+		{up("$set", d("a", 1)), up("$inc", d("a.b", 1)), "$set a|$inc a.b", "one update can't contain both", "a path and one below it"},
+		{up("$set", d("a.b", 1)), up("$set", d("a", 1)), "$set a.b|$set a", "one update can't contain both", "a path and one above it"},
+		{up("$set", d("a", 1)), up("$set", d("a", 2)), "$set a|$set a", "one update can't contain both", "two values for one path"},
+		{up("$set", d("a", 1)), up("$unset", d("a", "")), "$set a|$unset a", "one update can't contain both", "two operators"},
+		{up("$inc", d("a", 1)), up("$inc", d("a", 1)), "$inc a|$inc a", "one update can't contain both", "the same $inc twice is twice as much"},
+		{up("$push", d("l", 1)), up("$pull", d("l", 1)), "$push l|$pull l", "one update can't contain both", "one array"},
+		{up("$push", d("l", 1)), up("$set", d("l.0.x", 1)), "$push l|$set l.0.x", "one update can't contain both", "an array and its element"},
+		{up("$set", d("l.$[e].x", 1)), up("$set", d("l.0.x", 1)), "$set l.$[e].x|$set l.0.x", "one update can't contain both", "e may be element 0"},
+		{up("$set", d("l.$[].x", 1)), up("$set", d("l.$.x", 1)), "$set l.$[].x|$set l.$.x", "one update can't contain both", "positions may be one"},
+		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), up("$set", d("l.0.y", 1)), "$set l.$[e].x|$set l.0.y", "one update can't contain both", "the server takes no $[e] beside a number"},
+		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), up("$set", d("l.$.y", 1)), "$set l.$[e].x|$set l.$.y", "one update can't contain both", "nor beside a $"},
+		{up("$rename", d("a", "b")), up("$set", d("b.c", 1)), "$rename b|$set b.c", "one update can't contain both", "where a field is renamed to"},
+		{up("$rename", d("a", "b")), up("$set", d("a", 1)), "$rename a|$set a", "one update can't contain both", "what is renamed"},
+		{up("$setOnInsert", d("a", 1)), up("$set", d("a", 1)), "$setOnInsert a|$set a", "one update can't contain both", "the same value, and another operator"},
+		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), filters(up("$set", d("m.$[e].x", 1)), d("e.id", 2)), "arrayFilters e|arrayFilters e", "has two different conditions", "one identifier for two"},
+		{filters(up("$set", d("l.$[e].x", 1)), d("$or", bson.A{d("e.id", 1)})), filters(up("$set", d("m.$[e].x", 1)), d("e.id", 2)), "arrayFilters e|arrayFilters e", "has two different conditions", "an identifier inside $or"},
 		{up("$set", d("a", 1)), updateOne(d("_id", 2), d("$set", d("b", 1))), "|", "same _id", "two documents"},
 		{up("$set", d("a", 1)), updateOne(d("x", 2), d("$set", d("b", 1))), "|", "same _id", "not known to be one document"},
 		{updateOne(d("_id", d("$gt", 1)), d("$set", d("a", 1))), updateOne(d("_id", d("$gt", 1), "x", 1), d("$set", d("b", 1))), "|", "same _id", "no equality on _id"},
-		{up("$set", d("a", 1)), guarded(up("$set", d("b", 1)), "x", 1), "|", "would swallow", "a guard, and a write that needs none"},
+		{up("$set", d("a", 1)), guarded(up("$set", d("b", 1)), "x", 1), "|", "would prevent", "a guard, and a write that needs none"},
 		{up("$set", d("a", 1)), write(&mongo.DeleteOneModel{Filter: d("_id", 1)}), "|", "only updates of one document", "a delete"},
 		{up("$set", d("a", 1)), updateMany(d("_id", 1), d("$set", d("b", 1))), "|", "only updates of one document", "an update of many"},
 		{up("$set", d("a", 1)), with(up(), func(m *mongo.UpdateOneModel) { m.Update = mongo.Pipeline{d("$set", d("b", 1))} }), "|", "pipeline can't be merged", "a pipeline"},
 		{up("$set", d("a", 1)), up("$set", 1), "|", "$set must be a document", "no fields"},
-		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Upsert = &yes }), "|", "upserts and the other doesn't", "an upsert"},
+		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Upsert = &yes }), "|", "upserts, the other doesn't", "an upsert"},
 		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Hint = "x" }), "|", "different hints", "a hint"},
 		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Sort = d("x", 1) }), "|", "different sorts", "a sort"},
 		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Collation = &options.Collation{Locale: "en"} }), "|", "different collations", "a collation"},
@@ -116,7 +116,7 @@ func TestMergeDeleted(t *testing.T) {
 	}
 	for _, w := range []model.Write{model.Merge(reaches, doesnt), model.Merge(doesnt, reaches), model.Merge(model.Merge(doesnt, reaches), up("$set", d("c", 1)))} {
 		var e *model.ConflictError
-		if err := model.Scoped(scope, w).Err; !errors.As(err, &e) || !strings.Contains(e.Reason, "run them apart") {
+		if err := model.Scoped(scope, w).Err; !errors.As(err, &e) || !strings.Contains(e.Reason, "run the two separately") {
 			t.Errorf("under a scope that marks deletions: %v", err)
 		}
 		if err := errors.Join(w.Err, model.Scoped(model.Scope{Tenant: d("tenant", "a")}, w).Err); err != nil {

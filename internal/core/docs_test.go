@@ -87,7 +87,7 @@ func TestFieldErrorsNameTheNearest(t *testing.T) {
 		{"nmae", `no field "nmae"; did you mean "name"?`, "two letters swapped"},
 		{"Parts", `did you mean "parts"?`, "the Go name for the stored one"},
 		{"items.ids", `item stores no field "ids"; did you mean "id"?`, "below an array"},
-		{"name.first", `"name" is a string, which has no field "first"`, "below a scalar"},
+		{"name.first", `"name" is of type string, which has no field "first"`, "below a scalar"},
 		{"qqqqqqqqqq", "its fields: _id, name, parts, items, nils, extra, origin", "nothing near: the names, in stored order"},
 		{"items.$.id", "must not begin with a dollar sign", "positions are no fields"},
 		{"items.0.id", `no field "0"`, "a position in an array"},

@@ -70,7 +70,7 @@ func TestSet(t *testing.T) {
 			}
 		}
 	}
-	if _, err := docs.Set(set("in.n", int64(1)), "in"); err == nil || !strings.Contains(err.Error(), `below "in"`) {
+	if _, err := docs.Set(set("in.n", int64(1)), "in"); err == nil || !strings.Contains(err.Error(), `is in "in"`) {
 		t.Errorf("a part of a path that is set as a whole only: %v", err)
 	}
 	if _, err := docs.Set(set("in", in{}), "in"); err != nil {

@@ -296,13 +296,13 @@ func TestSurveyDeclarations(t *testing.T) {
 		want string
 		spec spec
 	}{
-		{"none or several", spec{}},
-		{"none or several", spec{List: "children", Ref: "parent"}},
+		{"exactly one of", spec{}},
+		{"exactly one of", spec{List: "children", Ref: "parent"}},
 		{"no field", spec{List: "childs"}},
 		{"no field", spec{Ref: "parnet"}},
 		{"doesn't go through one array", spec{List: "name"}},
 		{"doesn't go through one array", spec{Embedded: "name"}},
-		{"At is for", spec{Ref: "parent", At: "at"}},
+		{"At is only for", spec{Ref: "parent", At: "at"}},
 		{"Window", spec{Ref: "parent", Window: time.Hour}},
 		{"Window", spec{Ref: "parent", Window: -time.Hour}},
 		{"Sample", spec{Ref: "parent", Sample: -1}},

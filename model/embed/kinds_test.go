@@ -264,7 +264,7 @@ func TestUnionDeclarations(t *testing.T) {
 		"a string": union(embed.Case[uniText]("s")), "two unknown cases": union(book, embed.UnknownCase(rest), embed.UnknownCase(func(embed.UnknownValue) *uniRest { return nil })),
 		"an unknown case without a function": union(book, embed.UnknownCase[uniRest](nil)), "an unknown case that keeps nothing": union(book, embed.UnknownCase(func(embed.UnknownValue) uniForeign { return uniForeign{} })),
 		"an unknown case by tag": union(book, embed.Case[uniRest]("rest")), "only an unknown case": union(embed.UnknownCase(rest)),
-		"no interface": func() { embed.NewUnion[uniBook]("type", book) }, "any": func() { embed.NewUnion[any]("type", book) },
+		"isn't an interface": func() { embed.NewUnion[uniBook]("type", book) }, "any": func() { embed.NewUnion[any]("type", book) },
 		"the _id as tag": func() { embed.NewUnion[uniMedium]("_id", book) }, "a path as tag": func() { embed.NewUnion[uniMedium]("a.b", book) },
 		"kinds: an unknown tag": index("tape", d("author", 1)), "kinds: no key": index("book", nil),
 		"kinds: another type's field": index("book", d("tracks", 1)), "kinds: nobody's field": index("disc", d("trax", 1)), "kinds: sideways": index("book", d("author", 2)),

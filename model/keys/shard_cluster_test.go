@@ -278,7 +278,7 @@ func (x *trial) compare(s statement, touch modeltest.Touch, sameKeys bool) strin
 			return "MongoDB 7.0 doesn't refuse it"
 		}
 		return ""
-	case s.target.Scope == keys.NoShard && strings.HasPrefix(s.target.Why, "nothing can match"):
+	case s.target.Scope == keys.NoShard && strings.HasPrefix(s.target.Why, "no document can match"):
 		if refused || n > 1 {
 			return "it isn't one shard"
 		}

@@ -132,7 +132,7 @@ func TestShardDistributionCounts(t *testing.T) {
 		sized = append(sized, shardD("_id", i, "device", n, "at", 0, "pad", make([]byte, n<<20)))
 	}
 	if d, err := byDevice.Distribution(sized, keys.SampleSpec{Range: 1 << 20}); err != nil || d.Jumbo != 2 || model.Shell(d.Hot[0].Key) != "{device: 0, at: 0}" ||
-		!strings.Contains(fmt.Sprint(d.Warnings), "2 of 3 keys: what has one key can't be divided, and a chunk has 1 MiB: {device: 2, at: 0} has 4 MiB, {device: 1, at: 0} has 2 MiB; add") {
+		!strings.Contains(fmt.Sprint(d.Warnings), "2 of 3 keys: documents with the same key can't be split, and a chunk has 1 MiB: {device: 2, at: 0} has 4 MiB, {device: 1, at: 0} has 2 MiB; add") {
 		t.Errorf("what is larger than a chunk: %+v, %v", d.Warnings, err)
 	}
 	if d, err := byDevice.Distribution(nil, keys.SampleSpec{}); err != nil || d.Documents != 0 || d.Warnings != nil {

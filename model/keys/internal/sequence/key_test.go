@@ -278,7 +278,7 @@ func TestSequenceInsert(t *testing.T) {
 			t.Errorf("another document: %v", err)
 		}
 	})
-	seqRefused(t, "no owner", seqPlain.Insert("", 1, seqMail{}).Err)
+	seqRefused(t, "isn't an owner", seqPlain.Insert("", 1, seqMail{}).Err)
 	seqRefused(t, "a negative number", seqPlain.Insert("a", -1, seqMail{}).Err)
 	open := keys.NewSequence(model.NewCollection[bson.D, string]("open"), seqCounters, keys.SequenceSpec{})
 	seqRefused(t, "nil", open.Insert("a", 1, nil).Err)

@@ -145,7 +145,7 @@ func TestSequenceCounters(t *testing.T) {
 		if n, err := next(seqPlain, "", 5); n != 0 {
 			t.Errorf("%d", n)
 		} else {
-			seqRefused(t, "no owner", err)
+			seqRefused(t, "isn't an owner", err)
 		}
 		seqSetCounter(t, db, "a", int64(seqMost))
 		if _, err := next(seqPlain, "a", 1); !errors.Is(err, model.ErrFull) {

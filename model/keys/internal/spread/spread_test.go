@@ -375,7 +375,7 @@ func TestDeclarations(t *testing.T) {
 		testkit.Wrong("too many parts", declare("day", keys.SpreadSpec{Parts: 1001}), "Parts is 1001", "events.day", "1 to 1000"),
 		testkit.Wrong("the _id", declare("_id", keys.SpreadSpec{Parts: 4}), "the _id", "events._id", "field of its own"),
 		testkit.Wrong("no string", declare("at", keys.SpreadSpec{Parts: 4}), "is a int", "events.at", "string"),
-		testkit.Wrong("an array", func() { keys.NewSpread(lists, "days", keys.SpreadSpec{Parts: 4}) }, "in an array", "lists.days", "outside arrays"),
+		testkit.Wrong("an array", func() { keys.NewSpread(lists, "days", keys.SpreadSpec{Parts: 4}) }, "in an array", "lists.days", "isn't in an array"),
 		testkit.Wrong("Was twice", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{4}}), "4 twice", "events.day", "once"),
 		testkit.Wrong("Was below 0", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{-1}}), "-1", "events.day", "1 to 1000"),
 		testkit.Wrong("By itself", declare("day", keys.SpreadSpec{Parts: 4, By: "day"}), "the key itself", "events.day", "_id"),

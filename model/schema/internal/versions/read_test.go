@@ -250,7 +250,7 @@ func TestVersionErrors(t *testing.T) {
 		{"a text", `{"_id":1,"v":"1"}`, "docmodel: people: _id 1, version '1': the version isn't an integer", nil, false},
 		{"a fraction", `{"_id":1,"v":1.5}`, "docmodel: people: _id 1, version 1.5: the version isn't an integer", nil, false},
 		{"endless", `{"_id":1,"v":{"$numberDouble":"Infinity"}}`, "docmodel: people: _id 1, version Infinity: the version isn't an integer", nil, false},
-		{"none", `{"_id":1}`, "docmodel: people: _id 1, no version: it has none", nil, true},
+		{"none", `{"_id":1}`, "docmodel: people: _id 1, no version: the document has no version", nil, true},
 		{"one from before the first", `{"_id":1,"v":1}`, "docmodel: people: _id 1, version 1: the first version is 5", nil, true},
 		{"a step fails", `{"_id":"x","name":"","n":1}`, "docmodel: people: _id 'x', no version: step to version 2: a person without a name", errNameless, false},
 		{"a field of another type", `{"_id":"x","v":1,"name":3}`, "", nil, false},
