@@ -49,7 +49,7 @@ func ExampleNormalized() {
 	fmt.Println(whole.ID, *whole.Customer, whole.Items, err)
 	// Output:
 	// db.customersOrdersAndItems.aggregate([{$set: {customer: {$cond: [{$and: [{$eq: [{$type: '$customer'}, 'object']}, {$not: {$in: [{$type: '$customer.id'}, ['missing', 'null', 'undefined', 'array']]}}]}, '$customer.id', '$customer']}, items: {$cond: [{$isArray: '$items'}, {$size: '$items'}, '$items']}}}, {$merge: {into: 'orders', on: '_id', whenMatched: 'replace', whenNotMatched: 'insert'}}])
-	// 3 commands, all matching documents written - rerunnable
+	// 3 commands, as many documents written as match - rerunnable
 	// orders {_id: 1, customer: 'ann', items: 2} <nil>
 	// orders {_id: 2, customer: 'ann', items: 1} <nil>
 	// customers {_id: 'ann', city: 'Rome'} <nil>

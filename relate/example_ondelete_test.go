@@ -103,7 +103,7 @@ func ExampleOnDelete() {
 	// db.shelves.updateMany({books: {$in: ['b1', 'b2']}}, {$pullAll: {books: ['b1', 'b2']}})
 	// db.books.deleteMany({_id: {$in: ['b1', 'b2']}, 'pub-id': {$in: ['mspress']}})
 	// db.publishers.deleteMany({_id: {$in: ['mspress']}})
-	// 4 commands, all matching documents written, by _id_, books_1
+	// 4 commands, as many documents written as match, by _id_, books_1
 	// 6 documents deleted or changed, <nil>
 	// [{mary [b3]}] <nil>
 }
