@@ -69,7 +69,7 @@ func TestNewCollectionPanics(t *testing.T) {
 		{func() { model.NewCollection[twoMaps, string]("x") }, "can be inlined", "the driver refuses it at the first insert"},
 		{func() { model.NewCollection[inItself, string]("x") }, "contains itself inline", "the driver overflows its stack"},
 		{func() { (&model.Collection[part, int32]{}).Docs().MustField("name") }, "zero Collection", "the zero Collection"},
-		{func() { core.NewReader[int64](parts.Docs(), "qty") }, "holds int32, not int64", "a reader of another type"},
+		{func() { core.NewReader[int64](parts.Docs(), "qty") }, "holds values of type int32, not int64", "a reader of another type"},
 	} {
 		e := catch(t, c.declare)
 		if e == nil || !strings.Contains(e.Problem, c.want) {

@@ -48,8 +48,8 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 		field, reasonIn, name string
 	}{
 		{bson.D(nil), "document", "nil", "a nil document"},
-		{bson.D{}, "_id", "has none", "an empty document"},
-		{d("a", 1), "_id", "has none", "no _id: the driver would invent one, another for each run"},
+		{bson.D{}, "_id", "is missing", "an empty document"},
+		{d("a", 1), "_id", "is missing", "no _id: the driver would invent one, another for each run"},
 		{of(nil), "_id", "empty", "a null _id"},
 		{of(""), "_id", "empty", "an empty string"},
 		{of(bson.ObjectID{}), "_id", "empty", "a zero ObjectID"},
@@ -121,8 +121,8 @@ func TestUpdateChecks(t *testing.T) {
 		update       bson.D
 		want, reason string
 	}{
-		{nil, "no operator", "nothing to do"},
-		{bson.D{}, "no operator", "nothing to do"},
+		{nil, "at least one update operator", "nothing to do"},
+		{bson.D{}, "at least one update operator", "nothing to do"},
 		{d("name", "x"), "use Replace to store a whole document", "a document where operators belong"},
 		{d("$set", d("a", 1), "name", "x"), "name: isn't an update operator", "both"},
 		{d("$", d("a", 1)), "isn't an update operator", "no operator's name"},

@@ -233,11 +233,11 @@ func TestPageRefused(t *testing.T) {
 		want string
 	}{
 		{second(parts.Find(nil).Page(ctx, db, "")), "limit: is missing"},
-		{second(skipping.Page(ctx, db, "")), "skip: a page is found by its token"},
+		{second(skipping.Page(ctx, db, "")), "skip: must be 0: a page is found by its token"},
 		{second(find.Sorted(d("qty", "text")).Page(ctx, db, "")), "must be 1 or -1"},
 		{second(find.Sorted(d("qty", 1, "qty", 1)).Page(ctx, db, "")), "is given twice: give each field once"},
 		{second(courses.Find(nil).Limited(1).Sorted(d("lessons.no", 1)).Page(ctx, db, "")), "is in an array"},
-		{second(projected.Sorted(d("qty", 1)).Page(ctx, db, "")), `leaves out "qty"`},
+		{second(projected.Sorted(d("qty", 1)).Page(ctx, db, "")), `must include "qty"`},
 		{second(find.Page(ctx, db, "x")), "isn't the token of a page: pass the token of the previous page, or \"\" for the first page"},
 		{second(find.Page(ctx, db, "AAAA")), "isn't the token of a page: pass the token of the previous page, or \"\" for the first page"},
 		{second(find.Page(ctx, db, first.Next[:len(first.Next)-4])), "isn't the token of a page: pass the token of the previous page, or \"\" for the first page"},

@@ -184,7 +184,7 @@ func TestPlanErr(t *testing.T) {
 		{model.Write{Collection: "parts"}, "needs a model", "no model"},
 		{model.Write{}, "needs a model", "the zero Write"},
 		{model.Write{Model: &mongo.DeleteOneModel{Filter: bson.D{}}}, "needs a collection", "no collection"},
-		{nil, "a step is nil", "no step"},
+		{nil, "is nil", "no step"},
 		{model.MergeInto{Collection: "a", Err: bad}, "bad input", "what a method refused"},
 		{model.MergeInto{Collection: "a"}, "must end in $merge or $out", "no pipeline"},
 		{mergeInto("a", d("$match", bson.D{})), "must end in $merge or $out", "a pipeline that writes nothing"},

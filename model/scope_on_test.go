@@ -20,7 +20,7 @@ type notADatabase struct{}
 func (notADatabase) Name() string          { return "x" }
 func (notADatabase) Client() *mongo.Client { return nil }
 
-// TestScopeRefused: a scope that can't hold, and what can't be kept under a scope, is refused before anything is sent.
+// TestScopeRefused: a scope that can't hold, and what can't run under a scope under a scope, is refused before anything is sent.
 func TestScopeRefused(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	monitor := modeltest.NewMonitor()
@@ -97,24 +97,24 @@ func TestScopeRefused(t *testing.T) {
 		"a $match of another":              {second(docs.Aggregate(mongo.Pipeline{d("$match", d("tenant", "b"))}).All(ctx, a)), "gives the tenant's field"},
 		"a joined $match of another":       {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$match", d("tenant", "b"))}))}).All(ctx, a)), "gives the tenant's field"},
 		"a move to another":                {second(docs.Update(1, d("$set", d("tenant", "b"))).Run(ctx, a)), "the scope gives this field its value"},
-		"$where":                           {second(docs.Find(d("$where", "true")).All(ctx, a)), "$where can't be kept"},
-		"$where in $or":                    {second(docs.Find(d("$or", bson.A{d("$where", "true")})).All(ctx, a)), "$where can't be kept"},
-		"$function":                        {second(docs.Find(d("$expr", d("$eq", bson.A{1, code}))).All(ctx, a)), "$function can't be kept"},
-		"$function in a pipeline":          {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$set", d("x", code))}).All(ctx, a)), "$function can't be kept"},
-		"$function within a facet":         {second(docs.Aggregate(mongo.Pipeline{d("$facet", d("f", bson.A{d("$set", d("x", code))}))}).All(ctx, a)), "$function can't be kept"},
-		"$accumulator":                     {second(docs.Aggregate(mongo.Pipeline{d("$group", d("_id", nil, "x", d("$accumulator", d())))}).All(ctx, a)), "$accumulator can't be kept"},
+		"$where":                           {second(docs.Find(d("$where", "true")).All(ctx, a)), "$where can't run under a scope"},
+		"$where in $or":                    {second(docs.Find(d("$or", bson.A{d("$where", "true")})).All(ctx, a)), "$where can't run under a scope"},
+		"$function":                        {second(docs.Find(d("$expr", d("$eq", bson.A{1, code}))).All(ctx, a)), "$function can't run under a scope"},
+		"$function in a pipeline":          {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$set", d("x", code))}).All(ctx, a)), "$function can't run under a scope"},
+		"$function within a facet":         {second(docs.Aggregate(mongo.Pipeline{d("$facet", d("f", bson.A{d("$set", d("x", code))}))}).All(ctx, a)), "$function can't run under a scope"},
+		"$accumulator":                     {second(docs.Aggregate(mongo.Pipeline{d("$group", d("_id", nil, "x", d("$accumulator", d())))}).All(ctx, a)), "$accumulator can't run under a scope"},
 		"$documents":                       {second(docs.Aggregate(mongo.Pipeline{d("$documents", bson.A{d("x", 1)})}).All(ctx, a)), "must be first"},
 		"$documents in a union":            {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("pipeline", bson.A{d("$documents", bson.A{})}))}).All(ctx, a)), "must be first"},
 		"$indexStats":                      {second(docs.Aggregate(mongo.Pipeline{d("$indexStats", d())}).All(ctx, a)), "must be first"},
-		"a stage nobody knows":             {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$peek", d())}).All(ctx, a)), "$peek can't be kept"},
-		"$function in a joined let":        {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "let", d("z", code)))}).All(ctx, a)), "$function can't be kept"},
-		"$function to start with":          {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "startWith", code))}).All(ctx, a)), "$function can't be kept"},
-		"$where on a graph":                {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("$where", "true")))}).All(ctx, a)), "$where can't be kept"},
-		"$function in a projection":        {second(projected(docs, d("x", code)).All(ctx, a)), "$function can't be kept"},
-		"$function in a returned document": {second(modified(docs, nil, d("x", code)).Run(ctx, a)), "$function can't be kept"},
-		"$function in a variable":          {second(modified(docs, d("x", code), nil).Run(ctx, a)), "$function can't be kept"},
-		"$function in an update":           {second(once(updateMany(d("_id", 1), mongo.Pipeline{d("$set", d("x", code))})).Run(ctx, a)), "$function can't be kept"},
-		"$function in a $merge":            {second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}, "whenMatched", bson.A{d("$set", d("x", code))}))).Run(ctx, tenantOnly)), "$function can't be kept"},
+		"a stage nobody knows":             {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$peek", d())}).All(ctx, a)), "$peek can't run under a scope"},
+		"$function in a joined let":        {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "let", d("z", code)))}).All(ctx, a)), "$function can't run under a scope"},
+		"$function to start with":          {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "startWith", code))}).All(ctx, a)), "$function can't run under a scope"},
+		"$where on a graph":                {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("$where", "true")))}).All(ctx, a)), "$where can't run under a scope"},
+		"$function in a projection":        {second(projected(docs, d("x", code)).All(ctx, a)), "$function can't run under a scope"},
+		"$function in a returned document": {second(modified(docs, nil, d("x", code)).Run(ctx, a)), "$function can't run under a scope"},
+		"$function in a variable":          {second(modified(docs, d("x", code), nil).Run(ctx, a)), "$function can't run under a scope"},
+		"$function in an update":           {second(once(updateMany(d("_id", 1), mongo.Pipeline{d("$set", d("x", code))})).Run(ctx, a)), "$function can't run under a scope"},
+		"$function in a $merge":            {second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}, "whenMatched", bson.A{d("$set", d("x", code))}))).Run(ctx, tenantOnly)), "$function can't run under a scope"},
 		"two pipelines in a $lookup":       {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is given twice"},
 		"two pipelines in a union":         {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("coll", "x", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is given twice"},
 		"two conditions on a graph":        {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("x", 1), "restrictSearchWithMatch", d("x", 1)))}).All(ctx, a)), "restrictSearchWithMatch is given twice"},

@@ -154,8 +154,6 @@ func slipDeclarations() []slip {
 		declares("a root that may be an id", func() {
 			paths.NewParentTree(model.NewCollection[slipNode, string]("nodes"), paths.TreeSpec{Parent: "parent", Order: "parent", Change: "change"})
 		}),
-			model.New("blog", slipList, denorm.NewBounded(slipPosts, "replies", denorm.BoundedSpec{Max: 3}))
-		}),
 		declares("a technique twice", func() { model.New("blog", slipList, slipList) }),
 		declares("a write past the version", func() { model.New("blog", slipList, slipGuard) }),
 		declares("a collection without a name", func() { model.NewCollection[slipPost, string]("") }),
