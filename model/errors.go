@@ -27,7 +27,7 @@ var (
 
 	// ErrTaken is wrapped by each error that says that something else is there already, under the same key, value or number. The
 	// server's own error for a duplicate key doesn't wrap it: [mongo.IsDuplicateKeyError] tells that one.
-	ErrTaken = errors.New("docmodel: already taken")
+	ErrTaken = errors.New("docmodel: taken already")
 
 	// ErrTransactional is returned by [Plan.Run] for a plan whose steps only make sense together.
 	// Use [Plan.RunTx], or set [PlanOptions.AllowPartial].

@@ -109,7 +109,7 @@ func ExampleJoinCollection() {
 	// - Azure Cosmos DB for RDBMS Users as author
 	// - William Wakefield as editor
 	// - Thomas Andersen as author
-	// true docmodel: step 1: authorships: another link connects 'a1' and 'b1': already taken
+	// true docmodel: step 1: authorships: another link connects 'a1' and 'b1': taken already
 	// db.authorships.updateOne({authorId: 'a1', bookId: 'b1'}, {$set: {role: 'illustrator'}})
 	// db.authorships.deleteOne({authorId: 'a2', bookId: 'b1'})
 }

@@ -34,7 +34,7 @@ func TestVersionedUncounted(t *testing.T) {
 			t.Errorf("stored %s", got)
 		}
 	})
-	for path, problem := range map[string]string{"version": "keeps", "ops": "keeps", "colour": "colour"} {
+	for path, problem := range map[string]string{"version": "the technique writes", "ops": "the technique writes", "colour": "colour"} {
 		testkit.WantPanic(t, path, problem, func() {
 			embed.NewVersioned(verLots, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{path}})
 		})

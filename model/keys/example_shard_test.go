@@ -65,13 +65,13 @@ func ExampleShard() {
 	fmt.Println(byDevice.Check(model.Entity(measurements, unique))[0])
 	// Output:
 	// {shardCollection: 'iot.measurements', key: {_id: 1}}
-	// - latest: all shards: the filter has no condition on _id, the first field of the shard key {_id: 1}
+	// - latest: all shards: the filter is empty: give at least one condition on _id, the first field of the shard key {_id: 1}
 	// - report: all shards
 	//   26 % stored,   0 % of what is new
 	//   26 % stored,   0 % of what is new
 	//   24 % stored,   0 % of what is new
 	//   24 % stored, 100 % of what is new
-	//   monotonic: 100 % of the later documents have keys above all earlier ones: what is new goes to the shard of the last range; hash _id, or put a field before it that spreads
+	//   monotonic: 100 % of the later documents have keys above all earlier keys: all new documents go to the shard of the last range; hash _id, or begin the key with a field of many values
 	// {shardCollection: 'iot.measurements', key: {device: 'hashed'}}
 	// - latest: one shard: the whole shard key {device: 'hashed'} is given
 	// - report: all shards
@@ -80,7 +80,7 @@ func ExampleShard() {
 	//   53 % stored,  53 % of what is new
 	//   10 % stored,  10 % of what is new
 	//   jumbo chunk: 1 of 42 keys: documents with the same key can't be split, and a chunk has 128 MiB: {device: 'd00'} has 2066 MiB; add a field to the key
-	//   frequent key: {device: 'd00'} has 33 % of the documents, more than one shard of 4: no balancing makes it less
+	//   frequent key: {device: 'd00'} has 33 % of the documents, more than one shard of 4: the balancer can't reduce that
 	//   hot shard: 53 % of the later documents go to one shard of 4
 	// {shardCollection: 'iot.measurements', key: {device: 1, at: 1}}
 	// - latest: targeted: a range of at in the shard key {device: 1, at: 1}
@@ -90,7 +90,7 @@ func ExampleShard() {
 	//   24 % stored,  24 % of what is new
 	//   24 % stored,  26 % of what is new
 	//   hot shard: 49 % of the later documents go to one shard of 4
-	// all shards: one _id, but not the whole shard key: the filter has no condition on device, the first field of the shard key {device: 1, at: 1}
+	// all shards: one _id, but not the whole shard key: the filter is empty: give at least one condition on device, the first field of the shard key {device: 1, at: 1}
 	// docmodel: a unique index under the shard key {device: 1, at: 1} must begin with its fields
 	// 	at index at_1 of measurements
 	// 	remedy: put device, at before its keys, or keep the values in a collection that is sharded by them, as a unique index table does

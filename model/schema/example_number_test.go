@@ -58,7 +58,7 @@ func ExampleNumber() {
 	doc, err := schema.DocumentFromJSON(text, risky)
 	fmt.Println(model.Shell(doc), err)
 	// Output:
-	// _id - integers beyond 2^53-1 lose their last digits
+	// _id - integers above 2^53-1 lose their last digits
 	// device - integers above 2^53-1 lose their last digits, and integers above 2^63-1 can't be stored
 	// price - encoding/json writes it as {"$numberDecimal": …}, which other readers don't know; as a number it has up to 34 digits, binary64 keeps 15
 	// 0 at risk then

@@ -127,7 +127,7 @@ func TestCompositeDeclarations(t *testing.T) {
 		"missing":             func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("town")) },
 		"another type":        func() { keys.NewComposite(residents, keys.Text("state"), keys.Int("city")) },
 		"no time":             func() { keys.NewComposite(residents, keys.Text("state"), keys.Time("city")) },
-		"isn't an ObjectID":         func() { keys.NewComposite(residents, keys.Text("state"), keys.ID("user")) },
+		"no ObjectID":         func() { keys.NewComposite(residents, keys.Text("state"), keys.ID("user")) },
 		"a name of a dollar":  func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("$x").KeyOnly()) },
 		"another order":       func() { keys.NewDocumentKey(at, keys.Text("city"), keys.Text("state")) },
 		"not in the _id":      func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("town")) },

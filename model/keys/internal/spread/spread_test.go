@@ -373,8 +373,8 @@ func TestDeclarations(t *testing.T) {
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("no parts", declare("day", keys.SpreadSpec{}), "Parts is 0", "events.day", "1 to 1000"),
 		testkit.Wrong("too many parts", declare("day", keys.SpreadSpec{Parts: 1001}), "Parts is 1001", "events.day", "1 to 1000"),
-		testkit.Wrong("the _id", declare("_id", keys.SpreadSpec{Parts: 4}), "the _id", "events._id", "field of its own"),
-		testkit.Wrong("no string", declare("at", keys.SpreadSpec{Parts: 4}), "is a int", "events.at", "string"),
+		testkit.Wrong("the _id", declare("_id", keys.SpreadSpec{Parts: 4}), "the _id", "events._id", "another field"),
+		testkit.Wrong("no string", declare("at", keys.SpreadSpec{Parts: 4}), "is of type int", "events.at", "string"),
 		testkit.Wrong("an array", func() { keys.NewSpread(lists, "days", keys.SpreadSpec{Parts: 4}) }, "in an array", "lists.days", "isn't in an array"),
 		testkit.Wrong("Was twice", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{4}}), "4 twice", "events.day", "once"),
 		testkit.Wrong("Was below 0", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{-1}}), "-1", "events.day", "1 to 1000"),
@@ -385,7 +385,7 @@ func TestDeclarations(t *testing.T) {
 				Day  string   `bson:"day"`
 				Days []string `bson:"days,omitempty"`
 			}, string]("x"), "day", keys.SpreadSpec{Parts: 4, By: "days"})
-		}, "in an array", "x.day", "outside"),
+		}, "in an array", "x.day", "in an array"),
 		testkit.Wrong("no direction", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("at", 3)}}), "sorts at by 3", "events.day", "1 or -1"),
 		testkit.Wrong("Order twice", declare("day", keys.SpreadSpec{Parts: 4, Order: append(order, order...)}), "twice", "events.day", "once"),
 		testkit.Wrong("Order by the key", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("day", 1)}}), `by "day"`, "events.day", "other than"),
