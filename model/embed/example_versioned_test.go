@@ -78,5 +78,5 @@ func ExampleVersioned() {
 	// applied false
 	// not sent true
 	// already false
-	// docmodel: step 1: carts {_id: 'c1'}: the document is there, and the condition of the write doesn't hold
+	// docmodel: step 1: carts {_id: 'c1'}: the document exists, but the condition of the write doesn't hold
 }

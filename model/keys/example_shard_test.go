@@ -65,7 +65,7 @@ func ExampleShard() {
 	fmt.Println(byDevice.Check(model.Entity(measurements, unique))[0])
 	// Output:
 	// {shardCollection: 'iot.measurements', key: {_id: 1}}
-	// - latest: all shards: the filter is empty: give at least one condition on _id, the first field of the shard key {_id: 1}
+	// - latest: all shards: the filter has no condition on _id, the first field of the shard key {_id: 1}
 	// - report: all shards
 	//   26 % stored,   0 % of what is new
 	//   26 % stored,   0 % of what is new
@@ -90,7 +90,7 @@ func ExampleShard() {
 	//   24 % stored,  24 % of what is new
 	//   24 % stored,  26 % of what is new
 	//   hot shard: 49 % of the later documents go to one shard of 4
-	// all shards: one _id, but not the whole shard key: the filter is empty: give at least one condition on device, the first field of the shard key {device: 1, at: 1}
+	// all shards: one _id, but not the whole shard key: the filter has no condition on device, the first field of the shard key {device: 1, at: 1}
 	// docmodel: a unique index under the shard key {device: 1, at: 1} must begin with its fields
 	// 	at index at_1 of measurements
 	// 	remedy: put device, at before its keys, or keep the values in a collection that is sharded by them, as a unique index table does

@@ -261,7 +261,7 @@ func TestUpgradeInterleaved(t *testing.T) {
 		{"edit", "edit"}, {"edit", "migration"}, {"edit", "old code counts"}, {"edit", "old code renames"},
 		{"migration", "migration"}, {"migration", "old code counts"}, {"migration", "old code renames"},
 	} {
-		t.Run(pair[0]+"read_test.go:339: elements go that have unknown fields: // refused: docmodel: people: _id 'a', no version: lines would get more or fewer elements, but these have fields that aren't in the document's version"+pair[1], func(t *testing.T) {
+		t.Run(pair[0]+" and "+pair[1], func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				OnServer: 2,
 				Seed: func(ctx context.Context, db *mongo.Database) error {

@@ -245,7 +245,7 @@ func TestVersionErrors(t *testing.T) {
 		is                   error
 		strict               bool
 	}{
-		{"newer", `{"_id":1,"v":4}`, "docmodel: people: _id 1, version 4: the version is newer than this program knows: the newest version is 3", schema.ErrNewer, false},
+		{"newer", `{"_id":1,"v":4}`, "docmodel: people: _id 1, version 4: the version is newer than this program supports: the newest version is 3", schema.ErrNewer, false},
 		{"older than the first", `{"_id":1,"v":0}`, "docmodel: people: _id 1, version 0: the first version is 1", nil, false},
 		{"a text", `{"_id":1,"v":"1"}`, "docmodel: people: _id 1, version '1': the version isn't an integer", nil, false},
 		{"a fraction", `{"_id":1,"v":1.5}`, "docmodel: people: _id 1, version 1.5: the version isn't an integer", nil, false},
