@@ -166,7 +166,7 @@ func wantDeclarationError(t *testing.T, reason string, f func()) {
 
 // What is opaque is said.
 func TestOpaque(t *testing.T) {
-	want := map[string]string{"any": "interface {} is anything", "meta": "bson.M is a document with any fields"}
+	want := map[string]string{"any": "interface {} can be any value", "meta": "bson.M is a document with any fields"}
 	if got := plain.Opaque(); !maps.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}

@@ -108,7 +108,7 @@ func ExampleVersions() {
 	// {"_id": "nosql","price": {"cents": {"$numberInt":"2500"},"currency": "EUR"},"shelf": "B7","authors": ["Sadalage","Fowler"],"schemaVersion": {"$numberInt":"3"}} <nil>
 	// 1 1 <nil>
 	// version 3 3 <nil>
-	// docmodel: books: _id 'sicp', version 4: the version is newer than this program knows: the newest version is 3
+	// docmodel: books: _id 'sicp', version 4: the version is newer than this program supports: the newest version is 3
 }
 
 func rawBook(id string, version int32) bson.Raw {

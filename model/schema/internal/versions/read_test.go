@@ -324,10 +324,10 @@ func TestUpgrade(t *testing.T) {
 			`{"_id":"a","n":1,"lines":[{"k":"x","u":1,"l":1},{"w":2,"k":"yy","l":2}],"first":"Ann","v":3}`, ""},
 		{"elements go where nothing is lost", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop"},{"k":"x"}]}`,
 			`{"_id":"a","n":1,"lines":[{"k":"x","l":1}],"first":"Ann","v":3}`, ""},
-		{"elements go that have unknown fields", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1},{"k":"x"}]}`, "", "lines gets more or fewer elements"},
-		{"all elements go that have unknown fields", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1}]}`, "", "lines is taken away"},
-		{"an unknown field has a new field's name", `{"_id":"a","name":"Ann","n":1,"first":"other"}`, "", "first is there already"},
-		{"and so it is below", `{"_id":"a","name":"Ann","n":1,"home":{"street":"S","lane":"L"}}`, "", "home.lane is there already"},
+		{"elements go that have unknown fields", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1},{"k":"x"}]}`, "", "lines would get more or fewer elements"},
+		{"all elements go that have unknown fields", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1}]}`, "", "lines would be removed"},
+		{"an unknown field has a new field's name", `{"_id":"a","name":"Ann","n":1,"first":"other"}`, "", "first exists already"},
+		{"and so it is below", `{"_id":"a","name":"Ann","n":1,"home":{"street":"S","lane":"L"}}`, "", "home.lane exists already"},
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
