@@ -174,7 +174,7 @@ func slipValues() []slip {
 		refuses("a filter by a field that doesn't exist", slipPosts.Find(bson.D{{Key: "autor", Value: "ann"}}).Err),
 		refuses("a filter by a value of another type", slipPosts.Find(bson.D{{Key: "title", Value: 7}}).Err),
 		refuses("a sort by a field that doesn't exist", slipPosts.Find(nil).Sorted(bson.D{{Key: "titel", Value: 1}}).Err),
-		refuses("a page after too many values", slipPosts.Find(nil).Sorted(bson.D{{Key: "title", Value: 1}}).After(1, 2).Err),
+		refuses("a page after too few values", slipPosts.Find(nil).Sorted(bson.D{{Key: "title", Value: 1}}).After("Go").Err),
 		refuses("an update without an operator", slipPosts.Update("go", bson.D{{Key: "title", Value: "Go"}}).Err),
 		refuses("an empty update", slipPosts.Update("go", bson.D{}).Err),
 		refuses("an update of a typo", slipGuard.Update("go", 3, set("titel", "Go"), testkit.Token(1)).Err),

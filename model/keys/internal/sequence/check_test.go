@@ -41,7 +41,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 		}
 		for _, f := range behind {
 			owner, n, err := seqDaily.Parse(f.ID.StringValue())
-			if err != nil || !want[owner] || n != 12 || f.Detail.Lookup("owner").StringValue() != owner || !strings.Contains(f.Problem, "has number 12, and the counter holds ") {
+			if err != nil || !want[owner] || n != 12 || f.Detail.Lookup("owner").StringValue() != owner || !strings.Contains(f.Problem, "has number 12, but the counter holds ") {
 				t.Errorf("%q: %v", owner, f)
 			}
 		}
