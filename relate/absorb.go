@@ -9,7 +9,7 @@ import (
 )
 
 // AbsorbSpec says how [NewAbsorb] finds an owner's documents. Set either Refs or Parent.
-// Key, Parent and Order are field names, not dotted paths.
+// Key, Parent and Order are names without dots.
 type AbsorbSpec struct {
 	Refs   string // path in the owners that lists the documents' ids, or is one id
 	Parent string // field of the documents with the owner's _id; it isn't embedded
@@ -26,21 +26,19 @@ type AbsorbSpec struct {
 // NewAbsorb declares the [Migration] that moves documents into their owners, as an
 // embedded array or subdocument: the reverse of [NewExtract].
 //
-// Copy embeds each owner's documents in order. It reports owners that would exceed 16
-// MiB, and ids without a document.
+// Copy embeds each owner's documents in order. It reports owners that would exceed
+// 16 MiB, and ids without a document.
 //
 // Drop unsets each list that agrees with the embedded elements. Then it deletes documents
 // that are embedded unchanged and that no owner lists. With Parent, it deletes the
 // documents of each owner that embeds them unchanged. A document that changed since it
 // was read stays.
 //
-// Indexes returns the indexes that find an owner's documents, or a document's owners.
 // NewAbsorb panics as [NewExtract] does, and if Refs and Order are given.
 //
-// Cost of a batch: the read of the whole owners and of their documents, and one update
-// command for the owners that differ; deleting costs one command.
+// Cost: see [Migration.Copy]; it reads the whole owners.
 //
-// Source: "when to embed", person and addresses (seeds 000, 004).
+// Source: "when to embed" (seeds 000, 004).
 func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Migration {
 	place := core.Place("NewAbsorb of " + owners.Name() + "." + path)
 	spec.Key = cmp.Or(spec.Key, "_id")

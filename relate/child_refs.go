@@ -11,12 +11,10 @@ import (
 // ChildRefs is a list of ids of children in a parent document: product.parts. The list is
 // an array of ids ("parts"), or an array of documents with one id each
 // ("holdings.stockId"), and keeps its order. Several parents may list the same child.
-//
-// Writes of one parent are idempotent. Running them returns model.ErrNotFound if the
+// Writes of one parent are idempotent. Running one returns model.ErrNotFound if the
 // parent doesn't exist.
 //
-// Source: one-to-many by an array of references, "6 Rules of Thumb for MongoDB Schema
-// Design", part 1 (seed 004);
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 //
 // Indexes returns the index on the list, which finds a child's parents.
@@ -30,8 +28,7 @@ type ChildRefs[P, PK, C, CK any] struct {
 }
 
 // NewChildRefs declares that path in the parents is a list of ids of children. It panics
-// with a [*model.DeclarationError] if it isn't, or if a nil slice is stored as null,
-// because $addToSet fails on null.
+// with a [*model.DeclarationError] if it isn't, or if it stores a nil slice as null.
 func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
 	children.Docs().MustField("_id")
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: core.NewReader[CK](parents.Docs(), path)}
@@ -50,18 +47,17 @@ func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 }
 
 // AddElement returns the write that appends an element with an id and other fields to a
-// list of documents: {stockId, numberHeld}. element has the array's element type, or is a
-// pointer to it; if that type isn't known, any document. An id that is listed already
-// changes nothing.
+// list of documents: {stockId, numberHeld}. element has the array's element type, if that
+// is known, or is a pointer to it. A listed id is ignored.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
 	return r.in.AddElement(parent, element, new(CK))
 }
 
-// InsertAt returns the write that inserts an id at a position of a parent's list. 0 is
-// the first, negative positions count from the end, and positions past the end append. An
-// id that is listed already changes nothing.
+// InsertAt returns the write that inserts an id at a position of a parent's list.
+// Negative positions count from the end, and positions past the end append. A listed id
+// is ignored.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
@@ -85,8 +81,8 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 }
 
 // Reorder returns the write that replaces the list was, as it was read, by the list
-// becomes. Running it returns model.ErrStale if the stored list has changed. A list of
-// documents is refused.
+// becomes. Running it returns model.ErrStale if the list has changed. A list of documents
+// is refused.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
@@ -95,7 +91,7 @@ func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Wr
 
 // InsertChild returns the plan that stores a new child and then lists it in a parent. It
 // can be run again. A crash in between, or a missing parent (model.ErrNotFound), leaves a
-// child that no parent lists.
+// child that isn't listed.
 //
 // Cost: two commands, two documents.
 func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
@@ -107,8 +103,8 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 }
 
 // DeleteChild returns the plan that removes a child from every list and then deletes it.
-// It can be run again. A crash in between leaves a child that no parent lists. A parent
-// that lists the child in between keeps a dangling reference.
+// It can be run again. A crash in between leaves a child that isn't listed. A parent that
+// lists the child in between keeps a dangling reference.
 //
 // Cost: two commands that write the child and every document that lists it.
 func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {

@@ -15,7 +15,7 @@ func (r *ChildRefs[P, PK, C, CK]) listed(parent *P) []CK {
 }
 
 // Children returns the query of the children that a parent in memory lists, each once, in
-// no defined order. It skips ids without a document.
+// no defined order.
 //
 // Cost: one command, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
@@ -27,7 +27,7 @@ func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
 }
 
 // ChildrenOf returns the children of a parent by the parent's id, in stored order, with
-// duplicates. It skips ids without a document. A missing parent has no children.
+// duplicates. A missing parent has no children.
 //
 // Cost: one command; the server looks each child up by _id.
 func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {

@@ -16,20 +16,18 @@ import (
 //
 // A repair filters for the missing id, so it never touches a reference that was changed
 // meanwhile. It can't test whether the target, another document, is still missing. A job
-// therefore looks twice, one Age apart, the second time right before it writes. It misses
-// a target that is stored in the last round trip, also in a transaction. To avoid this
-// race, store targets before references, and never reuse an id.
+// therefore looks twice, one Age apart, the second time right before it writes. It
+// overlooks a target that is stored in the last round trip, also in a transaction. To
+// avoid this race, store targets before references, and never reuse an id.
 //
-// Source: foreign keys as weak links, "Hoe zit het met refererende sleutels", seed 003;
-// seed 000.
+// Source: "Hoe zit het met refererende sleutels", seed 003; seed 000.
 //
-// Indexes returns the index on the path, which finds the documents with given ids.
+// Indexes returns the index on the path.
 //
-// Checks returns one check of dangling references, in the order of the documents' _id,
-// each id of a document once. It skips null, the empty id and missing fields. With
-// ReportOnly it can't repair. A value that can't be an _id (a regular expression, an
-// array) refuses the plan, and a job leaves it. The Age is one minute: use more if a plan
-// of the application takes longer from a reference to its target.
+// Checks returns one check of dangling references, in the order of the documents' _id. It
+// skips null, the empty id and missing fields. A value that can't be an _id (a regular
+// expression, an array) refuses the plan, and a job leaves it. The Age is one minute: use
+// more if a plan of the application takes longer from a reference to its target.
 //
 // Cost: the check reads every document, and the server looks up its ids by _id.
 // [model.Check.In] narrows the check by [Dangling.Indexes]. Repairs write one document
@@ -42,7 +40,7 @@ type Dangling[D, DK, T, TK any] struct {
 	in   *dangling.Dangling
 }
 
-// DanglingSpec says how a [Dangling] reads and repairs. The zero value only reports.
+// DanglingSpec contains the options of a [Dangling]. The zero value only reports.
 type DanglingSpec struct {
 	Repair RepairPolicy // the default is ReportOnly
 
@@ -51,7 +49,7 @@ type DanglingSpec struct {
 	ReplaceBy any
 
 	// List is the path of the array, if the documents' type doesn't show it (bson.D for
-	// example); "" then means a single id.
+	// example).
 	List string
 }
 
@@ -93,10 +91,10 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 
 // Missing returns each id that no document has, with the number of documents that contain
-// it, most frequent first. It reads the documents that match filter; nil means all.
+// it, most frequent first. It reads the documents that match filter.
 //
-// Cost: one command that looks each id up by _id once. Many million ids need
-// ReadOptions.AllowDiskUse.
+// Cost: one command that reads these documents and looks each id up once. Many million
+// ids need ReadOptions.AllowDiskUse.
 func (d *Dangling[D, DK, T, TK]) Missing(filter bson.D) *model.Aggregate[Count[bson.RawValue]] {
 	return model.AggregateAs[Count[bson.RawValue]](d.docs, d.in.Missing(filter))
 }

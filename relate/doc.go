@@ -17,35 +17,30 @@
 //
 // # Declarations
 //
-// A constructor panics with a [*model.DeclarationError], which contains the remedy, if a
-// path doesn't exist, crosses an array that it must not cross, or has another type than
-// the ids it should contain, and if a spec contradicts itself.
+// A constructor panics with a [*model.DeclarationError] if a path doesn't exist, crosses
+// an array that it must not cross, or has another type than its ids, or if a spec is
+// invalid.
 //
 // # Costs
 //
-// Each method says how many commands it sends and how many documents it writes. A write
-// that matches nothing sends up to three more commands to find out why. Queries use the
-// indexes that the technique declares, or _id. Checks read whole collections unless
-// [model.Check.In] narrows them. A check looks up the related documents of each document,
-// usually by _id.
+// Queries use the indexes that the technique declares, or _id. A write that matches
+// nothing sends up to three more commands to find out why. Checks read whole collections
+// unless [model.Check.In] narrows them.
 //
 // # Consistency
 //
 // A reference and its target are two documents, so one can exist without the other. The
 // plans of this package write the child before the reference, and delete the reference
 // before the child. A crash therefore leaves a child that no document lists, not a
-// reference to a missing document. A method that can leave something else says so.
+// reference to a missing document.
 //
-// A relation that both sides store is two documents. With bare ids, two concurrent
-// operations on one pair can leave the link on one side only. The checks find and repair
-// this difference, and a transaction prevents it. With versioned elements one side
-// decides by a compare-and-set: see [Link].
+// Two sides of a relation can differ after concurrent operations: see [TwoWay]. With
+// versioned elements they can't: see [Link].
 //
 // # Limits
 //
 // A list of ids shares the 16 MiB of its document: some thousand ids are fine. For more,
-// use a parent reference or a join collection (rule three of the MongoDB blog's six rules
-// of thumb).
+// use a parent reference or a join collection.
 //
 // Ids are compared as BSON values: an int32 equals an int64, and a string never equals an
 // ObjectID.

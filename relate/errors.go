@@ -7,8 +7,7 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// ErrDropping is returned by a running Copy after the migration's Drop has begun: the old
-// form is no longer complete.
+// ErrDropping is returned by a Copy after the migration's Drop has begun.
 var ErrDropping = migrate.ErrDropping
 
 // ErrPresent is returned by a migration's first Copy if the new form contains data

@@ -8,22 +8,22 @@ import (
 )
 
 // ExtractSpec says what elements become. Set either Key or ID, and either Refs or Parent.
-// Key, Parent, Order and Mark are field names, not dotted paths. Elements must not
-// contain fields with the names Parent, Order or Mark, nor an _id that isn't the Key.
+// Key, Parent, Order and Mark are names without dots. Elements must not contain fields
+// with the names Parent, Order or Mark, nor an _id that isn't the Key.
 type ExtractSpec[OK, CK any] struct {
 	// Key is the field of an element that becomes the document's _id. It is unique over
 	// all owners.
 	Key string
 
 	// ID returns the _id for an element: the same for the same arguments, and no id
-	// twice. If it uses the position, an element that moves becomes another document.
+	// twice.
 	ID func(owner OK, position int, element bson.Raw) (CK, error)
 
 	Refs   string // path in the owners that lists the documents' ids, or is one id
 	Parent string // field of the documents with the owner's _id
 
 	// Order is the field that stores an element's position, from 0. With neither Order
-	// nor Refs, the order is lost without a report.
+	// nor Refs, the order is lost.
 	Order string
 
 	Mark      string // field that marks a copy until Drop; "" means "extracted"
@@ -44,13 +44,11 @@ type ExtractSpec[OK, CK any] struct {
 // Drop unsets an owner's elements if the documents agree and the elements haven't changed
 // since they were read. Then it removes the marks.
 //
-// NewExtract panics with a [*model.DeclarationError] on an invalid path or spec. Indexes
-// returns the index that finds an owner's documents, or a document's owner.
+// NewExtract panics with a [*model.DeclarationError] on an invalid path or spec.
 //
-// Cost of a batch: the read of the owners and of their documents, and at most three write
-// commands (replace, insert, update owners) for what differs.
+// Cost: see [Migration.Copy]; a batch sends at most three write commands.
 //
-// Source: unbounded comments, "when to reference" (seed 000).
+// Source: "when to reference" (seed 000).
 func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Migration {
 	place := core.Place("NewExtract of " + owners.Name() + "." + path)
 	f := migrate.Forms{Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key}

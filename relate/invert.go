@@ -15,9 +15,8 @@ type InvertSpec struct {
 	// list, from 0. "" stores no position: lists are then sorted by _id.
 	Order string
 
-	// FirstWins gives a child that several parents list to the parent with the least _id.
-	// The other lists count as agreeing, and are dropped. By default the child gets no
-	// parent and is reported.
+	// FirstWins gives a child that several parents list to the parent with the least _id,
+	// and drops the other lists. By default the child gets no parent and is reported.
 	FirstWins bool
 
 	Overwrite bool   // see ErrPresent
@@ -28,10 +27,9 @@ type InvertSpec struct {
 // child ids in the parent (publisher.books) to a parent's id in each child (book.pub-id),
 // or back (ToLists).
 //
-// A child can have one parent only. A child that several parents list isn't copied (see
-// [InvertSpec].FirstWins); a child that a parent lists twice is stored once. Drop keeps
-// such lists. A dry run of Copy reports shared children; Verify and Drop also report
-// duplicates.
+// A child that several parents list isn't copied (see [InvertSpec].FirstWins); a child
+// that a parent lists twice is stored once. Drop keeps such lists. A dry run of Copy
+// reports shared children; Verify and Drop also report duplicates.
 //
 // To references, Copy stores in each child its parent's id and its position, and unsets
 // both if no parent lists the child. It reads the parents, with their whole lists, by the
@@ -47,10 +45,9 @@ type InvertSpec struct {
 // NewInvert panics with a [*model.DeclarationError] on an invalid path or spec. Indexes
 // returns the indexes on the list, and on the reference with the order.
 //
-// Cost of a batch: one read of its documents, one or two of the other side by an index,
-// and one update command for the documents that differ.
+// Cost: see [Migration.Copy]; a batch sends one update command.
 //
-// Source: "where do you store the relationship", publisher and books (seed 000).
+// Source: "where do you store the relationship" (seed 000).
 func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, children *model.Collection[C, CK], ref string, spec InvertSpec) *Migration {
 	v := &migrate.Inversion{
 		Parents: parents.Name(), Children: children.Name(), List: list, Ref: ref,

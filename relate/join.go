@@ -10,13 +10,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Join loads the documents that many parents refer to, as a join in the application. The
-// ids are a list (product.parts), fields of a list's elements
-// (portfolio.holdings.stockId), or single (logmsg.host). It fetches each id once, with
-// $in on _id in chunks that fit a command.
+// Join loads the documents that many parents refer to. The ids are a list
+// (product.parts), fields of a list's elements (portfolio.holdings.stockId), or single
+// (logmsg.host). It fetches each id once, with $in on _id in chunks that fit a command.
 //
-// Source: "application-level joins", "6 Rules of Thumb for MongoDB Schema Design", parts
-// 1 and 3 (seed 004); seed 002 §3.
+// Source: "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3 (seed 004); seed
+// 002 §3.
 type Join[P, PK, C any, CK comparable] struct {
 	parents  *model.Collection[P, PK]
 	children *model.Collection[C, CK]

@@ -11,20 +11,17 @@ import (
 )
 
 // JoinCollection is a many-to-many relation with one document, the link, for each pair:
-// an author wrote a book in some role. Links can have fields of their own, and neither
-// side grows with its links. An operation on one link is atomic. Reads report a missing
-// document at an end of a link, and [OnDelete] deletes the links of a deleted document.
+// an author wrote a book in some role. Links can have fields of their own. Operations on
+// one link are atomic. A document at an end of a link can be missing, unless [OnDelete]
+// deletes the links too.
 //
-// Source: authors and books by joining documents, seeds 000 and 003; likes with their
-// time, seed 001.
+// Source: seeds 000 and 003; likes, seed 001.
 //
-// Indexes returns the unique index on the pair, and for each side the compound index that
-// serves its links newest first. Without the unique index, two concurrent writers can
-// store two links of one pair.
+// Indexes returns the unique index on the pair, without which concurrent writers can link
+// a pair twice, and for each side the index that serves its links newest first.
 //
 // Checks returns one check for links with a missing left document, and one for the right
-// side. The repair deletes the link. For another repair, declare a [Dangling] of the
-// path. Cost and Age are as in [Dangling].
+// side. The repair deletes the link. Cost and Age are as in [Dangling].
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
 
@@ -45,7 +42,7 @@ type JoinCollectionSpec struct {
 
 // NewJoinCollection declares that each document of links connects one document of lefts,
 // by its id at leftPath, with one of rights, by its id at rightPath. It panics with a
-// [*model.DeclarationError] on an invalid path, also within _id or an array.
+// [*model.DeclarationError] on an invalid path.
 func NewJoinCollection[L, LK, A, AK, B, BK any](
 	links *model.Collection[L, LK], leftPath string, lefts *model.Collection[A, AK], rightPath string, rights *model.Collection[B, BK],
 	spec JoinCollectionSpec,
@@ -84,8 +81,8 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 }
 
 // Ensure returns the plan that stores each link unless its pair is linked. An existing
-// link keeps its fields and its _id. It can be run again, and of two concurrent plans one
-// stores the link. A pair that is given twice refuses the plan.
+// link keeps its fields and its _id. It can be run again, also concurrently. A pair that
+// is given twice refuses the plan.
 //
 // Cost: as [JoinCollection.Link]; it writes the missing links.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(links ...L) model.Plan {
@@ -114,9 +111,9 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Unlink(left AK, right BK) model.Wr
 }
 
 // Update returns the write that applies update operators to the link of a pair. Running
-// it returns model.ErrNotFound if the pair isn't linked. An update of _id or of an id of
-// the pair is refused: use [JoinCollection.Move]. It can be run again if its operators
-// are idempotent.
+// it returns model.ErrNotFound if the pair isn't linked. An update of _id or the pair's
+// ids is refused: use [JoinCollection.Move]. It can be run again if its operators are
+// idempotent.
 //
 // Cost: as [JoinCollection.Unlink].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update bson.D) model.Write {

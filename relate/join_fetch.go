@@ -194,7 +194,7 @@ func sizeOf[K any](id K) int {
 	}
 	raw, err := bson.Marshal(bson.D{{Key: "", Value: id}})
 	if err != nil {
-		return key // the command reports it
+		return key // the command returns the error
 	}
 	return len(raw) + key
 }

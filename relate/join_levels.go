@@ -39,7 +39,7 @@ func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db model.DB, parents
 	}
 	at := map[CK]int{}
 	var children []C
-	ids := make([][]int, len(joined)) // of each parent's children, in children
+	ids := make([][]int, len(joined)) // for each parent, the indexes of its children in children
 	for i, p := range joined {
 		for j := range p.Children {
 			id, err := l.first.children.ID(&p.Children[j])

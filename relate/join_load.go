@@ -14,7 +14,7 @@ import (
 )
 
 // Load joins parents that are in memory. The result has one entry for each parent, in
-// their order. It returns the context's error soon after the context ends.
+// their order.
 //
 // Cost: ⌈unique ids / ChunkIDs⌉ commands; more if a chunk exceeds ChunkBytes, a reply
 // exceeds 16 MB or Options.BatchSize is set. With a Filter, Load looks up the ids without
@@ -55,8 +55,7 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P)
 }
 
 // Each joins a stream of parents, Batch of them at a time, with memory for one batch and
-// its children. An error ends the sequence. It can be ranged over as often as parents
-// can.
+// its children. An error ends the sequence.
 //
 // Cost: as [Join.Load], for each batch.
 func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
@@ -124,8 +123,8 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 // refused, because a pipeline can't fail.
 //
 // Cost: one command. The server looks up each parent's ids anew, twice with a Filter, and
-// orders each list in the square of its length. A parent and its children must fit 16
-// MiB. A Sort needs MongoDB 5.2.
+// orders each list in the square of its length. A parent and its children must fit
+// 16 MiB. A Sort needs MongoDB 5.2.
 func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, C, CK]] {
 	var fields bson.D
 	if j.spec.Fields {

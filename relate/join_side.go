@@ -9,8 +9,7 @@ import (
 )
 
 // A JoinSide is one side of a [JoinCollection]: links (L) connect its documents (D) with
-// documents of the other side (O). [JoinCollection.Left] and [JoinCollection.Right]
-// return it. All methods are served by [JoinCollection.Indexes].
+// documents of the other side (O). All methods are served by [JoinCollection.Indexes].
 type JoinSide[L, LK, D, K, O any] struct {
 	links *model.Collection[L, LK]
 	in    joincollection.Side
@@ -31,7 +30,7 @@ func (s JoinSide[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 // side. after is the last link of the previous page, or nil for the first page. n is the
 // number of links, 0 for all.
 //
-// Cost: one command that reads the returned links, with a lookup by _id for each.
+// Cost: one command, with a lookup by _id for each link.
 func (s JoinSide[L, LK, D, K, O]) Others(id K, after *L, n int64) *model.Aggregate[Linked[L, O]] {
 	f := s.Links(id)
 	if after != nil && f.Err == nil {

@@ -23,10 +23,9 @@ import (
 //  2. changes the deciding document, if that still has the version that was read.
 //
 // When the operation returns nil, both sides agree, also after a crash and a retry with
-// other operations in between. A crash between the steps leaves a link that the deciding
-// document doesn't contain. A retry with the same token finishes the operation. The
-// checks finish it too, or remove the link if another operation has changed the deciding
-// document.
+// other operations in between. A crash between the steps leaves a half-link. A retry with
+// the same token finishes the operation. The checks finish it too, or remove the
+// half-link if another operation has changed the deciding document.
 //
 // op is the operation's token: a new bson.ObjectID for each operation, the same for each
 // retry, and bson.NilObjectID for bare ids.

@@ -11,25 +11,25 @@ import (
 // ManyToMany is a relation that both sides list: an author lists books, and a book lists
 // authors.
 //
-// With bare ids, concurrently linking and unlinking one pair can leave the link on one
-// side only. Checks repairs this, and a transaction prevents it. With versioned links
-// (elements of type [Link], and a version in the left document) the left document
-// decides, and no race leaves a half-link.
+// With bare ids, concurrent operations on one pair can leave the link on one side only.
+// Checks repairs this, and a transaction prevents it. With versioned links (elements of
+// type [Link], and a version in the left document) the left document decides, and no race
+// leaves a half-link.
 //
-// Source: many-to-many by lists on both sides, seeds 000 and 003.
+// Source: seeds 000 and 003.
 //
-// Indexes returns the index on each list, which finds the other side's documents.
+// Indexes returns the index on each list.
 //
 // Checks returns one check of the left documents and one of the right documents. They
 // find ids of documents that are missing or don't list back. Repairs trust the left side,
-// or with TrustRight the right side. They add a link that only the trusted side lists,
-// and remove a link that only the other side lists. They always remove ids of missing
+// or with TrustRight the right side: they add a link that only this side lists, and
+// remove a link that only the other side lists. They always remove ids of missing
 // documents. They ignore bounds, except that of the left list of versioned links.
 //
 // For versioned links, a first check finds operations that haven't decided, and its
 // repair decides: the left document lists the right one or, if its list is full,
-// increments its version. The first operation found wins. The last check removes the
-// links of the others. Age and cost are as in [TwoWay].
+// increments its version. The last check removes the links of other operations. Age and
+// cost are as in [TwoWay].
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -42,7 +42,7 @@ type ManyToMany[L, LK, R, RK any] struct {
 // ManyToManySpec contains the options of a [ManyToMany]. The zero value is for bare ids.
 type ManyToManySpec struct {
 	// Version is the path of an int64 in the left documents that counts the changes of
-	// their list. It is required for versioned links, and refused for bare ids.
+	// their list. Only versioned links need it.
 	Version string
 
 	MaxLeft  int // bound of a left document's list; 0 means none
@@ -53,10 +53,9 @@ type ManyToManySpec struct {
 	TrustRight bool
 }
 
-// NewManyToMany declares that two lists contain each other's ids, or links. Versioned
-// operations on one left document wait for each other, so make the side with fewer
-// concurrent changes the left one. It panics with a [*model.DeclarationError] on an
-// invalid path or spec.
+// NewManyToMany declares that two lists contain each other's ids, or links. For versioned
+// links, make the side with fewer concurrent changes the left one. It panics with a
+// [*model.DeclarationError] on an invalid path or spec.
 func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec) *ManyToMany[L, LK, R, RK] {
 	m := &ManyToMany[L, LK, R, RK]{in: twosided.ManyToMany{
 		Version: spec.Version, TrustRight: spec.TrustRight,
@@ -93,10 +92,9 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) mod
 }
 
 // Unlink returns the plan that removes the link between left, a document as it was read,
-// and a right document, on both sides. op is the operation's token: see [Link]. It can be
-// run again after a crash. With versioned links, running it returns model.ErrStale if
-// another operation changed left's list meanwhile. A link that left doesn't list is
-// removed from the right side only.
+// and a right document, on both sides. op and model.ErrStale are as in [ManyToMany.Link].
+// It can be run again after a crash. A versioned link that left doesn't list is removed
+// from the right side only.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {

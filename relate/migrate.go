@@ -6,7 +6,6 @@ import (
 )
 
 // A Migration moves a live collection from an old form of a relation to a new form.
-// [NewInvert], [NewExtract] and [NewAbsorb] return it.
 //
 //  1. Copy stores the new form beside the old form. Readers use the old form; writers
 //     write the old form or both. Run Copy again until it writes nothing.
@@ -21,8 +20,7 @@ import (
 // doesn't ask: it recognizes its copies by their marks.
 //
 // From the first Drop on, Copy returns [ErrDropping], because a missing old form then
-// means "dropped". Don't start Drop while a Copy runs. A document in a collection of its
-// own stores this state.
+// means "dropped". Don't start Drop while a Copy runs.
 //
 // Indexes returns the indexes that find what belongs to a document.
 type Migration struct {
@@ -40,9 +38,9 @@ func newMigration(indexes func() []model.Index, relations func() []model.Relatio
 // (Modified is less than Writes): run the job again. A tenant's [model.Scope] refuses the
 // job with a [*model.ConflictError].
 //
-// Cost of a batch: one command that reads the documents, one or two that read what
-// belongs to them by an index, one that reads the state, and one for each kind of write.
-// Only documents that differ are written.
+// Cost of a batch: one command that reads the documents, one or two that read the other
+// side by an index, one that reads the state, and one for each kind of write. Only
+// documents that differ are written.
 func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 
 // Verify returns the check that finds the documents in which the forms disagree. A
@@ -59,18 +57,16 @@ func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 //	too large   the document would exceed 16 MiB
 //	refused     a value or a name can't be moved
 //
-// Cost: one command that reads both collections whole, with a lookup for each reference.
-// Create the indexes of Indexes first: without them the server reads the whole other
-// collection for each document.
+// Cost: one command that reads both collections whole. Without the indexes of Indexes the
+// server reads the whole other collection for each document.
 func (m *Migration) Verify() model.Check { return m.in.Check() }
 
-// Drop returns the job that removes the old form. It leaves and reports the documents in
+// Drop returns the job that removes the old form. It leaves and reports documents in
 // which the forms disagree. You can stop it anywhere and run it again.
 func (m *Migration) Drop() model.Job { return m.in.DropJob() }
 
 // Restart returns the write that deletes the migration's state, so that the migration can
-// run once more. Also delete the checkpoint of a stopped job, or the next job continues
-// there.
+// run once more. Also delete the checkpoint of a stopped job.
 //
 // Cost: one command, one document.
 func (m *Migration) Restart() model.Write { return m.in.Restart() }

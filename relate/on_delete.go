@@ -12,29 +12,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OnDelete deletes documents, and applies a rule to the documents that refer to them:
-// forbid the deletion, delete them too, or remove the reference. Each rule is about one
-// declared reference, at any depth. A deletion first reads all documents that it reaches,
-// level by level. Then it deletes the deepest level first, and the given documents last.
+// OnDelete deletes documents, and applies rules to the documents that refer to them, at
+// any depth: forbid the deletion, delete them too, or remove the reference. A deletion
+// first reads all documents that it reaches, level by level. Then it deletes the deepest
+// level first, and the given documents last.
 //
 // # Consistency
 //
 // After a crash, run the deletion of the same ids again: it reaches the levels that
-// remain. A reference that stays is removed before its target is deleted. Only if
-// references form a cycle or skip levels can a document refer to a deleted one for a
-// while.
+// remain. Until then, a document can refer to a deleted one only if references form a
+// cycle or skip levels.
 //
-// A document is deleted only if it still contains the reference that led to it. A
-// document that was moved to another parent meanwhile stays, but documents below it may
+// A document that was moved to another parent meanwhile stays, but documents below it may
 // be gone. Run the change with Tx set to prevent this.
 //
 // A document that is stored under a parent during the deletion keeps a dangling
 // reference, also with a transaction: use [OnDelete.Sweep], or [Dangling] at any time.
 //
-// Source: references that the database doesn't check, seeds 000 and 003; the actions are
-// SQL's.
+// Source: seeds 000 and 003; the actions are SQL's.
 //
-// Indexes returns an index on each path that finds referring documents.
+// Indexes returns the indexes that find referring documents.
 type OnDelete[D, K any] struct {
 	model.Parts
 	in *ondelete.Deletion
@@ -47,9 +44,8 @@ type OnDeleteSpec struct {
 	Cascade []Referrer
 
 	// Owns deletes the documents that a deleted document refers to: a product's own
-	// parts. A Restrict of the same reference forbids to delete parts that other products
-	// list; a Nullify removes them from those lists. The owner's list isn't checked again
-	// when a part is deleted.
+	// parts. With a Restrict of the same reference, parts that other products list forbid
+	// the deletion. With a Nullify, the other lists lose them.
 	Owns []Referrer
 
 	// Nullify removes the id of a deleted document from a list, or the element that
@@ -63,9 +59,8 @@ type OnDeleteSpec struct {
 }
 
 // NewOnDelete declares the rules for deleting documents of root. A rule about another
-// collection applies to the documents there that a deletion reaches, so one spec can
-// serve several roots. It panics with a [*model.DeclarationError] on an invalid rule,
-// also if Nullify would remove array elements that another rule needs.
+// collection applies to the documents there that a deletion reaches. It panics with a
+// [*model.DeclarationError] on an invalid rule.
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
 		out := make([]idref.Ref, len(referrers))
@@ -85,8 +80,7 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 
 // Delete returns the change that deletes documents by the rules. Running it returns what
 // it reached, or a [*RestrictError] if a rule forbids the deletion and nothing was
-// written. A given document may be missing already, so a second run completes a deletion.
-// The change's Read alone shows what a deletion would reach.
+// written. The change's Read alone shows what a deletion would reach.
 //
 // Cost: for each level and each 10,000 ids, one query for each rule about the level's
 // collection (Reach.Queries), one command for each Nullify of the collection, and one for
@@ -97,20 +91,19 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 }
 
 // Sweep returns the change that applies the rules to documents that were stored under
-// deleted documents during the deletion. It ignores reached documents that still exist,
-// because they were moved. A Restrict only returns a [*RestrictError]: it is too late to
-// forbid.
+// deleted documents during the deletion. It ignores reached documents that were moved. A
+// Restrict can only return a [*RestrictError] then.
 //
 // If the deletion crashed, run it again first. If Sweep crashes, run it again with the
-// same reach, which isn't stored anywhere.
+// same reach; nothing else stores the reach.
 //
-// Cost: for each level, one query for each 10,000 ids to see which are gone; then as
-// [OnDelete.Delete] of those.
+// Cost: for each level, one query for each 10,000 ids; then as [OnDelete.Delete] of the
+// missing ids.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
 
-// Reach lists the documents that a deletion reaches, and the references that forbid it.
+// Reach lists what a deletion reaches.
 type Reach struct {
 	Levels  []ReachLevel    // given documents first; one for each depth and collection
 	Blocked []model.Finding // the first 10 references that forbid the deletion
@@ -118,8 +111,8 @@ type Reach struct {
 	Queries int             // queries sent, without further batches
 }
 
-// A ReachLevel lists documents of one collection that a deletion reaches in the same
-// number of steps.
+// A ReachLevel lists documents of one collection that are reached in the same number of
+// steps.
 type ReachLevel struct {
 	Depth      int // 0 for the given documents
 	Collection string

@@ -9,15 +9,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ParentRef is the id of a parent in a child document: logmsg.host is a host's id. The
-// parent stores nothing about its children, so it can have any number of them.
+// ParentRef is the id of a parent in a child document: logmsg.host is a host's id. A
+// parent can have any number of children.
 //
-// Source: one-to-squillions by parent reference, "6 Rules of Thumb for MongoDB Schema
-// Design", part 1 (seed 004);
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the compound index on the reference and the order, which serves
-// children, the newest n, and counts.
+// Indexes returns the compound index on the reference and the order.
 type ParentRef[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -26,7 +24,7 @@ type ParentRef[C, CK, P, PK any] struct {
 	in       parentref.ParentRef
 }
 
-// ParentRefSpec contains the options of a [ParentRef]. The zero value is valid.
+// ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
 	// By is the path that orders a parent's children, newest last. "" means _id, which is
 	// in the order of creation for ObjectIDs.
@@ -47,11 +45,10 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	return r
 }
 
-// Children returns the query of a parent's children, newest first. Limited(n) gives the
-// newest n. After takes the last child's value of By, and its _id.
+// Children returns the query of a parent's children, newest first. After takes the last
+// child's value of By, and its _id.
 //
-// Cost: one command, and one for each further batch; the server reads n index keys and
-// documents by [ParentRef.Indexes].
+// Cost: one command for each batch, served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	f := r.children.Find(nil)
 	r.in.Of(&f.Query, parent)
@@ -79,9 +76,9 @@ func (r *ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write { return r.in.Attach(child, to) }
 
 // MoveAll returns the write that moves every child of one parent to another. It isn't
-// atomic: a crash leaves some children moved. It can be run again.
+// atomic, but can be run again.
 //
-// Cost: one command that writes each child, found by [ParentRef.Indexes].
+// Cost: one command that writes each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write { return r.in.MoveAll(from, to) }
 
 // Lookup returns the $lookup stage that adds each parent's n newest children as an array,
@@ -101,8 +98,8 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 	return a
 }
 
-// Counts returns the number of children of each parent, in the order of the parents' ids.
-// A parent without children has no entry. Without parents it is refused.
+// Counts returns the number of children of each parent, in the order of ids. A parent
+// without children has no entry. Without parents it is refused.
 //
 // Cost: one command; one index key for each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {

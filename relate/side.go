@@ -12,7 +12,7 @@ import (
 )
 
 // A Side is one side of a [TwoWay] or a [ManyToMany]: its documents (D) contain ids of
-// documents on the other side (O). The relation's Left and Right return it.
+// documents on the other side (O).
 type Side[D, K, O, OK any] struct {
 	docs   *model.Collection[D, K]
 	others *model.Collection[O, OK]
@@ -47,7 +47,7 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 			}
 		}
 	}
-	if s.in.Ref.List == "" { // a single reference may hold nothing
+	if s.in.Ref.List == "" { // a single reference can be empty
 		ids = slices.DeleteFunc(ids, func(id OK) bool { return s.in.IDs.Docs.CheckID(s.in.IDs.Path, id) != nil })
 	}
 	return ids

@@ -9,20 +9,17 @@ import (
 // TwoWay is a one-to-many relation that both sides store: a person lists tasks, and a
 // task names its owner.
 //
-// With bare ids, two concurrent operations on one item can leave the link on one side
-// only. Checks repairs this, and a transaction ([model.Plan.RunTx]) prevents it. With
-// versioned links (fields of type [Link]) the item decides, and no race leaves a
-// half-link.
+// With bare ids, concurrent operations on one item can leave the link on one side only.
+// Checks repairs this, and [model.Plan.RunTx] prevents it. With versioned links (fields
+// of type [Link]) the item decides, and no race leaves a half-link.
 //
-// Source: two-way referencing, "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed
-// 004).
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004).
 //
-// Indexes returns the index on the items' reference, and the index on the owners' list.
+// Indexes returns the indexes on the items' reference and on the owners' list.
 //
-// Checks returns a check of the owners' lists and a check of the items. The first finds a
-// listed item that is missing or doesn't name the owner. The last finds an item with an
-// owner that is missing or doesn't list it. A running plan looks the same, so the Age is
-// one minute. A versioned link's token says since when a finding exists.
+// Checks returns a check of the owners' lists and a check of the items. They find
+// documents that are missing or don't refer back. A running plan looks the same, so the
+// Age is one minute.
 //
 // Repairs trust the items: they remove an item from the lists of other owners, and add it
 // to the list of the owner that it names. With TrustLists they give an item to the owner
@@ -31,13 +28,12 @@ import (
 // documents, and ignore bounds.
 //
 // For versioned links, a first check finds operations that haven't decided, and its
-// repair decides: the item names the list's owner. The first operation found wins, and
-// the next check removes the links of the others. A later retry of an operation finds its
-// own work done.
+// repair decides: the item names the list's owner. The next check removes the links of
+// other operations.
 //
 // Cost: each check reads every document of its side that contains an id, and the server
-// looks each id up by _id; with bare ids also another owner that an item names. Repairs
-// send one command for each run of findings of one kind, and write one document for each.
+// looks each id up by _id. Repairs send one command for each run of findings of one kind,
+// and write one document for each.
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
 
@@ -46,7 +42,7 @@ type TwoWay[O, OK, I, IK any] struct {
 	in     twosided.TwoWay
 }
 
-// TwoWaySpec contains the options of a [TwoWay]. The zero value is valid.
+// TwoWaySpec contains the options of a [TwoWay].
 type TwoWaySpec struct {
 	Max int // bound of an owner's list; 0 means none
 
@@ -57,7 +53,7 @@ type TwoWaySpec struct {
 
 // NewTwoWay declares that list in the owners and ref in the items are two sides of one
 // relation, as bare ids or as [Link]. It panics with a [*model.DeclarationError] on an
-// invalid path or spec, or if only one side is versioned.
+// invalid path or spec.
 func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	l, r := owners.Docs().CheckArray(list), items.Docs().MustField(ref)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
@@ -70,10 +66,10 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, i
 	return t
 }
 
-// Left returns the owners' side: an owner lists items.
+// Left returns the owners' side.
 func (t *TwoWay[O, OK, I, IK]) Left() Side[O, OK, I, IK] { return t.owners }
 
-// Right returns the items' side: an item names at most one owner.
+// Right returns the items' side.
 func (t *TwoWay[O, OK, I, IK]) Right() Side[I, IK, O, OK] { return t.items }
 
 // held returns what an item in memory says about its owner, not encoded yet.
@@ -96,20 +92,19 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 //
 // Running it returns model.ErrStale, and leaves nothing, if another operation changed the
 // item's owner meanwhile. It returns model.ErrNotFound if the new owner doesn't exist,
-// and [model.ErrFull] if the owner's list is full, with operations in flight. After a
-// crash, run the plan again, or read the item and call Assign again. If the item has this
-// owner already, versioned links only remove the remains of a crashed operation.
+// and [model.ErrFull] if the owner's list is full, including operations in flight. After
+// a crash, run the plan again, or read the item and call Assign again. If the item has
+// this owner already, versioned links only remove the remains of a crashed operation.
 //
-// Cost: two commands, two documents; three and three if the item had another owner. With
-// versioned links, one command if the item has this owner.
+// Cost: two commands, two documents; three if the item had another owner. With versioned
+// links, one command if the item has this owner.
 func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Plan {
 	return t.in.Assign(t.held(item), to, op)
 }
 
 // Unassign returns the plan that removes an item, as it was read, from its owner. op,
-// model.ErrStale and crashes are as in [TwoWay.Assign]. An item without an owner gives an
-// empty plan; if it had one before, versioned links only remove the remains of a crashed
-// operation.
+// model.ErrStale and crashes are as in [TwoWay.Assign]. If the item has no owner, the
+// plan removes the remains of a crashed operation, if any.
 //
 // Cost: two commands, two documents; one command for versioned links if the item has no
 // owner any more.
