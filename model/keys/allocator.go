@@ -7,27 +7,23 @@ import (
 	"github.com/docmodel/docmodel/model/keys/internal/sequence"
 )
 
-// An Allocator gives out numbers of a sequence in blocks: one command for each block. Any
-// number of goroutines may use it, and those with the same owner share a block. It keeps
-// each owner's unused numbers in memory. They become gaps when the process ends or the
-// Allocator is replaced. [Sequence.Allocator] returns it.
+// An Allocator gives out numbers of a sequence in blocks. Any number of goroutines may
+// use it, and those with the same owner share a block. It keeps each owner's unused
+// numbers in memory. They become gaps when the process ends or the Allocator is replaced.
 type Allocator[K any] struct{ in *sequence.Allocator }
 
-// Allocator returns an allocator for one database, with blocks of block numbers. A block
-// of 1 leaves no gap by itself. It panics with a [*model.DeclarationError] if db is nil,
-// or if block is less than 1 or above the greatest number.
+// Allocator returns an allocator for one database, with blocks of block numbers. It
+// panics with a [*model.DeclarationError] if db is nil or block is out of range.
 func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 	return &Allocator[K]{s.in.NewAllocator(db, block)}
 }
 
 // Next returns the owner's next number, and creates the counter if there is none. It
-// ignores the transaction of the context's session: an aborted transaction doesn't return
-// the number.
+// ignores the context's transaction, so an abort doesn't return the number.
 //
-// It returns [model.ErrFull] if the counter has no number left. It returns a
-// [*model.ValueError] for an owner that [Sequence.Key] refuses, and for a counter without
-// a valid number, which [Sequence.Raise] repairs. After the context's error or the
-// driver's, a block may be lost, which is a gap.
+// It returns [model.ErrFull] if no number is left, and a [*model.ValueError] for an
+// invalid owner or a damaged counter, which [Sequence.Raise] repairs. After the context's
+// error or the driver's, a block may be lost, which is a gap.
 //
 // Cost: one command, one document by _id, for each block; two or three more for a new
 // owner.

@@ -8,11 +8,9 @@ import (
 )
 
 // Composite is an _id that consists of several values, the parts: State:City:UserID as
-// one string. Its order is the order of the parts.
-//
-// All documents of a state, or of a city in it, are neighbours in the index on _id. That
-// index alone serves listing, counting and paging. The key is readable and unique. A
-// document that changes a part gets another _id ([Composite.Move]).
+// one string. It sorts by the parts, so all documents of a state, or of a city in it, are
+// neighbours in the index on _id. A document that changes a part gets another _id
+// ([Composite.Move]).
 //
 // # Keys
 //
@@ -20,8 +18,8 @@ import (
 //
 //	CA :San Francisco :b42
 //
-// Keys compare part by part. Texts compare bytewise, with "San" before "San Francisco".
-// Integers compare by number, times and ObjectIDs as in BSON. The encoding is:
+// Texts compare bytewise, with "San" before "San Francisco". Integers compare by number,
+// times and ObjectIDs as in BSON. The encoding is:
 //
 //   - text: a space at the end, or before a character up to "<", is " <"; a control
 //     character is " ;" and a letter, so a tab is " ;I"
@@ -30,21 +28,16 @@ import (
 //     -42
 //   - time: 2014-03-28T09:00:00.000Z, in UTC
 //
-// Each key has one reading, and each list of values one key. A [*model.ValueError] with
-// part and value refuses texts that aren't UTF-8, times outside the years 0 to 9999,
-// empty ObjectIDs, values of another type, and strings that aren't keys.
-//
-// Parts can't be descending. Sorted(bson.D{{Key: "_id", Value: -1}}) reads the whole
-// order backwards. For ascending and descending parts together, declare an index.
+// A [*model.ValueError] refuses texts that aren't UTF-8, times outside the years 0 to
+// 9999, empty ObjectIDs, values of another type, and strings that aren't keys.
 //
 // # Consistency
 //
-// A key and its fields are stored in one document at once. A write that changes a field
-// without [Composite.Move] leaves a document under a wrong key. [Composite.Key] refuses
-// such a document, and [Composite.Rekey] finds and moves all of them. The collection must
-// not have a collation.
+// A write that changes a field without [Composite.Move] leaves a document under a wrong
+// key. [Composite.Key] refuses such a document, and [Composite.Rekey] moves all of them.
+// The collection must not have a collation.
 //
-// Source: "Composite Key Index", users by state and city (seed 002 §8).
+// Source: "Composite Key Index" (seed 002 §8).
 type Composite[D any] struct {
 	model.Parts
 
@@ -59,9 +52,8 @@ type PartCount struct {
 }
 
 // NewComposite declares that documents have an _id made of their fields, in the order of
-// the parts. It panics with a [*model.DeclarationError] if there are fewer than two
-// parts, or if a part occurs twice, doesn't exist, is in an array or has another type.
-// For values that only the key contains, use [Part.KeyOnly].
+// the parts. It panics with a [*model.DeclarationError] on invalid parts, or fewer than
+// two. For values that only the key contains, use [Part.KeyOnly].
 func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Composite[D] {
 	c := declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")
 	need := model.Need{Feature: "transactions", Why: "Move of " + docs.Name()}
@@ -69,8 +61,8 @@ func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Comp
 }
 
 // Key returns the key of a document's fields. It returns a [*model.ValueError] if the _id
-// is set and isn't that key, so Key also checks a document that was read. With parts in
-// the key alone the document must have its _id.
+// is set and isn't that key, so Key also checks a document that was read. Parts in the
+// key alone are read from the _id.
 func (x *Composite[D]) Key(doc *D) (string, error) {
 	if doc == nil {
 		return "", x.c.Refuse("document", nil, "is nil")
@@ -84,9 +76,8 @@ func (x *Composite[D]) Key(doc *D) (string, error) {
 func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
 
 // Scan reads the first parts of a key, or of [PartCount].Key, into pointers, one for each
-// part: *string, *int64, *time.Time, *bson.ObjectID, or a pointer to a type that the
-// driver decodes from these. It returns an error if the string isn't a key so far, or if
-// a type can't represent the number.
+// part: *string, *int64, *time.Time, *bson.ObjectID, or a type that the driver decodes
+// from these. It returns an error if the string isn't a key or a number overflows.
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. The document's _id
@@ -104,19 +95,17 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 	return x.c.InsertMany(len(docs), func(i int) any { return docs[i] })
 }
 
-// Move returns the plan that replaces was, a document as it was read, by now, under now's
-// key. Use it to change a part. The _id of now must be empty or its key. Stored fields
-// that D doesn't have are lost.
+// Move returns the plan that replaces the document was, as it was read, by the document
+// now, under now's key. The _id of now must be empty or its key. Stored fields that D
+// doesn't have are lost.
 //
 // Running it returns model.ErrStale if a field that D has was changed meanwhile, and
-// model.ErrNotFound if the document is gone. Missing, null and empty are equal if D reads
-// them as equal. A subdocument must be stored as D stores it.
+// model.ErrNotFound if the document is gone. A subdocument must be stored as D stores it.
 //
-// The plan is transactional: it inserts a document and deletes one. With
-// model.PlanOptions.AllowPartial it runs without a transaction, and inserts first. A
-// crash, or a concurrent change of was, then leaves the document under both keys; after a
-// crash, run it again. If the key stays the same, the plan is one guarded replacement,
-// which can be run again.
+// The plan is transactional. With model.PlanOptions.AllowPartial it inserts and then
+// deletes without a transaction: a crash, or a concurrent change of was, leaves the
+// document under both keys. After a crash, run it again. If the key stays the same, the
+// plan is one guarded replacement, which can be run again.
 //
 // Cost: two commands, two documents, by _id; one for the same key.
 func (x *Composite[D]) Move(was *D, now D) model.Plan {
@@ -128,24 +117,21 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 
 // Rekey returns the job that moves every document to the key of its fields: documents
 // that were changed without [Composite.Move], or that have other _ids so far. It stops
-// with a [*model.ValueError] at a document that lacks a part or can't have a key, and
-// with the server's duplicate key error if another document has the key. It is refused if
-// parts are in the key alone.
+// with a [*model.ValueError] at a document that can't have a key, and with the server's
+// duplicate key error if another document has the key. It is refused if parts are in the
+// key alone.
 //
-// The job inserts each document under its key before it deletes the old one as it was
-// read. A crash loses nothing, and the next run completes it. A document that changes in
-// between stays under both keys, and the next run stops at it with the duplicate key
-// error: compare the two, and delete one.
+// The job inserts a document under its key before it deletes the old one as it was read.
+// After a crash, run it again. A document that changes in between stays under both keys,
+// and the next run stops at it: compare both, and delete one.
 //
 // Cost: one command for a batch of 500 documents, and two at the end. For documents that
-// move, one more insert command for a batch, one delete command and two written documents
-// for each.
+// move, one insert command for a batch, and one delete command each.
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
 // Prefix returns the query of the documents with values as their first parts, in the
-// order of keys: all users of a state, or of a city in it. It compares whole parts: "San"
-// doesn't find "San Francisco". Without values it returns all documents. Page it with
-// Limited and After(doc.ID):
+// order of keys: all users of a state, or of a city in it. "San" doesn't find "San
+// Francisco". Without values it returns all documents. Page it in both directions:
 //
 //	inCity := byPlace.Prefix("CA", "San")
 //	next := inCity.After(doc.ID).Limited(1)
@@ -158,8 +144,7 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 }
 
 // Range returns the query of the documents with the first parts prefix, and a next part
-// with from ≤ part < to, in the order of keys. nil is no bound. Bounds in the wrong order
-// are refused.
+// with from ≤ part < to. nil is no bound. Bounds in the wrong order are refused.
 //
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //
@@ -170,8 +155,7 @@ func (x *Composite[D]) Range(prefix []any, from, to any) *model.Find[D] {
 }
 
 // StartingWith returns the query of the documents with the first parts prefix, and a next
-// part that is a text beginning with text: the cities of California that begin with
-// "San". It is case-sensitive.
+// part that begins with text, case-sensitive.
 //
 // Cost: as [Composite.Prefix].
 func (x *Composite[D]) StartingWith(prefix []any, text string) *model.Find[D] {
@@ -185,7 +169,7 @@ func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
 
 // Counts returns the number of documents for each value of the part after prefix, in
 // order: users per state, or per city of a state. [Composite.Scan] reads the parts of
-// each result. The last part can't be counted, because it differs in each key.
+// each result. The last part can't be counted.
 //
 // Cost: one command that reads the keys under the prefix, from the index on _id alone.
 func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {

@@ -10,25 +10,21 @@
 //	A shard key, and the shards that each query and write is sent to          [Shard]
 //	A key that many documents share, divided over n parts                     [Spread]
 //
-// If documents have another _id anyway, a compound index on ordinary fields ({state: 1,
-// city: 1, _id: 1}) serves the same queries as a composite key. It costs an index, but a
-// document needn't move when its city changes. A composite key saves the index, is
-// readable, makes the combination unique, and keeps neighbours on one shard.
+// If documents have another _id anyway, a compound index on ordinary fields
+// ({state: 1, city: 1, _id: 1}) serves the same queries as a composite key. It costs an
+// index, but a document needn't move when its city changes. A composite key saves the
+// index, is readable, makes the combination unique, and keeps neighbours on one shard.
 //
-// # Costs
+// # Declarations
 //
-// A query of a composite key is one command, served by the index on _id. An insert is one
-// command, a move two. A number of a sequence is one command, or one for each block. An
-// append without gaps is one transaction of three commands. A [Shard] computes its
-// answers and sends nothing.
+// A constructor panics with a [*model.DeclarationError] if a path doesn't exist, is in an
+// array or has another type, or if a spec is invalid.
 //
 // # Consistency
 //
 // A key and the fields that it is made of are in one document. A move writes two
-// documents, in a transaction.
-//
-// Numbers of a sequence are unique and increase. A number that was taken but not used is
-// a gap; an append in a transaction leaves no gap. A counter is never lowered.
+// documents, in a transaction. Numbers of a sequence are unique and increase. A number
+// that was taken but not used is a gap.
 //
 // # Limits
 //
@@ -37,7 +33,6 @@
 // digits. An owner gets numbers only as fast as one document can be written. A day bucket
 // has room for about 300,000 keys.
 //
-// A [Shard] follows the rules of MongoDB's manual, and hasn't been tested on a cluster. A
-// server may send a command to fewer or more shards. Zones and the balancer's settings
-// are ignored.
+// A [Shard] follows the rules of MongoDB's manual and sends nothing. A server may send a
+// command to fewer or more shards. Zones are ignored.
 package keys

@@ -9,30 +9,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DocumentKey is a [Composite] key in the form of a document: {_id: {state: 'CA', city:
-// 'San Francisco', user: 42}}. Its parts keep their types, and can be queried by
-// themselves with an index on "_id.city", for example.
+// DocumentKey is a [Composite] key in the form of a document:
+// {_id: {state: 'CA', city: 'San Francisco', user: 42}}. Its parts keep their types.
 //
 // # The order of fields
 //
 // To MongoDB, {_id: {city: 'San Francisco', state: 'CA', user: 42}} is another _id.
-// Therefore a Go map can't be such an _id. A struct has the order of its fields, and
-// bson.D that of its elements. The declaration fixes the order, and refuses a K with
-// another order.
+// Therefore a Go map can't be such an _id, and the declaration fixes the order.
 //
-// Documents compare field by field: the type of the value, then the name, then the value.
-// A document without further fields is less (manual: "Comparison/Sort Order", "Objects").
-// [DocumentKey.Prefix] and [DocumentKey.Range] return ranges of whole documents, served
-// by the index on _id: from {state: 'CA', city: MinKey()} to {state: 'CA', city:
-// MaxKey()}. In queries of your own:
+// Documents compare field by field: the type of the value, then the name, then the value
+// (manual: "Comparison/Sort Order", "Objects"). [DocumentKey.Prefix] and
+// [DocumentKey.Range] are ranges of whole documents: from {state: 'CA', city: MinKey()}
+// to {state: 'CA', city: MaxKey()}. In queries of your own:
 //
 //   - a bound of another type is above or below everything, without an error
 //   - a bound with another first name is compared by that name
 //   - an _id with fewer, more or reordered fields is somewhere in between
-//   - conditions on a field ("_id.state": 'CA') find documents with any order of fields,
-//     but don't use the index on _id
-//
-// A [Composite] key has none of these risks.
+//   - conditions on a field ("_id.state": 'CA') find any order of fields, but don't use
+//     the index on _id
 //
 // Source: "Composite Key Index" (seed 002 §8).
 type DocumentKey[D, K any] struct {
@@ -44,9 +38,8 @@ type DocumentKey[D, K any] struct {
 
 // NewDocumentKey declares that documents have an _id that is a document of parts, in
 // order. A part's path is the name of a field of the _id. It panics with a
-// [*model.DeclarationError] if there are fewer than two parts, or if a part occurs twice,
-// has a dot, or isn't a field of K with its type. It also panics if K has other fields or
-// another order, is a map, or has a field with omitempty.
+// [*model.DeclarationError] on invalid parts, or if K has other fields or another order,
+// is a map, or has a field with omitempty.
 func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *DocumentKey[D, K] {
 	place := core.Place("NewDocumentKey of " + docs.Name())
 	c := declareKey(docs.Docs(), place, parts, "_id.")
@@ -59,8 +52,7 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.Document(values) }
 
 // Prefix returns the query of the documents with values as their first parts, in the
-// order of keys. Without values it returns all documents. Page it with Limited and
-// After(doc.ID). With Sorted(bson.D{{Key: "_id", Value: -1}}) the last keys come first.
+// order of keys. Without values it returns all documents. Page it as [Composite.Prefix].
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
@@ -69,7 +61,7 @@ func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
 }
 
 // Range returns the query of the documents with the first parts prefix, and a next part
-// with from ≤ part < to, in the order of keys. nil is no bound.
+// with from ≤ part < to. nil is no bound.
 //
 // Cost: as [DocumentKey.Prefix].
 func (x *DocumentKey[D, K]) Range(prefix []any, from, to any) *model.Find[D] {

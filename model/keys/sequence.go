@@ -10,22 +10,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SequenceSpec contains the options of a [Sequence]. The zero value fits most uses.
+// SequenceSpec contains the options of a [Sequence].
 type SequenceSpec struct {
-	// Digits is the number of digits in keys, with leading zeros, so that keys sort as
-	// numbers do. It is from 1 to 18; 0 means 18. It can't be increased later. Each digit
-	// is a byte of each key.
+	// Digits is the number of digits in keys, with leading zeros, from 1 to 18; 0 means
+	// 18. It can't be increased later.
 	Digits int
 
 	// Days is the collection of day buckets; nil means none.
 	Days *model.Collection[DayBucket, string]
 
-	// Location decides where a day begins; nil means UTC. A change moves the same times
-	// to other days.
+	// Location decides where a day begins; nil means UTC. Don't change it later.
 	Location *time.Location
 }
 
-// A SequenceCounter is the document that counts an owner's numbers.
+// A SequenceCounter counts an owner's numbers.
 type SequenceCounter[K any] struct {
 	ID   K     `bson:"_id"`  // the owner
 	Last int64 `bson:"last"` // the greatest number given out
@@ -39,47 +37,41 @@ type SequenceGap[K any] struct {
 }
 
 // Sequence gives documents enumerable keys: the _id is the owner's id and a number from
-// the owner's counter, alice_0…042. Ranges of numbers are ranges of _id, so the index on
-// _id pages a mailbox in both directions.
+// the owner's counter, alice_0…042. The index on _id pages a mailbox in both directions,
+// with Limited and After(doc.ID).
 //
-// The key is one string. "_" and "%" in the owner are written %5F and %25, so different
-// owners' keys don't mix. Numbers have a fixed width, so 10 sorts after 9. The collection
-// must not have a collation.
+// "_" and "%" in the owner are written %5F and %25, so different owners' keys don't mix.
+// The collection must not have a collation.
 //
 // There are three ways to get numbers, which can be mixed:
 //
-//   - [Sequence.Take], then [Sequence.Insert]: two commands. Numbers are unique and
-//     increase. A number that was taken but not inserted, because of a crash, is a gap. A
-//     later number can be stored first, so a reader can see 8 before 7.
-//   - [Sequence.Allocator]: the same in blocks of n numbers, one command for each block.
-//     The rest of a block is a gap when the process ends. The numbers of several
-//     processes interleave, and don't show the order in time.
+//   - [Sequence.Take], then [Sequence.Insert]: two commands. A crash in between leaves a
+//     gap. A later number can be stored first, so a reader can see 8 before 7.
+//   - [Sequence.Allocator]: the same in blocks, one command for each block. The rest of a
+//     block is a gap when the process ends. The numbers of several processes don't show
+//     the order in time.
 //   - [Sequence.Append]: counter and document in one transaction, without gaps, and a
-//     reader never sees 8 before 7. The writers of one owner wait for each other. The
-//     server must support transactions.
+//     reader never sees 8 before 7. The writers of one owner wait for each other.
 //
-// An owner gets numbers only as fast as one document, the counter, can be written.
+// An owner gets numbers only as fast as its counter can be written.
 //
-// Source: "Enumerable Keys", userID_messageID and daily bags of mail (seed 002 §5);
+// Source: "Enumerable Keys" (seed 002 §5);
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
 //
-// Indexes returns the index that finds a key's day bucket, for [Days.Unpacked], if there
-// are day buckets.
+// Indexes returns the index that finds a key's day bucket, if there are day buckets.
 //
 // Checks returns three checks:
 //
 //   - counters behind: an owner's counter is missing, damaged, or less than the owner's
-//     newest number, so its next numbers are taken. The repair raises the counter, and is
-//     safe beside writers.
-//   - damaged counters: a counter isn't a whole number of the sequence. The first check
-//     repairs the counters of owners with documents. For the others, use
-//     [Sequence.Raise].
-//   - foreign keys: the _id of a document isn't a key of the sequence, or has another
-//     number of digits. Queries by owner and number don't return it. There is no repair.
+//     newest number. The repair raises the counter, and is safe beside writers.
+//   - damaged counters: a counter isn't a whole number of the sequence. For an owner
+//     without documents, use [Sequence.Raise].
+//   - foreign keys: the _id of a document isn't a key of the sequence. There is no
+//     repair.
 //
-// Cost: the first check reads every key (not the documents), and each owner's counter by
-// _id; the second reads every counter; the third reads every key. Repairs write one
-// counter for each owner, by _id.
+// Cost: the first check reads every key, not the documents, and each owner's counter by
+// _id; the second every counter; the third every key. Repairs write one counter for each
+// owner.
 type Sequence[D, K any] struct {
 	model.Parts
 
@@ -91,8 +83,8 @@ type Sequence[D, K any] struct {
 
 // NewSequence declares that the documents of docs have enumerable keys with numbers from
 // counters. K is the owner's id: a string or integer type, or bson.ObjectID. It panics
-// with a [*model.DeclarationError] for another K, for Digits out of range, for a Location
-// without Days, and if two collections have the same name.
+// with a [*model.DeclarationError] for another K or an invalid spec, and if two of the
+// collections have the same name.
 func NewSequence[D, K any](
 	docs *model.Collection[D, string], counters *model.Collection[SequenceCounter[K], K], spec SequenceSpec,
 ) *Sequence[D, K] {
@@ -127,10 +119,9 @@ func (s *Sequence[D, K]) Parse(key string) (owner K, n int64, err error) {
 func (s *Sequence[D, K]) Open(owner K) model.Write { return s.in.Open(owner) }
 
 // Take returns the command that takes the owner's next n numbers. Its Run returns the
-// counter: the numbers are Last-n+1 to Last. A number is never given out twice. Run
-// returns model.ErrNotFound if the owner has no counter (run [Sequence.Open]), if the
-// counter is damaged, or if fewer than n numbers are left; [Allocator.Next] distinguishes
-// these cases. A number that isn't used is a gap.
+// counter: the numbers are Last-n+1 to Last. Run returns model.ErrNotFound if the owner
+// has no counter (run [Sequence.Open]), if the counter is damaged, or if fewer than n
+// numbers are left; [Allocator.Next] distinguishes these cases.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]] {
@@ -141,10 +132,9 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 }
 
 // Insert returns the write that stores a document under an owner's number, and ignores
-// the document's own _id. Run again with the same number and document, it does nothing.
-// Running it returns [model.ErrTaken] if another document has the number: the counter is
-// behind, or the number didn't come from it. In a transaction it returns the server's
-// duplicate key error instead.
+// the document's own _id. It can be run again. Running it returns [model.ErrTaken] if
+// another document has the number, and the server's duplicate key error in a transaction
+// of the caller.
 //
 // Cost: one command, one document; one or two more if the number is taken.
 func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
@@ -152,22 +142,17 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 }
 
 // Append returns the change that stores a document under the owner's next number, without
-// a gap. It reads the counter, and increments it and inserts the document in one
-// transaction. Its Run returns the number. A server without transactions is refused. Run
-// tries up to 100 times if another writer was first, but only once inside a transaction
-// of the caller.
-//
-// After a crash or an unknown commit result, look for the document first: a second Run
-// stores it again.
+// a gap: it increments the counter and inserts the document in one transaction. Its Run
+// returns the number. Run tries up to 100 times if another writer was first, but only
+// once inside a transaction of the caller. After an unknown commit result, look for the
+// document first: a second Run stores it again.
 //
 // Decide returns the plan for a number that the caller knows to be the next: run it by
 // RunTx. It returns [model.ErrStale] if the counter isn't just before the number, also if
-// the plan's own commit arrived before; then [Sequence.At] shows the document with that
-// number. For number 1 it creates the counter; of two concurrent plans one gets the
-// server's error.
+// the plan's own commit arrived; [Sequence.At] shows the document with that number. If
+// two plans create the counter, one gets the server's error.
 //
-// Cost: three commands in the transaction, two documents, the commit, and the hello of
-// [model.InTx].
+// Cost: three commands, two documents, the commit, and the hello of [model.InTx].
 func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {
 	return s.in.Append(owner, doc)
 }
@@ -181,8 +166,7 @@ func (s *Sequence[D, K]) At(owner K, n int64) *model.Find[D] {
 }
 
 // Previous returns the query of an owner's documents before a number, newest first: One
-// gives the previous document, Limited(10) the ten before. It skips gaps. Page it with
-// Limited and After(doc.ID).
+// gives the previous document, Limited(10) the ten before. It skips gaps.
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
@@ -191,9 +175,8 @@ func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
 }
 
 // Following returns the query of an owner's documents after a number, oldest first: One
-// gives the next document. n 0 gives all documents. It skips gaps. Page it with Limited
-// and After(doc.ID). With writers that use [Sequence.Take], a number less than the last
-// one read can still appear.
+// gives the next document. n 0 gives all documents. It skips gaps. With [Sequence.Take],
+// a number less than the last one read can still appear.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
@@ -202,8 +185,7 @@ func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
 }
 
 // Range returns the query of an owner's documents with numbers from ≤ n ≤ to, oldest
-// first. It matches nothing if from is above to. A number that [Sequence.Key] refuses is
-// refused.
+// first. A number that [Sequence.Key] refuses is refused.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Range(owner K, from, to int64) *model.Find[D] {
@@ -211,8 +193,7 @@ func (s *Sequence[D, K]) Range(owner K, from, to int64) *model.Find[D] {
 	return s.find(filter, 1, err)
 }
 
-// Newest returns the query of all documents of an owner, newest first. Page it with
-// Limited and After(doc.ID).
+// Newest returns the query of all documents of an owner, newest first.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
@@ -220,16 +201,14 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Raise returns the write that raises an owner's counter to at least a number, and never
-// lowers it. It creates a missing counter and sets a damaged one. It can be run again,
-// and beside writers who take numbers.
+// Raise returns the write that raises an owner's counter to at least a number. It creates
+// a missing counter and sets a damaged one. It can be run again, and beside writers.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.Raise(owner, to) }
 
-// Gaps returns the owners with fewer documents than numbers from 1 to their newest, in
-// the order of keys. The missing numbers were lost, are in flight, or belong to deleted
-// documents.
+// Gaps returns the owners with fewer documents than numbers from 1 to their newest. The
+// missing numbers were lost, are in flight, or belong to deleted documents.
 //
 // Cost: one command that reads every key, not the documents.
 func (s *Sequence[D, K]) Gaps() *model.Aggregate[SequenceGap[K]] {

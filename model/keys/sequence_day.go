@@ -16,43 +16,41 @@ type DayBucket struct {
 	Keys []string `bson:"keys,omitempty"` // in the order of packing
 }
 
-// Days are a Sequence's buckets by day: see [Sequence.Days]. A day is a text in the
-// format [time.DateOnly], "2026-11-21", with the years 0000 to 9999. A time t belongs to
-// the day t.In(location).Format(time.DateOnly), with the spec's Location. A text that
-// isn't a date, such as 2026-02-29, gives a [*model.ValueError].
+// Days are a [Sequence]'s buckets by day. A day is a text in the format [time.DateOnly],
+// "2026-11-21". A time belongs to a day by the spec's Location. A text that isn't a date,
+// such as 2026-02-29, gives a [*model.ValueError].
 type Days[D, K any] struct{ s *Sequence[D, K] }
 
 // Days returns the sequence's buckets by day. Without Days in the spec, all methods but
 // Parse are refused.
 func (s *Sequence[D, K]) Days() *Days[D, K] { return &Days[D, K]{s} }
 
-// Parse returns the owner and the day of a bucket's _id, "alice_2026-11-21", or a
-// [*model.ValueError] for another string.
+// Parse returns the owner and the day of a bucket's _id, or a [*model.ValueError] for
+// another string.
 func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {
 	day, err = d.s.in.ParseDay(key, &owner)
 	return owner, day, err
 }
 
 // Pack returns the write that lists an owner's document in the bucket of a time's day. It
-// is idempotent, so a plan that inserts a document and packs it can be run again. Packing
-// it with a time of another day lists it twice. A bucket must stay below 16 MiB: about
-// 300,000 keys. [Days.Unpacked] finds documents that were stored but not packed.
+// is idempotent, so a plan that inserts a document and packs it can be run again. A
+// bucket must stay below 16 MiB: about 300,000 keys.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Pack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$addToSet")
 }
 
-// Unpack returns the write that removes a document's key from its day's bucket, for a
-// document that is deleted or gets another time. It can be run again.
+// Unpack returns the write that removes a document's key from its day's bucket. It can be
+// run again.
 //
-// Cost: one command, one document by _id.
+// Cost: as [Days.Pack].
 func (d *Days[D, K]) Unpack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$pull")
 }
 
 // Of returns the query of an owner's bucket of a day. One returns model.ErrNotFound if
-// nothing was packed.
+// there is none.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
@@ -60,8 +58,8 @@ func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
 	return d.find(bson.D{{Key: "_id", Value: key}}, 1, err)
 }
 
-// Range returns the query of an owner's buckets from one day to another, both included,
-// earliest first. Days without packed documents have no bucket.
+// Range returns the query of an owner's buckets from one day to another, inclusive,
+// earliest first.
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {
@@ -69,8 +67,7 @@ func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {
 	return d.find(filter, 1, err)
 }
 
-// Before returns the query of an owner's buckets before a day, latest first: One gives
-// the previous bucket, or model.ErrNotFound.
+// Before returns the query of an owner's buckets before a day, latest first.
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
@@ -78,8 +75,7 @@ func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
 	return d.find(filter, -1, err)
 }
 
-// After returns the query of an owner's buckets after a day, earliest first: One gives
-// the next bucket, or model.ErrNotFound.
+// After returns the query of an owner's buckets after a day, earliest first.
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) After(owner K, day string) *model.Find[DayBucket] {
@@ -94,20 +90,18 @@ func (d *Days[D, K]) find(filter bson.D, direction int, err error) *model.Find[D
 	return inKeyOrder(d.s.days.Find(filter), direction, err)
 }
 
-// Packed returns the query of the documents that a bucket lists, in the order of keys. It
-// omits deleted documents.
+// Packed returns the query of the documents that a bucket lists, in the order of keys.
 //
 // Cost: one command, served by _id.
 func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
 	return d.s.find(commands.AmongIDs(mql.A(bucket.Keys)), 1, nil)
 }
 
-// Unpacked returns an owner's documents that no bucket lists, because the writer crashed
-// before packing. Pack each by its own time. A document that was just stored may be
-// packed soon by its writer; packing it twice is harmless.
+// Unpacked returns an owner's documents that no bucket lists, after a crash before
+// packing. Pack each by its own time; packing it twice is harmless.
 //
 // Cost: one command that reads the owner's documents, and looks up a bucket for each by
-// the index of [Sequence.Indexes].
+// [Sequence.Indexes].
 func (d *Days[D, K]) Unpacked(owner K) *model.Aggregate[D] {
 	pipeline, err := d.s.in.Unpacked(owner)
 	return commands.Indexed(model.AggregateAs[D](d.s.docs, pipeline), model.IDIndex, err)

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ShardSpec says how a collection is sharded. The zero value fits most uses.
+// ShardSpec contains the options of a [Shard].
 type ShardSpec struct {
 	// Unique makes the whole key unique. It is refused for hashed keys.
 	Unique bool
@@ -18,46 +18,42 @@ type ShardSpec struct {
 	Moves bool
 
 	// Tenant names the fields of the [model.Scope].Tenant of all operations, if the key
-	// begins with them. [model.Scope.Indexes] puts them before the keys of other indexes,
-	// and [Shard.Check] judges the indexes in that form.
+	// begins with them. [Shard.Check] then judges other indexes as [model.Scope.Indexes]
+	// makes them.
 	Tenant []string
 
-	// Collated says that the collection has a default collation. The key compares
-	// bytewise all the same, so queries for texts are targeted only with the collation
-	// {locale: "simple"}. Let the server create the key's index on the empty collection,
-	// or create it yourself with that collation: model.Index can't.
+	// Collated says that the collection has a default collation. Queries for texts are
+	// then targeted only with the collation {locale: "simple"}. The key's index needs
+	// that collation too, which model.Index lacks: let the server create the index on the
+	// empty collection.
 	Collated bool
 }
 
 // Shard is a shard key: the fields that divide a collection's documents among the shards
-// of a cluster, by ranges of their values ({device: 1, at: 1}) or of a hash ({device:
-// "hashed"}).
+// of a cluster, by ranges of their values ({device: 1, at: 1}) or of a hash
+// ({device: "hashed"}).
 //
 // A good key has many values, none of them frequent, and distributes the writes of each
-// moment. Most queries contain it, so that they go to one shard. [Shard.Distribution]
-// judges the values in a sample of documents. [Shard.Find] and its siblings say where a
-// command is sent. [Shard.Check] finds unique indexes that the key makes impossible.
-// [Shard.Command] shards the collection.
+// moment: see [Shard.Distribution]. Most queries contain it, so that they go to one
+// shard: see [Shard.Find]. [Shard.Check] finds unique indexes that the key makes
+// impossible.
 //
 // The answers are tested against a simulated cluster (modeltest.WithShards) with the
-// rules of MongoDB 7.0 and 8.0, not against a real one. The simulation's router follows
-// the source of mongos and shares only the hash with this type. The hash equals the
-// values of MongoDB's own test.
+// rules of MongoDB 7.0 and 8.0, not against a real one.
 //
-// Source: partition keys, by device id, book and post (seeds 000 and 003). Manual: "Shard
-// Keys", "Choose a Shard Key".
+// Source: seeds 000 and 003. Manual: "Shard Keys", "Choose a Shard Key".
 //
-// Indexes returns the index that the key needs: its fields, in order. A longer index that
-// begins with them is enough. For the key {_id: 1} it returns none.
+// Indexes returns the index that the key needs, if it isn't {_id: 1}. A longer index that
+// begins with its fields is enough.
 type Shard[D any] struct {
 	model.Parts
 	s *shard
 }
 
 // NewShard declares a collection's shard key: its fields in order, each 1 or "hashed". It
-// panics with a [*model.DeclarationError] for a key that MongoDB refuses: no field,
-// overlapping fields, a path through an array, a value other than 1, more than one hashed
-// field, or a unique hashed key. It also panics if the documents don't have a path.
+// panics with a [*model.DeclarationError] for a key that MongoDB refuses (a path through
+// an array, two hashed fields, a unique hashed key), and if the documents don't have a
+// path.
 func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec) *Shard[D] {
 	out := &Shard[D]{model.Parts{}, declareShard(docs.Docs(), key, spec)}
 	out.Parts = model.NewParts(out.indexes, nil, nil, out.s.footprints)
@@ -65,19 +61,17 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 }
 
 // Command returns the command that shards the collection. Run it on the database admin,
-// through a mongos. db is the collection's database. A collection with documents needs
-// the index of [Shard.Indexes] first. Only [Shard.Reshard] or unshardCollection (MongoDB
-// 8.0) undoes it. It panics with a [*model.DeclarationError] for an invalid name. Manual:
+// through a mongos. A collection with documents needs the index of [Shard.Indexes] first.
+// Only [Shard.Reshard] or unshardCollection (MongoDB 8.0) undoes it. Manual:
 // "shardCollection".
 //
 //	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
-// Reshard returns the command that gives a sharded collection this key instead (MongoDB
-// 5.0 and later). It rewrites all documents, which takes time and space. With
-// [ShardSpec].Unique, create the unique index of [Shard.Indexes] before; under the old
-// key this is possible only if the index begins with the old key too. Manual:
-// "reshardCollection".
+// Reshard returns the command that gives a sharded collection this key instead
+// (MongoDB 5.0 and later). It rewrites all documents. With [ShardSpec].Unique, first
+// create the unique index of [Shard.Indexes], which must begin with the old key too.
+// Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
 // ShardKey returns the key for a [model.Model]. The model's On then adds it to filters by
@@ -88,20 +82,18 @@ func (x *Shard[D]) ShardKey() model.ShardKey {
 
 // ChangeKey returns the write that gives a document another shard key. from contains
 // every field of the key as it was read, and to the new values of the fields that change.
-// mongos moves the document to its new shard. The write can be run again. Running it
-// returns [model.ErrStale] if the document has another key now.
+// It can be run again. Running it returns [model.ErrStale] if the document has another
+// key now.
 //
-// Run it alone, not in a larger plan: MongoDB requires a retryable write, which is the
-// driver's default, or a transaction. It is refused with a [*model.ValueError] if from
-// lacks a field of the key, if to contains another field, an array or the _id, or without
-// [ShardSpec].Moves.
+// Run it alone: MongoDB requires a retryable write, which is the driver's default, or a
+// transaction. It is refused with a [*model.ValueError] if from lacks a field of the key,
+// if to contains another field, an array or the _id, or without [ShardSpec].Moves.
 //
 // Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) ChangeKey(id any, from, to bson.D) model.Write { return x.s.changeKey(id, from, to) }
 
 // Targets returns, for each step of a plan, the shards that it is sent to, by the shard
-// keys of a model. A collection without a key is on one shard. With [model.Model.On] a
-// step may go to fewer shards, because On adds fields of the key to filters.
+// keys of a model. With [model.Model.On] a step may go to fewer shards.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give what model.New returned")
@@ -118,52 +110,50 @@ func (x *Shard[D]) indexes() []model.Index {
 	return []model.Index{x.s.index()}
 }
 
-// Find returns the shards that a query is sent to. It takes the query of any Find:
-// byDevice.Find(f.Query). Manual: "Targeted Operations vs. Broadcast Operations".
+// Find returns the shards that a query is sent to: byDevice.Find(f.Query). Manual:
+// "Targeted Operations vs. Broadcast Operations".
 //
-// A query is targeted by conditions on the first fields of the key: equality, and after
-// that several values or ranges of one field.
+// A query is targeted by equality on the first fields of the key, and after that several
+// values or ranges of one field.
 //
-//   - {device: {$in: [a, b]}, at: 1} requests two values. {device: {$in: [a, b]}, at:
-//     {$in: [1, 2]}} requests two ranges: mongos looks up everything from (a, 1) to (a,
-//     2).
+//   - {device: {$in: [a, b]}, at: 1} requests two values.
+//     {device: {$in: [a, b]}, at: {$in: [1, 2]}} requests two ranges: mongos looks up
+//     everything from (a, 1) to (a, 2).
 //   - The branches of an $or are combined field by field.
 //   - A hashed field is targeted by equality only.
-//   - Equality with null also finds missing fields, and counts as two values unless the
-//     whole key is given.
+//   - Equality with null counts as two values unless the whole key is given.
 //   - $ne, $not, $elemMatch, $all, $expr, an unanchored regular expression, and an $or
 //     beside conditions on the first field aren't targeted here. A server may do better.
 //   - A query with its own collation isn't targeted by texts.
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
 // Aggregate returns the shards that a pipeline is sent to, by its leading $match stages.
-// With several shards, the stages from the first $group, $sort or similar run once more
-// to merge the results. Collections of a $lookup are ignored.
+// Collections of a $lookup are ignored. With several shards, the stages from the first
+// $group or $sort run once more to merge results.
 func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(a) }
 
 // Modify returns the shards that a findAndModify is sent to, by the rules of
-// [Shard.Write]. Before MongoDB 7.1 it needs the whole key by equality; the _id isn't
-// enough. Manual: "findAndModify", "Sharded Collections".
+// [Shard.Write]. Before MongoDB 7.1 it needs the whole key; the _id isn't enough. Manual:
+// "findAndModify", "Sharded Collections".
 func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
 // Write returns the shards that a write is sent to, or why it is refused.
 //
-//   - An insert goes to the shard of its key. A missing field of the key counts as null
+//   - An insert goes to the shard of its key. A missing field counts as null
 //     (MongoDB 4.4), and an array is refused. Manual: "Missing Shard Key Fields".
 //   - updateMany and deleteMany go to one shard if it has everything that matches.
-//     Otherwise they go to all shards, or in a transaction where a query goes.
+//     Otherwise they go to all shards, or in a transaction to those of a query.
 //   - updateOne and deleteOne go to one shard if the filter has the whole key, and to all
 //     shards with the _id instead. With neither, MongoDB 7.1 and later search all shards,
 //     and earlier versions refuse unless one shard has the range. Manual:
 //     "db.collection.updateOne()", "Sharded Collections".
-//   - replaceOne by the _id goes to the shard of the replacement's key. It doesn't find a
-//     document on another shard, and can't change the key. Manual:
-//     "db.collection.replaceOne()", "Sharded Collections".
+//   - replaceOne by the _id goes to the shard of the replacement's key, and finds nothing
+//     on another shard. Manual: "db.collection.replaceOne()", "Sharded Collections".
 //   - An upsert needs the whole key in its filter, by equality.
-//   - A change of the key moves the document. It needs updateOne, replaceOne or
-//     findAndModify with the whole key in the filter, alone in a retryable write (the
-//     driver's default) or in a transaction. A number of another type is a change too. No
-//     write changes an _id. Manual: "Change a Document's Shard Key Value".
+//   - A change of the key, also of a number's type, moves the document. It needs
+//     updateOne, replaceOne or findAndModify with the whole key in the filter, alone in a
+//     retryable write (the driver's default) or in a transaction. An _id can't change.
+//     Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
 // Plan returns, for each step of a plan, the shards that it is sent to. Writes that share
@@ -177,16 +167,13 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 }
 
 // Check returns the unique indexes of techniques that the key makes impossible, each with
-// a remedy. Shards don't know each other's documents, so a unique index must begin with
-// all fields of the key, in order, in any direction. Indexes of other collections are
-// ignored. Pass an index of your own with [model.Entity]. Manual: "Shard Key Indexes",
+// a remedy. A unique index must begin with all fields of the key, in order, in any
+// direction. Pass an index of your own with [model.Entity]. Manual: "Shard Key Indexes",
 // "Unique Indexes"; for hashed keys, the server's source.
 //
 // Check accepts an index that begins with _id, as MongoDB does. It is unique on each
-// shard only, unless the key is {_id: 1} or {_id: "hashed"}. The application must then
-// create unique _ids, such as ObjectIDs. A technique that relies on a unique _id (a
-// reservation, a lock, a counter) needs a collection that isn't sharded, or is sharded by
-// _id.
+// shard only, unless the key is {_id: 1} or {_id: "hashed"}. For techniques that rely on
+// a unique _id (a reservation, a lock, a counter), don't shard by another key.
 func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationError {
 	var list []model.Index
 	for i, t := range techniques {
@@ -198,10 +185,9 @@ func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationErro
 	return x.s.checkIndexes(list)
 }
 
-// Distribution returns how a sample of documents would be distributed over shards, with
-// warnings. Pass the documents in the order of storing, if known, to detect increasing
-// keys. It returns a [*model.ValueError] for a document that can't be stored under the
-// key.
+// Distribution returns how a sample of documents would be distributed over shards. Pass
+// the documents in the order of storing, to detect increasing keys. It returns a
+// [*model.ValueError] for a document that can't be stored under the key.
 func (x *Shard[D]) Distribution(docs []D, spec SampleSpec) (Distribution, error) {
 	return x.s.distribution(len(docs), func(i int) any { return docs[i] }, spec)
 }

@@ -32,12 +32,8 @@ func (c ShardCandidate) String() string {
 // ShardCandidates returns the keys by which a collection of the model could be sharded:
 // the hashed _id, and the first field and all fields of each index. It sorts them by
 // broken unique indexes (fewest first), targeted indexes (most first), and length
-// (longest first, because its chunks can be split further).
-//
-// A write by _id goes to all shards unless the key is the _id. [Shard.Distribution]
-// judges the values. [NewShard] refuses a field in an array.
-//
-// Manual: "Choose a Shard Key".
+// (longest first). A write by _id goes to all shards unless the key is the _id.
+// [Shard.Distribution] judges the values. Manual: "Choose a Shard Key".
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
 		core.Fail("the model is nil", "ShardCandidates of "+collection, "give what model.New returned")

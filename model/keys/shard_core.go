@@ -80,7 +80,7 @@ func (s *shard) command(name, db string) bson.D {
 		core.Fail(fmt.Sprintf("no database has the name %q", db), name+" of "+s.Name(), "name the collection's database")
 	}
 	d := bson.D{{Key: name, Value: db + "." + s.Name()}, {Key: "key", Value: s.pattern()}}
-	if s.spec.Unique && name == "shardCollection" { // reshardCollection supports false alone
+	if s.spec.Unique && name == "shardCollection" { // reshardCollection accepts only false
 		d = append(d, bson.E{Key: "unique", Value: true})
 	}
 	if s.spec.Collated {
@@ -157,7 +157,7 @@ func (s *shard) footprints() []model.Footprint {
 	var out []model.Footprint
 	for _, k := range s.key {
 		out = append(out, model.Reads.In(s.Name(), k.path)...)
-		if s.spec.Moves { // by ChangeKey
+		if s.spec.Moves { // ChangeKey writes the key
 			out = append(out, model.Writes.In(s.Name(), k.path)...)
 		}
 	}

@@ -45,7 +45,7 @@ func (s *shard) conditions(filter bson.Raw, collated bool) *conditions {
 	s.add(filter, collated, c, &ors)
 	for _, branches := range ors {
 		if s.bounds(c) {
-			break // an $or beside conditions on the first field isn't looked at by all servers
+			break // some servers ignore an $or beside conditions on the first field
 		}
 		if fields := s.union(branches, collated); fields != nil {
 			c.fields = fields
@@ -160,7 +160,7 @@ func (s *shard) condition(path string, v bson.RawValue, collated bool) (out boun
 		values, _ := arr.Values()
 		switch {
 		case e.Key() == "$regex" && len(elements) > 1, e.Key() == "$exists" && hashed:
-			continue // with $options, which may make it another; a hashed index isn't asked for missing fields
+			continue // $options can change the pattern; a hashed index isn't used for missing fields
 		case e.Key() == "$eq":
 			equal = append(equal, e.Value())
 		case e.Key() == "$in" && len(values) == 1:
@@ -287,7 +287,7 @@ func (s *shard) whole(c *conditions, collated bool) []bson.RawValue {
 					doc, _ := v.DocumentOK()
 					value, _ := core.ValueAt(doc, below)
 					if value.Type == bson.TypeNull {
-						value = bson.RawValue{} // as for a missing field, to be sure
+						value = bson.RawValue{} // treat null as missing
 					}
 					list = append(slices.Clip(list), value)
 				}

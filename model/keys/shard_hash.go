@@ -5,9 +5,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// HashedValue returns the hash that MongoDB stores for a hashed field, and that mongosh's
-// convertShardKeyToHashed prints: the first eight bytes of the MD5 of a seed of 0, the
-// value's canonical type, and the value. It hashes numbers as integers, so 2.3 and 2.9
+// HashedValue returns the hash that MongoDB stores for a hashed field, as mongosh's
+// convertShardKeyToHashed does: the first eight bytes of the MD5 of a seed of 0, the
+// value's canonical type, and the value. Numbers are hashed as integers, so 2.3 and 2.9
 // have the hash of 2. MongoDB doesn't support fractions beyond 2^53 (manual: "Hashed
 // Indexes"). A missing field is hashed as null. The hash equals the values of MongoDB's
 // own test.

@@ -13,8 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SampleSpec says what a sample represents. The zero value is a small cluster with the
-// sample alone.
+// SampleSpec says what a sample represents.
 type SampleSpec struct {
 	Shards    int   // 0 means 3
 	Range     int64 // bytes of a chunk before it is split; 0 means 128 MiB, MongoDB's default since 6.0
@@ -25,10 +24,9 @@ type SampleSpec struct {
 // A Distribution describes how documents would be distributed over shards. Sizes are
 // uncompressed BSON sizes, scaled from the sample to the whole collection.
 //
-// Ranged keys: the documents, sorted by key, are split between keys into chunks of at
-// most the range's size. Each chunk goes to the shard with the least data, largest chunk
-// first, as a balancer does in time. A ranged collection smaller than a chunk is on one
-// shard. If the key begins with a hashed field, each shard gets an equal range of hashes.
+// Ranged keys: the documents, sorted by key, are split between keys into chunks. Each
+// chunk goes to the shard with the least data, largest chunk first, as a balancer does in
+// time. If the key begins with a hashed field, each shard gets an equal range of hashes.
 //
 // Writes: the earlier half of the sample is split into equal ranges of the key, and the
 // later half is sent to these ranges. With an increasing key, the last range gets all
@@ -148,7 +146,7 @@ func (s *shard) gather(n int, doc func(int) any) (all sample, err error) {
 		}
 		one := sampled{raw: make([]bson.RawValue, len(key)), size: int64(len(raw))}
 		for i, v := range key {
-			one.raw[i] = bsonval.Clone(v) // not the whole document
+			one.raw[i] = bsonval.Clone(v) // don't retain the whole document
 			if s.key[i].hashed && v.Type == bson.TypeDouble && v.Double() != float64(bsonval.HashedNumber(v)) {
 				all.doubles++
 			}

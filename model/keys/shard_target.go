@@ -78,7 +78,7 @@ func (s *shard) aggregate(a model.Aggregation) Target {
 	if t, ok := s.elsewhere(a.Collection, a.Err); ok {
 		return t
 	}
-	all := bson.A{bson.D{}} // $and of nothing is refused
+	all := bson.A{bson.D{}} // the server refuses an empty $and
 	for _, stage := range a.Pipeline {
 		if len(stage) != 1 || stage[0].Key != "$match" {
 			break
@@ -326,7 +326,7 @@ func (s *shard) operators(doc bson.Raw, pipeline bool, set func(path string, v b
 	for _, op := range ops {
 		switch {
 		case op.Key() == "$setOnInsert":
-			continue // by an upsert, which has the whole key
+			continue // applies to an upsert only, with the whole key in the filter
 		case op.Key() == "$unset" && pipeline:
 			paths, _ := op.Value().ArrayOK()
 			values, _ := paths.Values()
@@ -337,7 +337,7 @@ func (s *shard) operators(doc bson.Raw, pipeline bool, set func(path string, v b
 			}
 			continue
 		case pipeline && !slices.Contains([]string{"$set", "$addFields"}, op.Key()):
-			continue // what a document becomes by $replaceWith or $project is not known here
+			continue // the result of $replaceWith or $project isn't known here
 		}
 		inner, _ := op.Value().DocumentOK()
 		fields, _ := inner.Elements()

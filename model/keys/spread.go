@@ -13,12 +13,12 @@ type SpreadSpec struct {
 	Parts int // number of parts for new documents, from 1 to 1000
 
 	// Was lists earlier numbers of parts that documents may still have. Reads look there
-	// too. 0 means documents with the plain value, from before it was spread.
+	// too. 0 means documents with the plain value.
 	Was []int
 
 	// By is the path with the value that decides the part, by [HashedValue]. Point reads
 	// must know the value, so it is usually _id. "" lets the caller pick a part at
-	// random; then there are no point reads.
+	// random, without point reads.
 	By string
 
 	// Order is the order of [Spread.Find]: {at: -1}. The _id is added to it. Nil is the
@@ -28,10 +28,9 @@ type SpreadSpec struct {
 
 // Spread divides the documents that share a hot key over n parts: the field "2014-03-28"
 // becomes "2014-03-28#000" to "2014-03-28#015". If the field is the shard key, or the
-// first field of an index, the writes of one day go to n places instead of one. A point
-// read still reads one part, and a read of the whole day reads all parts in one command.
-//
-// The part always has three digits. A value that is empty or contains "#" is refused.
+// first field of an index, the writes of one day go to n places. A point read still reads
+// one part, and a read of the whole day all parts. A value that is empty or contains "#"
+// is refused.
 //
 // # Changing the number of parts
 //
@@ -40,23 +39,18 @@ type SpreadSpec struct {
 //  2. Run the job of Checks, which moves documents.
 //  3. When Checks finds nothing and no program uses the old declaration, remove Was.
 //
-// Without By a document stays in its part when parts are added, and moves only if its
-// part is gone.
+// A move is one atomic update, if the document is still as it was found. Without By a
+// document moves only if its part is gone. A concurrent query can miss the document or
+// return it twice, as with every change of an indexed field.
 //
-// A move is one atomic update, if the document is still as it was found, so a document
-// always has one key. A concurrent query can miss the document or return it twice, as
-// with every change of an indexed field.
-//
-// Source: synthetic partition keys,
-// https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys; sharded
-// timestamps, https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
+// Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
+// https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
 //
 // Indexes returns {path: 1} with the fields of Order, for Find, and {path: 1, By: 1} for
 // Point, unless By is _id.
 //
-// Checks returns one check of documents that aren't in their part, or have a key without
-// a part. The repair moves them, except documents without a value of By or with an
-// unreadable key. The check skips documents without a key.
+// Checks returns one check of documents that aren't in their part. The repair moves them,
+// except documents without a value of By or with an unreadable key.
 //
 // Cost: the check reads the key of every document. Repairs write one document each, by
 // _id.
@@ -68,8 +62,7 @@ type Spread[D, K any] struct {
 }
 
 // NewSpread declares that the string field at path contains values that are spread. It
-// panics with a [*model.DeclarationError] on an invalid path or spec. The path can't be
-// _id, because a move would copy the document.
+// panics with a [*model.DeclarationError] on an invalid path, such as _id, or spec.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
@@ -86,13 +79,13 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 }
 
 // Insert returns the write that stores a document under the key of a value. It needs a
-// By. The document's own field must be empty or contain that key.
+// By. Its own field must be empty or contain that key.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
 // InsertAt returns the write that stores a document in a part by a number that the caller
-// picked at random. Use the same number for a retry. It is refused if By is set.
+// picked at random. A retry needs the same number. It is refused if By is set.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
@@ -110,13 +103,13 @@ func (s *Spread[D, K]) Point(value string, by any) *model.Find[D] {
 }
 
 // Find returns the query of all documents of a value that match filter, in the Order of
-// the spec. Page it with Limited and Find.Page, or with After.
+// the spec.
 //
 // Cost: one command for each batch. MongoDB merges up to 200 parts in order from the
 // index of [Spread.Indexes] (SORT_MERGE,
 // https://www.mongodb.com/docs/manual/tutorial/equality-sort-range-rule/): with a limit
 // of n it reads about n documents, and one for each part. With more parts, or another
-// sort, the server reads all documents of the value and sorts them in memory.
+// sort, the server sorts all documents of the value in memory.
 func (s *Spread[D, K]) Find(value string, filter bson.D) *model.Find[D] {
 	f := s.docs.Find(filter)
 	err := f.Err
