@@ -56,7 +56,7 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 }
 
 // Move returns the write that moves a child from one parent to another. Running it
-// returns model.ErrStale if the child's parent isn't from any more. It can be run again.
+// returns model.ErrStale if from isn't the child's parent any more. It can be run again.
 //
 // Cost: one command, one document, by _id.
 func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
@@ -76,7 +76,7 @@ func (r *ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write { return r.in.Attach(child, to) }
 
 // MoveAll returns the write that moves every child of one parent to another. It isn't
-// atomic, but can be run again.
+// atomic: a crash leaves some children moved. It can be run again.
 //
 // Cost: one command that writes each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write { return r.in.MoveAll(from, to) }
