@@ -30,8 +30,7 @@
 //
 // Keys compare bytewise: the collection must not have a collation. Times in keys have the
 // years 0 to 9999, in milliseconds. A part can't be descending. Numbers have up to 18
-// digits. An owner gets numbers only as fast as one document can be written. A day bucket
-// has room for about 300,000 keys.
+// digits. A day bucket has room for about 300,000 keys.
 //
 // A [Shard] follows the rules of MongoDB's manual and sends nothing. A server may send a
 // command to fewer or more shards. Zones are ignored.

@@ -142,10 +142,10 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 }
 
 // Append returns the change that stores a document under the owner's next number, without
-// a gap: it increments the counter and inserts the document in one transaction. Its Run
-// returns the number. Run tries up to 100 times if another writer was first, but only
-// once inside a transaction of the caller. After an unknown commit result, look for the
-// document first: a second Run stores it again.
+// a gap: it increments the counter and inserts the document in one transaction. It needs
+// a server with transactions. Its Run returns the number. Run tries up to 100 times if
+// another writer was first, but only once inside a transaction of the caller. After an
+// unknown commit result, look for the document first: a second Run stores it again.
 //
 // Decide returns the plan for a number that the caller knows to be the next: run it by
 // RunTx. It returns [model.ErrStale] if the counter isn't just before the number, also if

@@ -79,7 +79,7 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 }
 
 // Insert returns the write that stores a document under the key of a value. It needs a
-// By. Its own field must be empty or contain that key.
+// By. The document's field must be empty or contain that key.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
@@ -103,7 +103,7 @@ func (s *Spread[D, K]) Point(value string, by any) *model.Find[D] {
 }
 
 // Find returns the query of all documents of a value that match filter, in the Order of
-// the spec.
+// the spec. Page it with Limited and Find.Page.
 //
 // Cost: one command for each batch. MongoDB merges up to 200 parts in order from the
 // index of [Spread.Indexes] (SORT_MERGE,
