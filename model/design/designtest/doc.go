@@ -1,6 +1,5 @@
-// Package designtest measures what package design prices. It stores the data of a workload
-// under several layouts, runs the operations of the workload, and compares the costs with
-// the prices.
+// Package designtest measures what package design prices. It stores a workload's data
+// under several layouts, runs its operations, and compares costs with prices.
 //
 //	func TestLayouts(t *testing.T) {
 //		d, err := shop.Design() // shop is a design.Workload
@@ -18,16 +17,15 @@
 //
 //   - Run and measure layouts: [Try]
 //   - Assert the commands and documents of an operation: [Report.Want]
-//   - Look at the result: [Report.String], [Report.HTML]
+//   - Show the result: [Report.String], [Report.HTML]
 //
 // # Costs
 //
-// A layout with 36,000 documents takes about a second on the engine, and three seconds on a
-// server. Use design.Workload.Scaled for large workloads. The trial is then compared with
-// the prices of the scaled workload, which differ from those of the full one.
+// A trial inserts all documents of the workload. Use design.Workload.Scaled for large
+// ones. The comparison then uses the prices of the scaled workload.
 //
 // # Backends
 //
-// A trial runs on the engine of package modeltest. If MONGODB_URI is set, it also runs on
-// that server.
+// A trial runs on the engine of package modeltest, and on the server of MONGODB_URI, if
+// set.
 package designtest
