@@ -2,8 +2,8 @@ package advise
 
 import "strings"
 
-// A Choice is how a relation is stored: one structure, and additions to it. Compare
-// choices with ==, or test a part with [Choice.Has]:
+// A Choice is how a relation is stored: one structure, and additions. Compare choices
+// with ==, or test a part with [Choice.Has]:
 //
 //	advise.ParentRef | advise.Subset
 //
@@ -14,40 +14,40 @@ type Choice uint32
 const (
 	Embed     Choice = 1 + iota // children are within their parent: embed.Embedded, or embed.One
 	Values                      // an array of plain values in the parent
-	Outlier                     // as Embed, with overflow documents for the largest parents: denorm.Outlier
-	ChildRefs                   // the parent lists the ids of its children: relate.ChildRefs
+	Outlier                     // as Embed, with overflow documents: denorm.Outlier
+	ChildRefs                   // the parent lists its children's ids: relate.ChildRefs
 	ParentRef                   // each child has the id of its parent: relate.ParentRef
-	TwoWay                      // both ends have ids: relate.TwoWay, or relate.ManyToMany for shared children
-	Links                       // a document for each pair: relate.JoinCollection, or denorm.WideRow with copies
-	Bucket                      // a document for each page of children: denorm.Bucket
+	TwoWay                      // both ends have ids: relate.TwoWay, relate.ManyToMany
+	Links                       // a document for each pair: relate.JoinCollection, denorm.WideRow
+	Bucket                      // a document for each page: denorm.Bucket
 
 	DocumentTree     // a tree within one document: paths.DocumentTree
-	ParentTree       // each node has its parent's id: paths.NewParentTree
-	ChildTree        // each node also lists its children: paths.NewChildTree
-	AncestorArray    // each node lists all its ancestors: paths.NewAncestorArray
-	MaterializedPath // each node has its path from the root: paths.NewMaterializedPath
-	NestedSet        // each node has two numbers that enclose those of its descendants: paths.NewNestedSet
+	ParentTree       // nodes have their parent's id: paths.NewParentTree
+	ChildTree        // nodes also list their children: paths.NewChildTree
+	AncestorArray    // nodes list their ancestors: paths.NewAncestorArray
+	MaterializedPath // nodes have their path from the root: paths.NewMaterializedPath
+	NestedSet        // nodes have two numbers that enclose their descendants': paths.NewNestedSet
 
 	structure Choice = 0xf
 )
 
 // Additions.
 const (
-	Bounded        Choice = 1 << (4 + iota) // the array keeps only the newest: denorm.Bounded
-	Subset                                  // the newest are in the parent too: denorm.Subset
-	CopyIntoParent                          // the parent's list has copies of the children's fields: denorm.Copy
-	CopyIntoChild                           // each child has copies of the parent's fields: denorm.Copy
-	Fold                                    // the parent is copied whole, without its own document: denorm.Copy.Fold
+	Bounded        Choice = 1 << (4 + iota) // only the newest are kept: denorm.Bounded
+	Subset                                  // the newest are also in the parent: denorm.Subset
+	CopyIntoParent                          // the parent copies the children's fields: denorm.Copy
+	CopyIntoChild                           // each child copies the parent's fields: denorm.Copy
+	Fold                                    // the parent is only in copies: denorm.Copy.Fold
 	Counter                                 // the parent has a number made of its children: denorm.Counter
 	CountInChild                            // each child has a number made of its parents: denorm.Counter
 	Distinct                                // different children are counted: denorm.UniqueCount
-	Approximate                             // a rough count is written once in n changes: denorm.Approximate
-	Slots                                   // an exact number that changes too often for one document: denorm.Slots
-	Kinds                                   // children of several kinds: embed.Union, or embed.Kinds
-	Versions                                // every version of a document is kept: denorm.History
-	Log                                     // states are computed from events: denorm.EventLog
+	Approximate                             // a rough count, seldom written: denorm.Approximate
+	Slots                                   // an exact number on several documents: denorm.Slots
+	Kinds                                   // children of several kinds: embed.Union, embed.Kinds
+	Versions                                // every version is kept: denorm.History
+	Log                                     // states computed from events: denorm.EventLog
 	Binned                                  // numbers by hour, day and month: denorm.Rollup
-	SpreadKey                               // children of one parent on several shards: keys.Spread
+	SpreadKey                               // a parent's children on several shards: keys.Spread
 	Events                                  // each change is sent to others: denorm.Outbox
 	Expiry                                  // children are deleted after their time: schema.Expiry
 )

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// An Advice is the answer of [Choose]. Compare its Choice in a unit test, or call
-// [Advice.Want].
+// An Advice is the answer of [Choose].
 type Advice struct {
 	Relation  Relation // as given
 	Choice    Choice
@@ -21,8 +20,8 @@ type Advice struct {
 	Err       error        // a [*model.ValueError] that names the field, if the relation contradicts itself
 }
 
-// A Reason is a rule that decided, a rule against the choice, or the reason why a field
-// of the relation isn't used.
+// A Reason is a rule for or against the choice, or says why a field of the relation isn't
+// used.
 type Reason struct {
 	Text    string
 	Figure  string // the compared numbers; assumed ones are marked
@@ -31,7 +30,7 @@ type Reason struct {
 	Unused  string // the relation's field that isn't used: "Child.Page"
 }
 
-// A RunnerUp is another answer, with the changes of the relation that lead to it.
+// A RunnerUp is another answer, with the changes that lead to it.
 type RunnerUp struct {
 	Choice Choice
 	Parent string // the name of the end that is its parent
@@ -57,11 +56,10 @@ type RunnerUp struct {
 //  5. Additions follow: pages, copies of fields (if their reads per change are at least
 //     [CopyLimit] and the number of copies), the newest few, totals, kinds, expiry.
 //
-// Each given field is part of the choice, or a [Reason] says why not. The advice is
-// monotone: more or larger children never lead to embedding, and fields that change more
-// often never to more copies.
+// Each given field is part of the choice, or a [Reason] says why not. More or larger
+// children never lead to embedding, nor do more frequent changes to copies.
 //
-// For sources see the package's comment. Cost: it sends nothing.
+// Cost: it sends nothing.
 func Choose(r Relation) Advice {
 	f, err := r.facts()
 	if err != nil {

@@ -21,7 +21,7 @@ type DatabaseSurvey struct {
 	Relations   []SurveyedRelation   // by the collection that stores the relation, and the path
 }
 
-// A SurveyedCollection is a collection, and the use of its indexes.
+// A SurveyedCollection is a collection with the use of its indexes.
 type SurveyedCollection struct {
 	Name    string
 	Sampled Sampled
@@ -48,13 +48,13 @@ func (u IndexUse) String() string {
 // A SurveyedRelation is a relation found in documents.
 type SurveyedRelation struct {
 	SurveyResult
-	Collection string // the collection that stores the relation
-	Path       string // of an embedded array, an id, or a list of ids
-	To         string // the collection of the ids; "" for an embedded array
-	Matched    Share  // how many of the sampled ids exist
+	Collection string // that stores the relation
+	Path       string // of an embedded array, an id, or ids
+	To         string // the ids' collection; "" for an embedded array
+	Matched    Share  // sampled ids that exist
 }
 
-// String describes collections, unused indexes, and each relation.
+// String describes collections, unused indexes, and relations.
 func (s DatabaseSurvey) String() string {
 	var b strings.Builder
 	for _, c := range s.Collections {
@@ -83,13 +83,12 @@ func (s DatabaseSurvey) String() string {
 // whole numbers must also be named after the collection ("userId", "user" or "users" for
 // users). An array of documents is a relation to embedded children.
 //
-// It uses Scan, Window, Sample and Confidence of the spec. Another field is a
+// The spec may have Scan, Window, Sample and Confidence; else the error is a
 // [*model.ValueError]. It skips views, time series, system and empty collections, and
-// paths with less than 3 distinct values.
+// paths with less than 3 values.
 //
-// Cost: one command for the list of collections, two or three for each collection, one
-// for each pair of path and possible target, and Survey.Run for each relation. It writes
-// nothing, and isn't a snapshot.
+// Cost: one command for all collections, two or three for each, one for each pair of path
+// and possible target, and Survey.Run for each relation. It isn't a snapshot.
 //
 // Source: $indexStats:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/

@@ -45,15 +45,15 @@
 //	manual     MongoDB's manual, "Data Modeling", by its pages
 //	Firestore  Firestore's documentation, by its pages
 //
-//	[FewLimit]     300          children to embed: "a few hundred" (004 rule 3)
-//	[ManyLimit]    3000         ids in an array: "a few thousand" (004 rule 3)
-//	[ArrayLimit]   1 MiB        bytes of an array: Firestore's largest document
-//	[WasteLimit]   16 KiB       bytes a read doesn't show (manual, bloated documents)
-//	[HotLimit]     100          writes a second (Firestore, distributed counters)
-//	[AccessLimit]  1 read in 10 access on its own (004 rules 2, 6)
-//	[WriteLimit]   1            reads per write (000, 002 §3)
-//	[CopyLimit]    10           and holders; reads per change of a copy (004 rule 5, part 2)
-//	[NestedLimit]  1000         reads per change: "best for static trees" (manual)
+//	[FewLimit]     300           children to embed: "a few hundred" (004 rule 3)
+//	[ManyLimit]    3000          ids in an array: "a few thousand" (004 rule 3)
+//	[ArrayLimit]   1 MiB         bytes of an array: Firestore's largest document
+//	[WasteLimit]   16 KiB        bytes a read doesn't show (manual, bloated documents)
+//	[HotLimit]     100           writes a second (Firestore, distributed counters)
+//	[AccessLimit]  1 in 10       access on its own (004 rules 2, 6)
+//	[WriteLimit]   1             reads per write (000, 002 §3)
+//	[CopyLimit]    10            reads per change of a copy (004 rule 5, part 2)
+//	[NestedLimit]  1000          reads per change: "best for static trees" (manual)
 //
 // If a source gives no figure, the figure is this package's. The runners-up of an advice
 // are other answers, each with a [Flip]: the smallest change that leads to it.
@@ -97,5 +97,5 @@
 // A budget doesn't know the nesting of an interface, bson.D, bson.Raw or custom
 // marshaler. A recursive type has no worst case. A survey can't measure how often
 // documents are read. Its growth doesn't show deletions and seasons, and relies on the
-// clocks that made ObjectIDs.
+// times in ObjectIDs.
 package advise

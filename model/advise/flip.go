@@ -17,8 +17,7 @@ type Change struct {
 	To    any
 }
 
-// Apply returns the relation with the change. An unknown field, or a value of another
-// type, is an error.
+// Apply returns the relation with the change. An unknown field or wrong type is an error.
 func (c Change) Apply(r Relation) (Relation, error) {
 	ok := false
 	switch p := r.at(c.Field).(type) {
@@ -82,8 +81,8 @@ func boundaryText(v float64) string {
 	return ratioText(v)
 }
 
-// A Flip is a minimal set of changes that makes [Choose] give another answer. It is at
-// the boundary: one step before it, the answer is unchanged.
+// A Flip is a minimal set of changes that makes [Choose] give another answer. One step
+// before it, the answer is unchanged.
 type Flip []Change
 
 // Apply returns the relation with all changes.

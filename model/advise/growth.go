@@ -17,12 +17,11 @@ const (
 
 // Growth is how fast the fastest-growing parent gains children.
 //
-// It is measured in a window that ends with the latest child. Only parents with a first
-// child before the window count, because new parents grow fastest. If the thirds of the
-// window differ by more than chance explains, as after an import, the quietest third
-// counts, times three. PerDay is drawn from the greatest count towards the mean, as far
-// as chance can explain the difference (credibility:
-// https://en.wikipedia.org/wiki/Bühlmann_model).
+// It is measured in a window that ends with the latest child, for parents with a first
+// child before the window. If the thirds of the window differ by more than chance
+// explains, as after an import, the quietest third counts, times three. PerDay is drawn
+// from the greatest count towards the mean, as far as chance can explain the difference
+// (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //
 // Low and High contain the true rate of all counted parents together, with the survey's
 // confidence, if children arrive independently. They are Poisson's, by the approximation

@@ -22,14 +22,13 @@ func (s Sampled) String() string {
 	return countText(s.N) + " of " + countText(s.Of) + " sampled"
 }
 
-// A Quantile is a value that a share of documents doesn't exceed. Its interval contains
-// the true value with the survey's confidence, for any distribution. The ends are sampled
-// values (order statistics).
+// A Quantile is a value that a share of documents doesn't exceed, with a confidence
+// interval for any distribution. Its ends are sampled values (order statistics).
 type Quantile struct {
 	Value     int64
 	Low, High int64 // equal to Value if all documents were read
-	OpenLow   bool  // the sample is too small for a lower bound: Low is the smallest value seen
-	OpenHigh  bool  // the same for the upper bound and the largest value
+	OpenLow   bool  // the sample is too small for a lower bound; Low is the smallest value
+	OpenHigh  bool  // the same for the upper bound
 }
 
 // A Spread is the distribution of a number over documents.
@@ -37,7 +36,7 @@ type Spread struct {
 	Sampled
 	P50, P99 Quantile
 	Max      int64   // greatest value read: a lower bound, if sampled
-	Beyond   float64 // greatest share of documents above Max, with the survey's confidence; 0 if all were read
+	Beyond   float64 // greatest share of documents above Max, with the survey's confidence
 }
 
 // String returns "2 (2 to 3) at p50, 9 (8 or more) at p99, greatest seen 12 (up to 0.3 %

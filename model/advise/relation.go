@@ -8,8 +8,8 @@ const None = -1
 // children. Give Parent.Has, Child.Has or Tree. Swapped ends get the same answer: see
 // [Advice.Parent].
 //
-// Shares are of 1: 0.3 is three reads in ten. Ratios count both sides in the same time.
-// Use math.Inf(1) for something that never changes.
+// Shares are of 1: 0.3 is three reads in ten. Use math.Inf(1) as the ratio for something
+// that never changes.
 type Relation struct {
 	Parent, Child End
 
@@ -38,45 +38,45 @@ type Relation struct {
 type End struct {
 	Name string // a plural, for texts: "people"; the default is "parents" or "children"
 
-	// Has counts the documents of the other end for one document of this end: Parent.Has
-	// counts children. The default is one.
+	// Has counts the documents of the other end for one of this end: Parent.Has counts
+	// children. The default is one.
 	Has Count
 
 	Bytes   int64 // BSON size of a document without the other end ([Budget.Size]); the default is 512
 	IDBytes int64 // size of an _id value without type and name; the default is 12
 
 	// Alone is the share of this end's reads that find a document by its own id or
-	// fields, not from the other end. The default is 1 for an end with several documents
-	// of the other, and for the parent of a one-to-one relation, else 0. In a one-to-one
-	// relation, the end with the greater share may embed the other.
+	// fields. The default is 1 for an end with several documents of the other, and for
+	// the parent of a one-to-one relation, else 0. In a one-to-one relation, the end with
+	// more may embed the other.
 	Alone float64
 
-	// Shows is the share of this end's reads that show documents of the other end,
-	// without a [Total]. The default is 1 for an end with several documents of the other,
-	// and for both ends of a one-to-one relation. For other ends it is 0, or 1 if
-	// something of the other end is shown.
+	// Shows is the share of this end's reads that show documents of the other end, not
+	// only a [Total]. The default is 1 for an end with several documents of the other,
+	// and for both ends of a one-to-one relation. For other ends it is 1 if something of
+	// the other end is shown there, else 0.
 	Shows float64
 
 	// ReadsPerChange is the number of reads of a document for each change of its fields.
 	// The default is 100.
 	ReadsPerChange float64
 
-	Value   bool    // a plain value without identity: a tag, a phone number
-	Kinds   int64   // number of kinds with different fields; the default is 1
+	Value   bool    // a plain value: a tag, a phone number
+	Kinds   int64   // kinds with different fields; the default is 1
 	Ordered bool    // the other end keeps an order made by hand: a playlist
 	Days    float64 // days after which a document may be deleted; the default is never
 
-	Versions bool // every version is kept: who changed it, when and why
-	Log      bool // changes are stored as events, and states computed from them
-	Sharded  bool // these are sharded by the document of the other end
-	Events   bool // each change is sent to other systems, without loss
+	Versions bool // every version is kept
+	Log      bool // changes are stored as events
+	Sharded  bool // sharded by the document of the other end
+	Events   bool // each change is sent to other systems
 
 	// Copied and the fields below say what of this end is shown with the other end. The
 	// default is nothing.
 	Copied Copied // a few fields
-	Newest Newest // the first few documents by some order
+	Newest Newest // the first few documents
 	Page   int64  // ordered pages of this many documents, which seldom change
-	Total  Total  // a number made of them: a count, a sum
+	Total  Total  // a count, a sum
 }
 
 // A Count says how many documents of the other end a document has.
@@ -85,37 +85,37 @@ type Count struct {
 	P99     int64 // 99 in 100 have at most this many; the default is Max
 	Max     int64 // the greatest count today; the default is five times Typical
 
-	Fixed     bool    // a rule of the application limits the number to Max: eleven players
-	Unbounded bool    // nothing limits the number; Max is then the greatest seen
+	Fixed     bool    // the application limits the number to Max: eleven players
+	Unbounded bool    // nothing limits the number; Max is the greatest seen
 	PerDay    float64 // how many the fastest-growing document gains in a day; the default is 0
-	Days      float64 // for how many days it grows; the default is 3650; only with PerDay
+	Days      float64 // days of growth; the default is 3650; only with PerDay
 
 	// PerSecond is how many are added to one document in its busiest second. The default
 	// is 0.
 	PerSecond float64
 
-	// AtLeast means that Max and P99 come from a sample: some documents may have more.
+	// AtLeast means that Max and P99 come from a sample, and may be exceeded.
 	AtLeast bool
 }
 
-// Copied names fields that the other end shows, and may store as copies.
+// Copied names fields that the other end shows, and may store too.
 type Copied struct {
 	Fields string // names, for texts: "name, thumbnail"; "" means none
 	Bytes  int64  // of values and names in one copy; the default is 64
 
 	// ReadsPerChange is the number of reads that show the fields, for each change at the
-	// source, over all documents with a copy. The default is 100 for each.
+	// source, over all copies. The default is 100 for each.
 	ReadsPerChange float64
 
 	Strong bool // readers must never see an old value
-	Whole  bool // the source has no other fields: it needs no document of its own
+	Whole  bool // the source has no other fields
 }
 
-// Newest means that the first few documents by some order are shown with their owner.
+// Newest means that the first few documents are shown with their owner.
 type Newest struct {
 	N             int64   // how many; 0 means none
 	Bytes         int64   // shown of each document; the default is the whole document
-	ReadsPerWrite float64 // reads that show them, for each added document; the default is ReadsPerAdd
+	ReadsPerWrite float64 // reads that show them for each addition; the default is ReadsPerAdd
 	Drop          bool    // older documents may be lost
 }
 
@@ -127,7 +127,7 @@ type Total struct {
 	Rough          bool    // may be off by a few percent
 }
 
-// A Tree says how the documents of a tree are read and written.
+// A Tree says how a tree of documents is read and written.
 type Tree struct {
 	Nodes  int64 // in the largest tree; 0 means that the relation isn't a tree
 	Levels int64 // in the deepest tree; the default is 5
@@ -139,8 +139,8 @@ type Tree struct {
 	Preorder bool    // descendants are needed in the order of the tree
 	Ordered  bool    // children have an order kept by hand
 
-	// ReadsPerMove is the number of reads of the tree for each added, moved or deleted
-	// node. The default is 100.
+	// ReadsPerMove is the number of reads of the tree for each changed node. The default
+	// is 100.
 	ReadsPerMove float64
 }
 

@@ -35,10 +35,9 @@ type SurveySpec struct {
 }
 
 // A Survey measures a relation in a live database, as input for [Choose]: sizes, children
-// per parent, growth, parents per child, and dangling references. It reads a sample of
-// each collection by $sample, so the cost doesn't depend on the number of documents,
-// unless the server scans. Add the figures that only the application knows: Alone, Shows
-// and the ratios of reads.
+// per parent, growth, parents per child, and dangling references. It samples each
+// collection by $sample, so the cost doesn't depend on its size, unless the server scans.
+// Add the figures that only the application knows: Alone, Shows and the ratios of reads.
 //
 // Source: rules 3 and 6 ask for figures (seed 004); $sample, $bsonSize:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals:
@@ -85,8 +84,8 @@ type SurveyDocument struct {
 	Bytes int64           `bson:"bytes"` // BSON size of the document
 	At    *time.Time      `bson:"at"`    // creation time by its ObjectID, or nil
 	Items int64           `bson:"items"` // number of children, or of different ids
-	Array int64           `bson:"array"` // BSON size of the array, as the field v of a document
-	Most  int64           `bson:"most"`  // BSON size of its largest element, likewise
+	Array int64           `bson:"array"` // bytes of the array, as the field v of a document
+	Most  int64           `bson:"most"`  // bytes of its largest element, likewise
 	First *time.Time      `bson:"first"` // when its first element was added
 	Last  *time.Time      `bson:"last"`
 	Links []bson.RawValue `bson:"links"` // the first few ids that it refers to
@@ -105,8 +104,7 @@ type SurveyLink struct {
 
 // NewSurvey declares the survey of a relation between two collections. For embedded
 // children, pass the parents' collection twice. It panics with a
-// [*model.DeclarationError] unless the spec has exactly one path, which exists and has a
-// suitable type.
+// [*model.DeclarationError] unless the spec has exactly one suitable path.
 func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *model.Collection[C, CK], spec SurveySpec) *Survey {
 	s := &Survey{spec: spec, parents: sideOf(parents), children: sideOf(children)}
 	switch {
@@ -162,10 +160,9 @@ func (s *Survey) mustArray(f core.Field, needed bool) {
 
 // Parents returns the measurements of a sample of the parents, or of all if whole.
 //
-// Cost: one command, and one for each further batch. The server reads a whole collection
-// for samples of more than a twentieth, for less than a hundred documents, and with
-// SurveySpec.Scan
-// (https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/).
+// Cost: one command, and one for each further batch. The server scans the collection for
+// samples of more than a twentieth, for less than a hundred documents, and with
+// SurveySpec.Scan.
 func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
@@ -209,7 +206,7 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 }
 
 // Links returns the number of references to documents, by their ids: with SurveySpec.Ref
-// the children of parents, with List the parents of children. Several references from one
+// the children of parents, with List the parents of children. References from one
 // document count once. Documents without references are missing.
 //
 // Cost: one command, served by an index on the path.

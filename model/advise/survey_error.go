@@ -4,8 +4,7 @@ import "math"
 
 // RunnersUp returns the other answers within the error of the survey: each flip sets a
 // measured field to an end of its confidence interval. relation is r.Relation with the
-// application's own figures. No answer means that a larger sample wouldn't change the
-// advice. A sampled maximum has no upper end.
+// application's figures. Without an answer, a larger sample wouldn't change the advice.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	chosen, ok := relation.answer()
 	if !ok {

@@ -22,11 +22,11 @@ type SurveyResult struct {
 	Parents, Children Sampled
 	PerParent         Spread // children of one parent
 	PerChild          Spread // parents of one child; empty for embedded children
-	ParentBytes       Spread // of parents, without embedded children
-	ChildBytes        Spread // of children; of embedded ones, the largest of each parent
+	ParentBytes       Spread // without embedded children
+	ChildBytes        Spread // of embedded children, the largest of each parent
 
 	Growth  Growth  // of the parent that gains most
-	Daily   float64 // children added in a day of the window, over all parents; 0 if unknown
+	Daily   float64 // children added in a day, over all parents; 0 if unknown
 	Missing Share   // references that are missing, or lead to no document
 }
 
@@ -93,12 +93,11 @@ type family struct {
 //
 // Cost: two counts by metadata, two samples, and for each thousand one command to count
 // references to sampled documents, to look up references, and to read recent children of
-// parents. For embedded children only one count, one sample and the last. With Ref, an
-// index on the reference serves it; without the index, each thousand parents read all
-// children.
+// parents. Embedded children cost one count, one sample and the last. With Ref, an index
+// on the reference serves it; without the index, each thousand parents read all children.
 //
-// It isn't a snapshot: concurrent writes may count once, twice or not at all. The
-// server's counts may be wrong after a crash, and with orphans of a sharded collection.
+// It isn't a snapshot: concurrent writes may count twice or not at all. The server's
+// counts may be wrong after a crash, and with orphans of a sharded collection.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err

@@ -5,15 +5,19 @@
 //		Name: "blog",
 //		Entities: []design.Entity{
 //			{Name: "posts", Count: 10_000, Fields: []design.Field{{Name: "body", Text: 4000}}},
-//			{Name: "comments", Count: 500_000, Fields: []design.Field{{Name: "text", Text: 200}, {Name: "at"}}},
+//			{Name: "comments", Count: 500_000, Fields: []design.Field{{Name: "at"}}},
 //		},
-//		Relations: []design.Relation{{Child: "comments", Field: "post", Parent: "posts", List: "comments"}},
+//		Relations: []design.Relation{
+//			{Child: "comments", Field: "post", Parent: "posts", List: "comments"},
+//		},
 //		Operations: []design.Operation{
 //			{Name: "show a post", Rate: 100, Accesses: []design.Access{
 //				{Of: "posts", By: []string{"_id"}},
 //				{Of: "comments", By: []string{"post"}, Order: "at", Limit: 10},
 //			}},
-//			{Name: "comment", Rate: 2, Accesses: []design.Access{{Do: design.Insert, Of: "comments"}}},
+//			{Name: "comment", Rate: 2, Accesses: []design.Access{
+//				{Do: design.Insert, Of: "comments"},
+//			}},
 //		},
 //	}
 //	d, err := w.Design()
@@ -21,16 +25,15 @@
 //
 // A [Layout] has a [Storage] for each relation of the [Workload]:
 //
-//	storage of a relation         technique         good for
 //	Reference                     relate.ParentRef  documents used on their own
 //	Reference, Relation.Ordered   relate.ChildRefs  children ordered by hand
 //	Reference, Relation.Each > 1  relate.ChildRefs  many-to-many relations
-//	Reference with Copy           denorm.Copy       children shown with fields of their parent
+//	Reference with Copy           denorm.Copy       children shown with parent's fields
 //	Reference with Newest         denorm.Subset     a parent with its newest children
-//	Reference with Totals         denorm.Counter    a parent with a count or sum of children
+//	Reference with Totals         denorm.Counter    a parent with a count or sum
 //	Embedded                      embed.Embedded    few children, read with their parent
 //	Paged                         denorm.Bucket     many children, read in pages
-//	Paged with Newest             denorm.Bounded    pages, and a parent with its newest children
+//	Paged with Newest             denorm.Bounded    pages, and the newest in the parent
 //
 // To choose by published rules instead of by price, see advise.Choose.
 //
@@ -45,13 +48,11 @@
 //
 // # Prices
 //
-// The same code prices an operation and runs it, with the queries and plans of the
-// techniques and their own Cost methods. [Costs] turn numbers of commands and documents
-// into time. An index serves every query. Writes pay for all indexes of the layout. The
-// assumptions are:
+// The same code prices an operation and runs it, with the techniques' queries, plans and
+// Cost methods. [Costs] turn numbers of commands and documents into time. An index serves
+// every query. Writes pay for all indexes. The assumptions are:
 //
-//   - Parents have about equally many children. Values of fields and relations are
-//     independent.
+//   - Parents have about equally many children. Fields and relations are independent.
 //   - A read returns whole documents, without embedded arrays that the operation doesn't
 //     need. Of parents it returns Access.Fields.
 //   - The parents of documents are read by another command, not by $lookup.

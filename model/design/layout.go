@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// A Layout says how each relation of a workload is stored. A relation that isn't in
-// Stored is a Reference. The zero Layout is normalized: each entity has a collection, and
-// each relation is a reference.
+// A Layout says how each relation of a workload is stored. Relations that aren't in
+// Stored are References. The zero Layout is normalized: each entity has a collection.
 type Layout struct {
 	Name   string
 	Stored map[string]Storage // by the relation's name: "bids.item"
@@ -24,17 +23,16 @@ type Storage struct {
 	// (denorm.Copy). It needs a Reference, and a parent with its own collection.
 	Copy []string
 
-	// Newest is the number of children that the parent contains in addition: those with
-	// the greatest values of the field By. They have all fields and relations, but no
-	// copies (denorm.Subset; denorm.Bounded with Paged).
+	// Newest is the number of children that the parent contains in addition, without
+	// copies: those with the greatest By (denorm.Subset; denorm.Bounded with Paged).
 	Newest int64
 	By     string
 
 	// Page is the number of children in one document, for Paged.
 	Page int64
 
-	// Totals means that the parent contains the totals that operations show
-	// (denorm.Counter), in fields such as bidsCount and bidsMaxPrice.
+	// Totals means that the parent contains the totals that operations show, such as
+	// bidsCount (denorm.Counter).
 	Totals bool
 }
 
@@ -42,12 +40,12 @@ type Storage struct {
 type Structure uint8
 
 const (
-	// Reference: the child has the _id of its parent (relate.ParentRef). With Ordered,
-	// the parent lists the _ids of its children. In a many-to-many relation, the child
-	// lists the _ids of its parents (relate.ChildRefs; embed.Embedded with copies).
+	// Reference: the child has the _id of its parent (relate.ParentRef). If Ordered, the
+	// parent lists its children's _ids; if many-to-many, the child lists its parents'
+	// _ids (relate.ChildRefs; embed.Embedded with copies).
 	Reference Structure = iota
-	Embedded            // children are elements of an array in their parent (embed.Embedded)
-	Paged               // a document has Page children of one parent, in the order of insertion (denorm.Bucket)
+	Embedded            // children are in an array of their parent (embed.Embedded)
+	Paged               // a document has Page children of one parent, in insertion order (denorm.Bucket)
 )
 
 // String returns the structure as a word: embedded.

@@ -12,15 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Lint checks a model for MongoDB's schema design anti-patterns. It examines only
-// declarations, and sends nothing. Add Budgets to check document sizes, and Runs to check
-// commands.
+// A Lint checks a model for MongoDB's schema design anti-patterns. It sends nothing. Add
+// Budgets to check document sizes, and Runs to check commands.
 //
 // Source: "Schema Design Anti-Patterns",
 // https://www.mongodb.com/docs/manual/data-modeling/design-antipatterns/.
 type Lint struct {
 	Model   *model.Model
-	Budgets []*advise.Budget // bounds of the documents, one Budget for each collection
+	Budgets []*advise.Budget // one for each collection
 	Runs    []Run            // commands that the application sends
 }
 
@@ -28,13 +27,12 @@ type Lint struct {
 type Run struct {
 	Name string
 
-	// Of is a model.Query, model.Aggregation, model.FindAndModify, model.Write or
-	// model.Plan. For a Find give Find.Query, for an Aggregate give
-	// Aggregate.Aggregation.
+	// Of is a model.Query (Find.Query), model.Aggregation (Aggregate.Aggregation),
+	// model.FindAndModify, model.Write or model.Plan.
 	Of any
 
-	// PerSecond is how often the same document is written in its busiest second. 0
-	// disables the check.
+	// PerSecond is how often the same document is written in its busiest second. 0 is
+	// unchecked.
 	PerSecond float64
 }
 
@@ -51,7 +49,7 @@ func (s Smell) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", s.Rule, s.Place, s.Figure, s.Remedy)
 }
 
-// The limits of the rules. NameLimit is MongoDB's, the others are this package's own.
+// The limits of the rules. NameLimit is MongoDB's, others are this package's own.
 const (
 	IndexLimit  = 10     // indexes of one collection, without _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline
@@ -60,19 +58,19 @@ const (
 
 // Smells returns the problems, sorted by rule.
 //
-//	rule                 reports
-//	unbounded array      an array or map without a bound in its Budget, or a list of
-//	                     references in a collection without a Budget
-//	bloated document     documents whose Budget exceeds [advise.ArrayLimit] bytes
-//	hot document         a Run with at least [advise.HotLimit] writes a second to one document
-//	needless index       an index that no Run uses, if there are Runs
-//	many indexes         a collection with more than [IndexLimit] indexes
-//	many collections     a model with more than [NameLimit] collections
-//	no index             a Run with a filter but no Index
-//	unanchored pattern   a Run with a regular expression that ignores case or lacks ^
-//	scatter-gather       a Run that goes to all shards, by a keys.Shard of the model
-//	many $lookups        a Run with more than [LookupLimit] $lookup stages, also nested ones
-//	not a command        a Run with an error, or of another type
+//	rule                reports
+//	unbounded array     an array or map without a bound in its Budget, or a list of
+//	                    references without a Budget
+//	bloated document    documents whose Budget exceeds [advise.ArrayLimit] bytes
+//	hot document        a Run with [advise.HotLimit] writes a second to one document
+//	needless index      an index that no Run uses
+//	many indexes        more than [IndexLimit] indexes of a collection
+//	many collections    more than [NameLimit] collections
+//	no index            a Run with a filter but no Index
+//	unanchored pattern  a regular expression that ignores case or lacks ^
+//	scatter-gather      a Run that goes to all shards, by a keys.Shard of the model
+//	many $lookups       more than [LookupLimit] $lookup stages, also nested
+//	not a command       a Run with an error, or of another type
 func (l Lint) Smells() []Smell {
 	if l.Model == nil {
 		return nil

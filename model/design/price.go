@@ -25,14 +25,14 @@ type Price struct {
 	Scanned  float64 // index entries read
 	Entries  float64 // index entries added or removed
 	Bytes    float64 // bytes returned
-	Loaded   float64 // bytes of the whole documents that the server reads or writes
+	Loaded   float64 // bytes of whole documents that the server reads or writes
 	Shards   float64 // shards reached, beyond one for each command
 	Cold     float64 // documents read from disk
 
 	Time time.Duration // by the server's Costs
 
-	// Sent lists the commands in mongosh's syntax, with example values and shortened
-	// lists and texts. Changes of several steps are described in words.
+	// Sent lists the commands in mongosh's syntax, with example values, or describes
+	// them.
 	Sent []string
 }
 
@@ -46,7 +46,7 @@ func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
 type Stored struct {
 	Collection string
 	Documents  int64
-	Average    float64 // average document size in bytes
+	Average    float64 // average bytes of a document
 	Largest    float64 // bytes of a document with Relation.Max elements in its arrays
 	Indexes    []model.Index
 }
@@ -63,7 +63,7 @@ type Prices struct {
 	store *store
 }
 
-// Price computes what each operation costs under a layout. It sends nothing. It returns a
+// Price computes each operation's cost under a layout. It sends nothing. It returns a
 // [*model.ValueError] if the workload contradicts itself, or the layout can't store it.
 func (w Workload) Price(l Layout) (Prices, error) {
 	g, err := newGraph(w)
@@ -127,13 +127,13 @@ func (s *store) priceOf(i int, cold float64) (Price, error) {
 	return p, nil
 }
 
-// At returns the operation's time on a server with other costs.
+// At returns the time on a server with other costs.
 func (p Price) At(c Costs) time.Duration {
 	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) + p.Written*float64(c.Written) +
 		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
 }
 
-// Operation returns the price of an operation, or a zero Price for an unknown name.
+// Operation returns the price of an operation; a zero Price if unknown.
 func (p Prices) Operation(name string) Price {
 	for _, o := range p.Operations {
 		if o.Operation == name {
@@ -143,7 +143,7 @@ func (p Prices) Operation(name string) Price {
 	return Price{}
 }
 
-// Costs returns the server's costs, by which Time was computed.
+// Costs returns the costs by which Time was computed.
 func (p Prices) Costs() Costs {
 	if p.store == nil {
 		return DefaultCosts

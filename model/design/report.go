@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// String describes the design: the storage of each relation and why, the next layouts,
-// the cost of each operation, and the document sizes.
+// String describes the design: each relation's storage and why, the next layouts, the
+// cost of each operation, and document sizes.
 func (d Design) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s; %s\n", d.Workload.Name, d.sumText(), d.searchText())
@@ -135,8 +135,8 @@ func (f Flip) String() string {
 // farAway is the factor above which a flip is shown as a bound.
 const farAway = 1000
 
-// Markdown returns the design as a page: String's tables, a diagram of the collections,
-// the commands of each operation, and the declaration in Go.
+// Markdown returns the design as a page: String's tables, a diagram, the commands of each
+// operation, and the declaration in Go.
 func (d Design) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s; %s.\n\n", d.Workload.Name, sentence(d.sumText()), d.searchText())

@@ -14,8 +14,8 @@ import (
 )
 
 // A Runner stores generated data of a workload in a database, under one layout, and runs
-// the operations. The n-th run of an operation uses the same documents and gives the same
-// answers under every layout. A Runner isn't safe for concurrent use.
+// the operations. The n-th run of an operation uses the same documents under every
+// layout. A Runner isn't safe for concurrent use.
 type Runner struct {
 	store *store
 	world *world
@@ -106,7 +106,7 @@ func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int)
 	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
 }
 
-// Returned returns the bytes of all documents that the runs have read so far.
+// Returned returns the bytes of all documents read so far.
 func (r *Runner) Returned() int64 { return r.bytes }
 
 // live is the database of a running work.

@@ -12,7 +12,7 @@ import (
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // up to three: the second best, and the best that differ in more than copies
+	Next       []Prices // up to three: the second best, and the best with other differences than copies
 	Normalized Prices   // the layout with references only
 	Reasons    []Reason // what the storage of each relation saves, except plain references
 	Flips      []Flip   // what would make each of the next layouts the best
@@ -20,7 +20,7 @@ type Design struct {
 	Priced int  // number of layouts priced
 	Exact  bool // every combination of the candidates was priced
 
-	// Bound is a lower bound of the time of any combination. If Exact, it is Best's time.
+	// Bound is a lower bound of the time. If Exact, it is Best's.
 	Bound time.Duration
 }
 
@@ -32,19 +32,17 @@ const SearchLimit = 5000
 //
 // The candidates for each relation are:
 //   - a Reference
-//   - a Reference with copies of the parent's fields that one read, or all reads, show or
-//     search by
+//   - a Reference with copies of the parent's fields that one read, or all reads, need
 //   - a Reference with the newest children in the parent, if a read needs at most 100
 //   - a Reference with totals, if a read shows them
-//   - Embedded, if no parent has more than [advise.FewLimit] children and the array has
-//     at most [advise.ArrayLimit] bytes
-//   - Paged by 100, with or without the newest children in the parent, if a parent has at
-//     least 25 children on average and the children never change
+//   - Embedded, if no parent has more than [advise.FewLimit] children or
+//     [advise.ArrayLimit] bytes of them
+//   - Paged by 100, with or without the newest in the parent, if a parent has at least 25
+//     children on average that never change
 //
 // If there are at most [SearchLimit] layouts, Design prices all. Otherwise it starts with
-// the normalized layout, and with the best layout of each operation, and changes the
-// relations of one or two entities at a time while that helps. Bound then limits the
-// possible improvement.
+// the normalized layout and each operation's best, and changes one or two entities at a
+// time while that helps. Then see Bound.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {

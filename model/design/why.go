@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A Reason says what the storage of one relation saves, compared with a plain reference
-// in the same layout.
+// A Reason says what a relation's storage saves, compared with a plain reference.
 type Reason struct {
 	Relation string
 	Storage  Storage
@@ -17,14 +16,14 @@ type Reason struct {
 }
 
 // A Gain is the time that one operation saves: its rate times the difference of its Time.
-// It is negative for a loss.
+// A loss is negative.
 type Gain struct {
 	Operation string
 	Saves     time.Duration
 }
 
-// A Flip says when another layout becomes better: when one operation comes more than
-// Factor times as often as its Rate says.
+// A Flip says when another layout becomes better: when one operation comes Factor times
+// as often as its Rate says.
 type Flip struct {
 	To        Layout
 	Operation string

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Workload describes an application's entities, relations and operations, with rates.
-// It doesn't say how anything is stored.
+// A Workload describes an application's entities, relations and operations, without their
+// storage.
 type Workload struct {
 	Name       string
 	Entities   []Entity
@@ -15,9 +15,8 @@ type Workload struct {
 	Server     Server
 }
 
-// Scaled returns the workload with fewer documents, for a trial. An entity of more than
-// 100 documents keeps the given share, but at least 100. Smaller entities change the
-// ratios, and so the prices.
+// Scaled returns the workload with that share of documents, for a trial, but at least 100
+// of each larger entity. So ratios and prices can change.
 func (w Workload) Scaled(share float64) Workload {
 	w.Entities = slices.Clone(w.Entities)
 	for i := range w.Entities {
@@ -28,53 +27,50 @@ func (w Workload) Scaled(share float64) Workload {
 	return w
 }
 
-// An Entity is a kind of document, such as users. Its name is its collection's name.
+// An Entity is a kind of document. Its name is its collection's name.
 type Entity struct {
 	Name   string
 	Count  int64 // number of documents, at most 2^31
 	Fields []Field
 }
 
-// A Field is a field of an [Entity], without the _id and relations.
+// A Field is a field of an [Entity], other than the _id and relations.
 type Field struct {
 	Name string
 
-	// Text is the length in bytes of a text. 0 means a number or date of eight bytes.
+	// Text is the length of a text in bytes. 0 means a number or date.
 	Text int64
 
-	// Values is the number of different values. An operation by this field finds Count /
-	// Values documents. The default is Count: unique values.
+	// Values is the number of different values; an operation by this field finds Count /
+	// Values documents. The default is Count.
 	Values int64
 
 	// Grows means that each new document gets a greater value, which never changes, such
-	// as a creation time. A Paged relation can return its newest children by such a
-	// field.
+	// as a creation time. A Paged relation can return its newest children by it.
 	Grows bool
 }
 
-// A Relation connects two entities. Every child has one parent, or Each parents.
-//
-// If links of a many-to-many relation have fields, such as a grade, make the links an
-// entity with a relation to each side.
+// A Relation connects two entities. Every child has one parent, or Each parents. If the
+// links of a many-to-many relation have fields, make them an entity with a relation to
+// each side.
 type Relation struct {
 	Child  string // the children's entity: "bids"
-	Field  string // the name of the parent in the child: "item"
+	Field  string // the parent's name in the child: "item"
 	Parent string // the parents' entity: "items"
-	List   string // the name of the children in the parent: "bids"
+	List   string // the children's name in the parent: "bids"
 
-	// Each is the number of parents of every child. The default is 1. More make the
-	// relation many-to-many: a Reference is then a list of _ids in the child.
+	// Each is the number of parents of every child, by default 1. More make the relation
+	// many-to-many: a Reference is then a list of _ids in the child.
 	Each int64
 
-	// Max is the greatest number of children of a parent. The default is five times the
+	// Max is the greatest number of children of a parent, by default five times the
 	// average.
 	Max int64
 
 	// Fixed means that the application enforces Max.
 	Fixed bool
 
-	// Ordered means that a parent's children have an order chosen by hand, such as a
-	// playlist.
+	// Ordered means that a parent's children are ordered by hand, as in a playlist.
 	Ordered bool
 }
 
@@ -84,19 +80,19 @@ func (r Relation) Name() string { return r.Child + "." + r.Field }
 // An Operation is what the application does for one request: accesses in order.
 type Operation struct {
 	Name     string
-	Rate     float64 // how often it comes in a unit of time; the same unit for all operations
+	Rate     float64 // frequency, in the same unit of time for all operations
 	Accesses []Access
 
-	// Within is the operation's time limit, by its price. A layout that breaks limits is
-	// worse than every layout that keeps them all. 0 means no limit.
+	// Within is the operation's time limit, by its price. Layouts that break limits are
+	// worse than all others. 0 means no limit.
 	Within time.Duration
 }
 
 // An Access reads or writes documents of one entity.
 //
-// Documents have names within an operation, so that two accesses can use the same
-// document. The name is the entity's, unless another one follows an equal sign. Here a
-// user sends a comment to another user:
+// Documents have names within an operation, so that two accesses can use the same one.
+// The name is the entity's, or follows an equal sign. Here a user sends a comment to
+// another user:
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -107,9 +103,8 @@ type Access struct {
 
 	// By lists the paths that find the documents: "_id", a field, a relation ("item"
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
-	//
-	// An Update or Delete needs only "_id". An Insert needs By only for parents with
-	// another name than their entity: "toUser=receiver".
+	// An Update or Delete takes only "_id", an Insert only parents with another name than
+	// their entity: "toUser=receiver".
 	By []string
 
 	// Since limits a read to documents with at least some value at this path. Share is
@@ -122,10 +117,9 @@ type Access struct {
 	Limit int64  // number of results; 0 means all
 
 	// Fields lists what an Update changes: fields, and many-to-many relations, which get
-	// the parent that is named like its entity. For a Read, it lists what is shown
-	// besides the whole document: fields of parents ("user.nickname", or "item.*" for
-	// all) and totals of children ("count(bids)", "sum(bids.qty)", "min(bids.price)",
-	// "max(bids.price)").
+	// the parent that is named like its entity. A Read always returns the whole document.
+	// Fields adds fields of parents ("user.nickname", or "item.*" for all) and totals of
+	// children ("count(bids)", "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
 	Fields []string
 }
 
@@ -151,38 +145,37 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server describes the server of the workload.
 type Server struct {
-	// Transactions means that the writes that an operation sends together, and those of
-	// one method of a technique, run in a transaction (model.WithTransactions). It needs
-	// MongoDB 8.0 or later.
+	// Transactions means that an operation's writes, and those of a technique's method,
+	// run in a transaction (model.WithTransactions). It needs MongoDB 8.0 or later.
 	Transactions bool
 
-	// Shards is the number of shards, by default 1. All collections are sharded by hashed
+	// Shards is the number of shards, by default 1. Collections are sharded by hashed
 	// _id.
 	Shards int64
 
-	// Memory is the bytes of documents and indexes that fit into memory. Of larger data,
-	// the rest is read from disk, evenly. By default everything fits.
+	// Memory is the bytes of documents and indexes that fit into memory. The rest is read
+	// from disk. By default everything fits.
 	Memory int64
 
 	Costs Costs
 }
 
-// Costs say how long each part of an operation takes. A field of 0 has the value of
+// Costs say how long each part of an operation takes. A zero field has the value of
 // [DefaultCosts].
 type Costs struct {
-	Command  time.Duration // a command: the round trip and the server's basic work
-	Shard    time.Duration // each further shard that a command is sent to
+	Command  time.Duration // a command: the round trip and basic work
+	Shard    time.Duration // each further shard of a command
 	Read     time.Duration // a document returned
 	Written  time.Duration // a document written
 	Scanned  time.Duration // an index entry read
 	Entry    time.Duration // an index entry written
 	Kilobyte time.Duration // 1024 bytes returned
-	Loaded   time.Duration // 1024 bytes of whole documents that the server reads or writes
+	Loaded   time.Duration // 1024 bytes of whole documents that are read or written
 	Disk     time.Duration // a document read from disk
 }
 
 // DefaultCosts are estimates for a server in the same data centre. Only their ratios
-// decide. If a design is close, measure your own server.
+// decide.
 var DefaultCosts = Costs{
 	Command:  400 * time.Microsecond,
 	Shard:    100 * time.Microsecond,

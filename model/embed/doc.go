@@ -18,12 +18,12 @@
 //   - Write a document only if unchanged since the read: [Versioned.Replace],
 //     [Versioned.Update]; with retries: [Versioned.Change]; while a condition is true:
 //     [Versioned.Guarded], [Versioned.Take]
-//   - Store values of several Go types and read them back: [Case], [Union.Options]; query
-//     by type: [Kinds.Of], [Only]
+//   - Store values of several Go types: [Case], [Union.Options]; query by type:
+//     [Kinds.Of], [Only]
 //
 // # Limits
 //
-// A bound of [Embedded] counts elements, not bytes. [Versioned] remembers the last Keep
-// operations, and doesn't notice writes that leave the version unchanged. With a
-// [Union]'s registry, nested maps have no field order.
+// A bound of [Embedded] counts elements, not bytes. [Versioned] doesn't notice writes
+// that leave the version unchanged. With a [Union]'s registry, nested maps have no field
+// order.
 package embed

@@ -9,15 +9,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// EmbeddedSpec names the elements' key and bounds their number. Key is required.
+// EmbeddedSpec names the elements' key, which is required, and bounds their number.
 type EmbeddedSpec struct {
-	// Key is the path, within an element, of its identifier: id, label, "ref.no". It
-	// crosses no array.
+	// Key is the path of an element's identifier within the element: id, label, "ref.no".
+	// It crosses no array.
 	Key string
 
 	// Max is the greatest number of elements; 0 means no bound. A write that would exceed
-	// it gives ErrFull, also with concurrent writers. (denorm.Bounded drops the oldest
-	// elements instead, denorm.Outlier moves them to other documents.)
+	// it gives ErrFull, also with concurrent writers. (See also denorm.Bounded, which
+	// drops the oldest, and denorm.Outlier, which overflows.)
 	Max int
 
 	// Indexes are the keys of more indexes, by paths within an element: {due: 1}. An
@@ -45,20 +45,20 @@ const (
 // whole. If it is common, store elements as documents (relate.ParentRef). Each change
 // rewrites the parent, which is limited to 16 MiB, so set Max.
 //
-// Each method's write costs one command on one document, found by _id, without a read
-// before. It is one atomic update of the parent. If nothing matched, reads find out why:
-// at most four for Add, one for other writes. A missing parent is [model.ErrNotFound].
+// A write costs one command on one document, by _id, without a read before. It is one
+// atomic update. If nothing matched, reads find out why: at most four for Add, at most
+// one for other writes. A missing parent is [model.ErrNotFound].
 //
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the index on the elements' key, and the spec's. They are multikey.
+// Indexes returns the index on the elements' key, and the spec's.
 //
 // Checks finds arrays that other code, or an older program, wrote:
 //
 //   - repeated keys: a key occurs twice in an array, also as numbers of different types.
-//     The repair keeps what the spec's Keep says. With KeepDistinct, elements that differ
-//     stay and are found again.
+//     The repair follows the spec's Keep. With KeepDistinct, elements that differ stay
+//     and are found again.
 //   - too many elements: more than Max. The repair keeps the first or last Max.
 //     KeepDistinct has no repair.
 //   - null: $push fails on it. The repair stores an empty array.
@@ -96,12 +96,8 @@ type embedding struct {
 }
 
 // NewEmbedded declares that the array at path in c's documents has elements of type E. It
-// panics with a [*model.DeclarationError] if
-//
-//   - path doesn't exist, isn't an array of E, or is inside another array;
-//   - a nil slice is stored as null, on which $push fails;
-//   - elements aren't documents, have no field Key, or Key is an array;
-//   - Max is negative, Keep is unknown, or an index names an unknown field.
+// panics with a [*model.DeclarationError] unless path is an array of E, outside other
+// arrays, whose nil value isn't stored as null, and the spec's paths exist in E.
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}

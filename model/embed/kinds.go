@@ -15,12 +15,11 @@ import (
 // Kinds queries values of a [Union] by type. The values are a collection's documents, or
 // fields or array elements in them. Make it with [NewKinds].
 //
-// Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. An
-// index for one type is partial.
+// Indexes returns the index on the tag, if ByTag, and the spec's indexes. An index for
+// one type is partial.
 //
-// Checks returns one check, of values with an unknown tag or without a tag. They are
-// older than the declaration, or come from a program with more types. There is no repair,
-// but see [Kinds.Retag].
+// Checks returns one check, of values with an unknown or missing tag: older ones, or
+// those of a program with more types. There is no repair, but see [Kinds.Retag].
 //
 // Cost: it reads every document.
 type Kinds[D, K any] struct {
@@ -62,12 +61,8 @@ type kinds struct {
 }
 
 // NewKinds declares that c's documents, or the values at the spec's path, are values of
-// u. It panics with a [*model.DeclarationError] if
-//
-//   - the collection isn't declared with u's options;
-//   - the documents, or the field, aren't of u's type;
-//   - an index has an undeclared tag, no key, an unknown field, or a direction other than
-//     1 and -1.
+// u. It panics with a [*model.DeclarationError] unless the collection has u's options,
+// the values have u's type, and the indexes have declared tags and existing fields.
 func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpec) *Kinds[D, K] {
 	var of *union
 	if u != nil {

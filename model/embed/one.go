@@ -15,8 +15,7 @@ import (
 // One is one document inside another: the home address of a person. Make it with
 // [NewOne].
 //
-// Each write is one atomic update of one document, found by _id. A missing parent is
-// [model.ErrNotFound].
+// Each write is one atomic update, by _id. A missing parent is [model.ErrNotFound].
 //
 // Indexes returns the spec's indexes.
 //
@@ -45,11 +44,8 @@ type OneSpec struct {
 }
 
 // NewOne declares that path in c's documents has at most one document of type E. It
-// panics with a [*model.DeclarationError] if
-//
-//   - path doesn't exist, is or crosses an array, or isn't of type E;
-//   - a document above path can be stored as null, below which $set fails;
-//   - an index names an unknown field.
+// panics with a [*model.DeclarationError] unless path is an E outside arrays, no document
+// above it can be stored as null, and the spec's paths exist in E.
 func NewOne[E, D, K any](c *model.Collection[D, K], path string, spec OneSpec) *One[D, K, E] {
 	out := &One[D, K, E]{model.Parts{}, c, newSubdocument(c.Docs(), reflect.TypeFor[E](), path, spec.Indexes)}
 	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints)

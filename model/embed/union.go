@@ -16,9 +16,9 @@ import (
 // stored as the tag, a field that names its type, followed by its own fields. Reading
 // decodes it as that type. Make it with [NewUnion].
 //
-// A Union applies only to collections that are declared with its [Union.Options], and
-// where a caller passes their Registry to the driver. There, documents, fields and
-// elements of type I are written and read as any other value.
+// A Union applies to collections that are declared with its [Union.Options]. There,
+// documents, fields and elements of type I are written and read as any other value, also
+// by driver code with their Registry.
 //
 // Source: products of many kinds ("Aggregates", "NoSQL Data Modeling Techniques", seed
 // 002, 2); books and reviews in one collection ("Distinguishing between different
@@ -37,13 +37,13 @@ type UnionCase struct {
 }
 
 // Case declares that values of type T are stored with a tag. T is a struct, a pointer to
-// one, or another type that is stored as a document. Reading returns a T. Writing accepts
-// T with or without a pointer.
+// one, or another type that is stored as a document. Reading returns a T. Writing also
+// accepts T with or without a pointer.
 func Case[T any](tag string) UnionCase { return UnionCase{tag: tag, typ: reflect.TypeFor[T]()} }
 
 // UnknownCase declares how to decode a document with an unknown tag, or no tag: wrap
 // makes a T of it. Without it, such a document is an error. T embeds [UnknownValue],
-// which stores the document unchanged.
+// which keeps the document unchanged.
 func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 	c := UnionCase{typ: reflect.TypeFor[T]()}
 	if wrap != nil {
@@ -80,15 +80,10 @@ type union struct {
 }
 
 // NewUnion declares a union of cases under the interface type I. It panics with a
-// [*model.DeclarationError] if
-//
-//   - I isn't an interface with methods;
-//   - tag isn't a field name, or is _id;
-//   - there is no case, a tag is empty, or a tag or type is declared twice;
-//   - a type doesn't implement I, isn't stored as a document, or has a field with the
-//     tag's name;
-//   - a type is the driver's (bson.D, bson.M), or implements [bson.Marshaler], which
-//     precedes the registry.
+// [*model.DeclarationError] unless I is an interface with methods, tag is a field name
+// other than _id, and each case has its own tag and type. A type must implement I, and be
+// stored as a document without a field named tag. It can't be the driver's (bson.D,
+// bson.M), or implement [bson.Marshaler], which precedes the registry.
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()
@@ -176,9 +171,8 @@ func embedsUnknown(t reflect.Type) bool {
 // NewCollection[Item, string]("items", union.Options()). To combine unions see
 // [Union.Register].
 //
-// The Registry contains only this union. Driver code uses it by
-// options.Collection().SetRegistry. Don't change it. It writes a declared type with its
-// tag everywhere, also in fields of other types than I.
+// The Registry contains only this union; don't change it. It writes a declared type with
+// its tag everywhere, also in fields of other types than I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }
@@ -187,8 +181,7 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // and your own codecs. Pass the registry to NewCollection in [model.CollectionOptions].
 //
 // It panics with a [*model.DeclarationError] if the registry has a union of I, or one
-// that declares the same type and has the same tag, or would decode the other's tag as a
-// field of the type.
+// with the same type that has the same tag, or would decode the other's tag as a field.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

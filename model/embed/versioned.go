@@ -77,12 +77,9 @@ type versioning struct {
 }
 
 // NewVersioned declares that c's documents have a version. It panics with a
-// [*model.DeclarationError] if
-//
-//   - the version doesn't exist, isn't an int64 or int, or crosses an array;
-//   - Tokens isn't an array of bson.ObjectID, or a nil slice is stored as null;
-//   - Version and Tokens overlap, or Uncounted names either;
-//   - Keep is negative.
+// [*model.DeclarationError] unless Version is an int64 or int outside arrays, Tokens an
+// array of bson.ObjectID whose nil value isn't stored as null, and neither overlaps the
+// other or Uncounted.
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
 	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)

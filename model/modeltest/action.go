@@ -15,8 +15,8 @@ type Action struct {
 	do func(c *faultConn, m *message) error
 }
 
-// Fail answers with an error code and labels, such as "TransientTransactionError" or
-// "RetryableWriteError". The server doesn't receive the command.
+// Fail answers with an error code and labels, such as "RetryableWriteError". The server
+// doesn't receive the command.
 func Fail(code int32, labels ...string) Action {
 	reply := failure(code, labels)
 	return Action{func(c *faultConn, m *message) error { return c.answer(m, reply) }}
@@ -36,8 +36,8 @@ func failure(code int32, labels []string) bson.D {
 }
 
 // FailInside executes the first n parts of a write, as [CutInside] does, and answers with
-// an error code and labels. It simulates a killed command (11601), a passed maxTimeMS
-// (50), or a stepdown (189, 11602).
+// an error: a killed command (11601), a passed maxTimeMS (50), or a stepdown (189,
+// 11602).
 func FailInside(n int, code int32, labels ...string) Action {
 	if n < 1 {
 		panic("modeltest: FailInside: at least one part must be done\n\tremedy: use Fail")
@@ -82,13 +82,13 @@ func CutAfter() Action {
 }
 
 // CutInside executes the first n parts of a write, and breaks the connection, like a
-// server that crashes halfway. The parts of an insert, update, delete or bulkWrite with
-// several statements are its statements. The parts of a single update or delete of many
-// documents are the matching documents, in the order of _id. Other commands, and those
-// with at most n parts, run as with [CutAfter].
+// server that crashes halfway. The parts are the statements of an insert, update, delete
+// or bulkWrite, or the matching documents, in the order of _id, of a single update or
+// delete of many documents. Other commands, and those with at most n parts, run as with
+// [CutAfter].
 //
-// The server receives a changed command: fewer statements, or a narrower filter. In a
-// transaction the command runs whole, because the server would undo a part.
+// The server receives fewer statements, or a narrower filter. In a transaction the
+// command runs whole, because the server would undo a part.
 func CutInside(n int) Action {
 	if n < 1 {
 		panic("modeltest: CutInside: at least one part must be done\n\tremedy: use CutBefore")

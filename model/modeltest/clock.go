@@ -13,17 +13,16 @@ import (
 //
 //	clock := modeltest.NewClock(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC))
 //	client := modeltest.NewClient(t, modeltest.WithClock(clock))
-//	shop := shop.New(client.Database("shop"), clock.Now) // if the code under test asks for the time too
+//	shop := shop.New(client.Database("shop"), clock.Now) // for code that reads the time
 //	…
 //	clock.Advance(24 * time.Hour)
 //
 // The engine uses it for $$NOW, $currentDate, TTL indexes, its own ObjectIDs and
-// timestamps, operation and change event times, a transaction's 60 seconds, the 300
-// seconds of a snapshot, and [WithChangeLag]. The driver doesn't: its _ids have the real
-// time.
+// timestamps, times of operations and change events, timeouts of transactions and
+// snapshots, and [WithChangeLag]. The driver's _ids have the real time.
 //
-// Waiting takes real time: an awaiting getMore, fail points and [Delay], waits for a
-// transaction, and maxTimeMS. A testing/synctest bubble needs no Clock.
+// Waiting takes real time: an awaiting getMore, fail points, [Delay], locks, and
+// maxTimeMS. A testing/synctest bubble needs no Clock.
 //
 // A Clock is safe for concurrent use. Several engines may share one.
 type Clock struct {

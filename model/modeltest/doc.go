@@ -6,46 +6,47 @@
 // The code under test may use this library, or only the driver:
 //
 //	func TestTransfer(t *testing.T) {
-//		client := modeltest.NewClient(t)         // a *mongo.Client, with an empty engine of its own
+//		client := modeltest.NewClient(t)      // a *mongo.Client, with its own empty engine
 //		accounts := bank.New(client.Database("bank"))
 //		…
 //	}
 //
-// A test needs no clean-up, and may run in parallel with others. The engine is a test
-// double: it keeps nothing, and has no users. The same tests run on a real server too:
-// see [Each].
+// A test needs no clean-up, and may run in parallel. The engine is a test double: it
+// keeps nothing, and has no users. The same tests run on a real server too: see [Each].
 //
 // # Choosing
 //
-//	the test has                                           use
-//	a client as an argument                                NewClient; Start in an example or a program
-//	a connection string                                    Listen
-//	a real server to pass on as well                       Each, MONGODB_URI
-//	a feature that this server lacks                       NeedTransactions, NeedValidators, NeedChangeStreams, Need
-//	a recording of a real server's answers                 Replay, WithAnyOrder
+//	the test has                            use
+//	a client as an argument                 NewClient; Start in an example or a program
+//	a connection string                     Listen
+//	a real server to pass on as well        Each, MONGODB_URI
+//	a feature that this server lacks        NeedTransactions, NeedValidators,
+//	                                        NeedChangeStreams, Need
+//	a recording of a real server's answers  Replay, WithAnyOrder
 //
-//	the question is                                        use
-//	what was sent?                                         NewMonitor, Monitor.Commands
-//	how many commands and documents does it take?          WantCost, Measure
-//	does an index serve it?                                WantIndexed
-//	how do two documents differ, type by type?             Diff, IgnoreOrder
-//	what is in the database?                               Dump; Load fills it
+//	the question is                         use
+//	what was sent?                          NewMonitor, Monitor.Commands
+//	what does it cost?                      WantCost, Measure
+//	does an index serve it?                 WantIndexed
+//	how do two documents differ?            Diff, IgnoreOrder
+//	what is in the database?                Dump; Load fills it
 //
-//	the trouble is                                         use
-//	one failure at one command                             NewFaults, Fail, FailInside, CutBefore, CutInside, CutAfter
-//	one command late, or waiting for the test              Delay, Hold
-//	change streams that show changes late                  WithChangeLag
-//	documents that expire late                             WithTTL
-//	days that must pass, a given day                       WithClock; testing/synctest
-//	a crash at every command                               FaultMatrix
-//	two operations at a time, in every order               Interleave
-//	a sharded cluster: how many shards, what is refused    WithShards
-//	a whole model: all of this, under scopes too           Verify
+//	the trouble is                          use
+//	one failure at one command              NewFaults, Fail, FailInside, CutBefore,
+//	                                        CutInside, CutAfter
+//	one command late, or waiting            Delay, Hold
+//	change streams that show changes late   WithChangeLag
+//	documents that expire late              WithTTL
+//	days that must pass, a given day        WithClock; testing/synctest
+//	a crash at every command                FaultMatrix
+//	two operations, in every order          Interleave
+//	a sharded cluster                       WithShards
+//	a whole model: all of this              Verify
 //
 // [Writes], [Reads], [Named], [On] and [Both] select commands for faults. Only [Verify]
-// needs a model of this library. Monitors and faults work with clients of any server. The
-// examples "Repository", "Failures" and "Queries", and the program examples/server, use
-// only the driver. The program also reads files of mongoexport and mongodump.
+// needs a model of this library. Monitors and faults work with any server. The examples
+// "Repository", "Failures" and "Queries" use only the driver. So does examples/server,
+// which reads files of mongoexport and mongodump.
 //
 // # Time
 //
@@ -58,11 +59,10 @@
 //
 // # Costs
 //
-// A client with its own engine is cheap. [FaultMatrix] runs its operation three times for
-// each way in which a write can fail (three to six). [Interleave] runs two operations
-// once for each order, often hundreds. [Verify] does this for all operations, in two
-// ways, and two more for each scope. So keep operations small. On a real server only a
-// sample of the cases runs.
+// [FaultMatrix] runs its operation three times for each way in which a write can fail
+// (three to six). [Interleave] runs two operations once for each order, often hundreds.
+// [Verify] does this for all operations, in two ways, and two more for each scope. So
+// keep operations small. On a real server only a sample runs.
 //
 // # Backends
 //
@@ -94,6 +94,7 @@
 // 238, 115 or 59. It refuses
 //
 //   - other collations, and collations of views, time series and wildcard indexes
+//   - updates of time series collections that MongoDB 8.0 refuses too
 //   - compound wildcard indexes, 2dsphere indexes of version 1 or of two fields, text
 //     indexes of versions 1 and 2
 //   - text searches in languages other than english and none, $text and $geoNear in inner
@@ -108,17 +109,13 @@
 //
 // The engine differs from a server in other ways too. $near without a maximum distance
 // reads the whole index. Percentiles are exact. Last digits of powers, logarithms and
-// sines may differ. There is no failover, no TLS, no compression, and no timeout of idle
-// cursors and sessions. Writes run one at a time, so plans are repeatable, and speed says
-// little about a server. A transaction without a connection is aborted after 5 seconds,
-// not 60.
+// sines may differ. It has no failover, TLS, compression, and timeouts of idle cursors
+// and sessions. Writes run one at a time, so plans are repeatable, and speed says little
+// about a server. A transaction without a connection is aborted after 5 seconds, not 60.
 //
 // # Verification
 //
-// The library's suites run on the engine and on FerretDB over DocumentDB. A differential
-// test compares both on random documents, filters, updates and pipelines. Differences are
-// decided by MongoDB's manual. Features that this server lacks follow the manual and its
-// examples. The driver's specification tests run against the engine;
-// internal/engine/specs lists the failing ones with reasons. Error codes are compared
-// where code depends on them, error texts aren't.
+// The library's suites and random differential tests run on the engine and on FerretDB
+// over DocumentDB. MongoDB's manual decides differences. internal/engine/specs runs the
+// driver's specification tests. Error texts aren't compared.
 package modeltest

@@ -27,7 +27,7 @@ import (
 // examines no more keys and documents, and sorts no more. Store enough documents to tell
 // the plans apart.
 //
-//	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // uses is a relate.ChildRefs of products.parts
+//	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
 // DocumentDB's explain shows a PostgreSQL plan. There a test needs some thousands of
 // documents, because small collections are always scanned, and only the named index is

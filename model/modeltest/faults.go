@@ -13,20 +13,18 @@ import (
 )
 
 // Faults makes chosen commands of a client fail, break its connection, or wait. It works
-// in the client's dialer, so with any server. Make it with [NewFaults], and connect it by
-// [WithFaults] or [Faults.Dialer]. It is safe for concurrent use, and starts no
-// goroutine.
+// in the client's dialer, with any server. Make it with [NewFaults], and connect it by
+// [WithFaults] or [Faults.Dialer]. It is safe for concurrent use.
 //
 //	f := modeltest.NewFaults()
 //	client := modeltest.NewClient(t, modeltest.WithFaults(f))
-//	f.On(modeltest.Writes, 2, modeltest.CutAfter()) // the second write is applied, and its answer lost
+//	f.On(modeltest.Writes, 2, modeltest.CutAfter()) // lose the second write's answer
 //
 // # Retries
 //
 // If the connection breaks, or an error has the label RetryableWriteError, the driver
-// retries reads, writes of single documents, and commits. The retry is another command.
-// So a single cut is repaired by the driver, as in production. For a final cut use
-// [Faults.From], or a client with
+// retries reads, writes of single documents, and commits. The retry is another command,
+// so the driver repairs a single cut. For a final cut use [Faults.From], or a client with
 // options.Client().SetRetryWrites(false).SetRetryReads(false). After a cut the driver
 // waits up to half a second before it reconnects.
 //
@@ -59,12 +57,10 @@ func NewFaults() *Faults {
 }
 
 // On applies the action to the n-th matching command from now, counted from 1, and
-// returns f. Rules count independently. If several apply to a command, the first one
-// acts.
+// returns f. If several rules apply, the first one acts.
 func (f *Faults) On(m Match, n int, a Action) *Faults { return f.add(m, n, n, a) }
 
-// From applies the action to the n-th matching command from now and all later ones, and
-// returns f.
+// From is On for the n-th and all later commands.
 func (f *Faults) From(m Match, n int, a Action) *Faults { return f.add(m, n, math.MaxInt, a) }
 
 func (f *Faults) add(m Match, from, to int, a Action) *Faults {

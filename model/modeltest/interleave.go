@@ -24,9 +24,8 @@ type InterleaveCase struct {
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
 	// Match selects the commands before which the other operation may run. Nil means All,
-	// for up to some hundred orders (see the log). Use Writes if there are more. Then an
-	// operation's reads run directly after its writes, so the test finds conflicts of
-	// writers, but not what a reader sees between writes.
+	// for up to some hundred orders (see the log). Writes has fewer orders, but doesn't
+	// test what a reader sees between writes.
 	Match Match
 
 	// Nested runs only orders in which one operation runs as a whole, at any point of the
@@ -53,13 +52,12 @@ type InterleaveCase struct {
 
 // Interleave runs A and B together in every order of their commands, each on a new
 // database, and calls Check after each. Operations of m and n commands have (m+n)!/(m!n!)
-// orders, including A before B and B before A. The log contains their number. The first
-// failure names its order, and ends the test.
+// orders. The log contains their number. The first failure names its order, and ends the
+// test.
 //
-// On the engine each order runs in a testing/synctest bubble, so it is repeatable, and
-// pauses take no time. The bubble's clock starts in the year 2000. With -short it varies
-// only the first half of each order. On a real server a sample of the orders runs, in
-// real time.
+// On the engine each order runs in a testing/synctest bubble that starts in the year
+// 2000, so it is repeatable, and pauses take no time. With -short only the first half of
+// each order varies. On a real server a sample of the orders runs, in real time.
 //
 // When a command waits for a lock, the other operation continues. When a command is
 // refused because of the other's open transaction (a write conflict, or the label

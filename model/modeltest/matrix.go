@@ -34,8 +34,7 @@ type FaultCase struct {
 	Match Match
 
 	// OnServer is the number of rows that run, evenly chosen, on both backends if there
-	// is a real server, and with -short. 0 means 6, a negative number all. On the server
-	// the other rows are skipped by name.
+	// is a real server, and with -short. 0 means 6, a negative number all.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.
@@ -55,13 +54,10 @@ type FaultCase struct {
 // The inside rows cut after the first statement, half of them, and all but the last, or
 // after the first of many documents: see [CutInside].
 //
-// A dead process sends nothing: its context is cancelled, its connections are broken, its
-// transactions aborted. Then Run must succeed, Check must pass, and one more Run must not
-// change the database, except the fence of a [model.Lease]. If Run returned nil despite
-// the fault, Check must pass before the second Run too. Each row is a subtest; the log
-// contains their number.
-//
-// For concurrent processes see [Interleave].
+// A dead process sends nothing: its connections are broken, its transactions aborted.
+// Then Run must succeed, Check must pass, and one more Run must not change the database,
+// except the fence of a [model.Lease]. If Run returned nil despite the fault, Check must
+// pass before the second Run too. Each row is a subtest.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {

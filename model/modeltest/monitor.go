@@ -16,11 +16,10 @@ import (
 // A Monitor records the commands of clients and their cost. Make it with [NewMonitor]. It
 // is safe for concurrent use, and may observe several clients.
 //
-// It counts each command that an application causes, including getMore, killCursors and
+// It counts each command of an application, including getMore, killCursors and
 // commitTransaction. It doesn't count handshakes, server monitoring, endSessions, and the
-// driver's retry of a write. A retry of a read counts. Of a transaction that the server
-// aborted with the label TransientTransactionError, and that ran again, only the last
-// attempt counts.
+// driver's retry of a write. A retry of a read counts. Of a transaction that ran again
+// after the label TransientTransactionError, only the last attempt counts.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost
@@ -72,8 +71,8 @@ func (m *Monitor) Commands() []Command {
 }
 
 // Cost returns the cost so far: commands, documents written (inserted, matched for
-// update, upserted or deleted) and documents returned by cursors. It doesn't include
-// documents written by $merge and $out, or by unacknowledged writes.
+// update, upserted or deleted) and documents returned by cursors. It omits writes by
+// $merge and $out, and unacknowledged ones.
 func (m *Monitor) Cost() model.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()

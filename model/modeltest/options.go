@@ -32,21 +32,20 @@ func Options(opts ...Option) Option {
 	}
 }
 
-// WithMonitor lets m observe the client's commands. It may be repeated, and combined with
-// a monitor in [WithClientOptions].
+// WithMonitor lets m observe the client's commands. It may be repeated.
 func WithMonitor(m *Monitor) Option {
 	return func(c *config) { c.monitors = append(c.monitors, m) }
 }
 
-// WithFaults puts f between client and server. With several, the last is next to the
-// server. f is reset when the client is closed.
+// WithFaults puts f between client and server. The last of several is next to the server.
+// f is reset when the client is closed.
 func WithFaults(f *Faults) Option {
 	return func(c *config) { c.faults = append(c.faults, f) }
 }
 
 // WithChangeLag makes the engine's change streams show each change only after lag, for
-// all clients. MongoDB shows a change when a majority of the replica set has it, so an
-// empty batch doesn't prove that there are no changes. A real server ignores the option.
+// all clients. MongoDB shows a change when a majority has it, so an empty batch doesn't
+// prove that there are no changes. A real server ignores the option.
 func WithChangeLag(lag time.Duration) Option {
 	if lag < 0 {
 		panic("modeltest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")
@@ -55,8 +54,8 @@ func WithChangeLag(lag time.Duration) Option {
 }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
-// options. Later ones win. It panics for options about the connection: hosts, dialers,
-// TLS, compressors, direct connections.
+// options. Later ones win. It panics for hosts, dialers, TLS, compressors and direct
+// connections.
 func WithClientOptions(o *options.ClientOptions) Option {
 	if o == nil {
 		panic("modeltest: WithClientOptions: the options are nil\n\tremedy: leave the option out")

@@ -37,8 +37,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
 //
 // A recording must start with databases without collections. Replay refuses commands on
-// other databases, and drops the recorded ones when the test ends. Don't record tests
-// with the same database on one server at the same time.
+// other databases, and drops the recorded ones at the end. Don't record tests with the
+// same database on one server at the same time.
 //
 // # What is compared
 //
@@ -54,7 +54,7 @@ const EnvRecord = "DOCMODEL_RECORD"
 //
 // Commands must come in the recorded order, one at a time; else see [WithAnyOrder].
 // getMore, killCursors, errors, unacknowledged writes, broken connections and abandoned
-// commands are replayed too. Replies come at once.
+// commands are replayed too.
 //
 // # The file
 //
@@ -70,8 +70,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 // # Options
 //
 // [WithMonitor] and [WithClientOptions] work as with [NewClient]. [WithFaults] acts
-// before the recording, which contains the commands that pass. [WithChangeLag], [WithTTL]
-// and [WithClock] change an engine while recording.
+// before the recording. [WithChangeLag], [WithTTL] and [WithClock] change an engine while
+// recording.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)

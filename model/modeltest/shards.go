@@ -13,31 +13,30 @@ import (
 //	shards := modeltest.NewShards(3)
 //	client := modeltest.NewClient(t, modeltest.WithShards(shards))
 //	admin := client.Database("admin")
-//	err := admin.RunCommand(ctx, byDevice.Command("iot")).Err()       // shardCollection
-//	…                                                                 // the code under test
+//	err := admin.RunCommand(ctx, byDevice.Command("iot")).Err() // shardCollection
+//	… // the code under test
 //	for _, touch := range shards.Touched() { … }
 //
-// shardCollection and reshardCollection follow MongoDB's rules. The engine refuses what
-// MongoDB refuses on a sharded collection, with the same codes: updates without the shard
-// key, changes of the key, unsupported unique indexes, arrays in the key.
+// The engine refuses what MongoDB refuses on sharded collections, with the same codes:
+// updates without the shard key, changes of the key, unsupported unique indexes, arrays
+// in the key.
 //
-// The shards are shard0, shard1 and so on. A collection starts as one chunk on shard0, an
-// empty one with a hashed first field as a chunk on each shard. reshardCollection
-// distributes documents evenly. There is no balancer: use split (with middle) and
-// moveChunk.
+// The shards are shard0, shard1 and so on. A collection starts on shard0, an empty one
+// with a hashed first field on all shards. reshardCollection distributes documents
+// evenly. Without a balancer, use split (with middle) and moveChunk.
 //
 // # Limits
 //
 // All shards share one store. A document with an _id on another shard is refused by error
 // 238, where MongoDB stores it.
 //
-// MongoDB 7.1 and later accept some upserts and key changes without the whole key in the
-// filter. The engine refuses them, because the manual doesn't promise them.
+// The engine refuses some upserts and key changes that MongoDB 7.1 and later accept,
+// because the manual doesn't promise them.
 //
 // A mongos may reach fewer shards than are counted, never more: the engine ignores $ne,
-// $not, $elemMatch, $all, $type and $expr, and an $or beside conditions on the key's
-// first field. Reads of $lookup, $graphLookup and $unionWith, and writes of $merge,
-// aren't counted. Time series collections can't be sharded.
+// $not, $elemMatch, $all, $type, $expr, and an $or beside conditions on the key's first
+// field. Reads of $lookup, $graphLookup and $unionWith, and writes of $merge, aren't
+// counted. Time series collections can't be sharded.
 type Shards struct{ router *router.Router }
 
 // NewShards returns a cluster of n shards. It panics unless n is from 1 to 1,000.
@@ -48,9 +47,9 @@ func NewShards(n int) *Shards {
 	return &Shards{router.New(n)}
 }
 
-// Version sets the version of MongoDB's rules, "8.0" (the default) or "7.0", before s is
-// used, and returns s. In 7.0, updateOne and deleteOne need the shard key or the _id,
-// findAndModify needs the whole shard key, and there is no bulkWrite. It panics for other
+// Version sets the MongoDB version of the rules, "8.0" (the default) or "7.0", before s
+// is used, and returns s. In 7.0, updateOne and deleteOne need the shard key or _id,
+// findAndModify needs the whole key, and there is no bulkWrite. It panics for other
 // versions.
 func (s *Shards) Version(version string) *Shards {
 	if version != "7.0" && version != "8.0" {
@@ -60,8 +59,8 @@ func (s *Shards) Version(version string) *Shards {
 	return s
 }
 
-// A Touch lists the shards of one statement: a read, an inserted document, or a statement
-// of an update, delete or bulkWrite.
+// A Touch lists the shards of a read, an inserted document, or a statement of an update,
+// delete or bulkWrite.
 type Touch struct {
 	Command    string // "find", "aggregate", "count", "distinct", "insert", "update", "delete" or "findAndModify"
 	Database   string
@@ -71,8 +70,8 @@ type Touch struct {
 	Code       int32    // error code; 0 means success
 }
 
-// Touched returns the statements on sharded collections since the last call, in order.
-// Reads of views count for their collection.
+// Touched returns the statements on sharded collections since the last call. Reads of
+// views count for their collection.
 func (s *Shards) Touched() []Touch {
 	list := s.router.Take()
 	out := make([]Touch, len(list))

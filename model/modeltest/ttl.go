@@ -14,9 +14,9 @@ import (
 // commands may still find expired documents for a minute, or longer under load. Test code
 // that reads them with both:
 //
-//	modeltest.NewClient(t)                                                        // at once
-//	modeltest.NewClient(t, modeltest.WithTTL(modeltest.NewTTL(time.Minute)))      // as a MongoDB does
-//	ttl := modeltest.NewTTL(0); modeltest.NewClient(t, modeltest.WithTTL(ttl))    // by ttl.Sweep() alone
+//	modeltest.NewClient(t)                // at once
+//	ttl := modeltest.NewTTL(time.Minute)  // as a MongoDB does, with WithTTL(ttl)
+//	ttl := modeltest.NewTTL(0)            // only by ttl.Sweep(), with WithTTL(ttl)
 //
 // A TTL is safe for concurrent use. Several engines may share one.
 type TTL struct {

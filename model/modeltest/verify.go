@@ -15,8 +15,8 @@ import (
 // A VerifyCase says how a program uses its model: the stored documents, and the
 // operations.
 type VerifyCase struct {
-	// Seed stores the initial documents, after the model's indexes exist. The audit's job
-	// runs next, so Seed may omit derived values such as counts. Nil stores nothing.
+	// Seed stores the initial documents, with the model's indexes in place. The audit's
+	// job then computes derived values. Nil stores nothing.
 	Seed func(ctx context.Context, db model.DB) error
 
 	// Operations write. Each runs alone, and together with another.
@@ -25,28 +25,27 @@ type VerifyCase struct {
 	// Reads write nothing.
 	Reads []VerifyOperation
 
-	// Scopes repeats everything under each scope. Under a scope with a Tenant, equal
-	// documents of another tenant are stored too, with other _ids.
+	// Scopes repeats everything under each scope. Under one with a Tenant, equal
+	// documents of another tenant are stored too.
 	Scopes []model.Scope
 
 	// Ignore maps paths that aren't compared ("collection.path" or "collection.*") to the
-	// reason. Use it for values that always depend on the order of operations: recent
-	// tokens, times of changes.
+	// reason. Use it for values that depend on the order of operations: recent tokens,
+	// times of changes.
 	Ignore map[string]string
 
 	// Except maps subtests that fail to the reason: "view cut", or, in one way only,
-	// "rate and leave, scope 1". Their findings are logged. A name without findings fails
-	// the test.
+	// "rate and leave, scope 1". Findings are logged. A name without findings fails the
+	// test.
 	Except map[string]string
 
-	// Max limits the orders of two operations. All orders of commands run if there are at
-	// most Max, else all orders of writes if there are at most Max, else one operation
-	// runs as a whole at each point of the other. 0 means 200.
+	// Max limits the orders of two operations: all orders of commands if at most Max,
+	// else all orders of writes if at most Max, else one operation runs as a whole at
+	// each point of the other. 0 means 200.
 	Max int
 
-	// OnServer is, on a real server, the number of subtests with cuts or orders in each
-	// way, and the number of cuts or orders in each, evenly chosen. 0 means 3, a negative
-	// number all.
+	// OnServer is, for a real server, the number of subtests with cuts or orders in each
+	// way, and of cuts or orders in each. 0 means 3, a negative number all.
 	OnServer int
 }
 
@@ -55,25 +54,24 @@ type VerifyOperation struct {
 	Name string
 
 	// Run executes the operation. On the same documents it must send the same commands,
-	// one at a time, so use fixed ids, tokens and times. Several runs may overlap.
+	// one at a time, so use fixed ids, tokens and times. Runs may overlap.
 	Run func(ctx context.Context, db model.DB) error
 
-	// Refused are valid errors, compared by errors.Is. Together with another operation,
+	// Refused are valid errors, compared by errors.Is. With a concurrent operation,
 	// model.ErrNotFound, ErrStale, ErrTaken, ErrFull, ErrLeased and duplicate key errors
 	// are valid too.
 	Refused []error
 }
 
 // Verify tests a program's own model as this library tests its techniques. Each subtest
-// starts with the model's indexes and Seed's documents. Operations get a database with
-// only the model's collections ([model.Model.On]). The subtests are, for each operation
-// NAME:
+// starts with the model's indexes and Seed's documents, and reaches only the model's
+// collections ([model.Model.On]). The subtests for each operation NAME are:
 //
 //   - "NAME alone": the operation succeeds, or returns an error of Refused. Then the
 //     checks of [model.Model.Audit] find nothing. A read writes nothing. Under a scope,
 //     each command filters by the tenant.
 //   - "NAME indexes": an index serves each command, as in [WantIndexed]. It runs only on
-//     the engine, because a server's plans for a few documents mean nothing.
+//     the engine.
 //   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A rerun
 //     succeeds, or returns an error of Refused, and the documents are as without the
 //     fault. Without a rerun, the audit's job repairs all findings.
@@ -82,14 +80,15 @@ type VerifyOperation struct {
 //     error, as after the other alone. The audit's job repairs all findings.
 //
 // Everything runs on the plain database and with [model.WithTransactions], and again
-// under each scope. The other tenant's documents must stay unchanged. A document that the
-// scope marks as deleted counts as missing.
+// under each scope. The other tenant's documents must stay unchanged. Documents that the
+// scope marks as deleted count as missing.
 //
 // Verify skips two operations if neither writes to a collection of the other. It doesn't
-// check what a reader sees between two writes. The log lists what ran, what was skipped,
-// and the audit's repairs.
+// check what a reader sees between two writes. It logs what it ran and skipped.
 //
-//	modeltest.Verify(t, shop, modeltest.VerifyCase{Seed: fill, Operations: orders, Reads: pages, Scopes: []model.Scope{tenant}})
+//	modeltest.Verify(t, shop, modeltest.VerifyCase{
+//		Seed: fill, Operations: orders, Reads: pages, Scopes: []model.Scope{tenant},
+//	})
 func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 	t.Helper()
 	c.check(m)

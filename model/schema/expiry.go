@@ -12,9 +12,8 @@ import (
 // ExpirySpec says how long documents stay, and where they are archived.
 type ExpirySpec struct {
 	// After is how long a document stays after its time, in whole seconds. 0 means that
-	// the time is the moment when the document expires: see [Expiry.Until]. Then declare
-	// the field as *time.Time with omitempty, because a zero time.Time is stored as the
-	// year 1, and has expired.
+	// the time is the moment of expiry: see [Expiry.Until]. Then declare the field as
+	// *time.Time with omitempty, because a zero time.Time has expired.
 	After time.Duration
 
 	// Archive is the name of the cold collection for [Expiry.Archive]. By default there
@@ -22,19 +21,18 @@ type ExpirySpec struct {
 	Archive string
 
 	// Margin adds a TTL index to a collection with Archive. It deletes documents Margin
-	// after they expired, in whole seconds, archived or not. So archiving must never be
-	// that late. By default documents stay until they are archived.
+	// after they expired, in whole seconds, archived or not. By default documents stay
+	// until they are archived.
 	Margin time.Duration
 
-	// ArchiveFor is how long the cold collection keeps a document, counted like After, by
-	// a TTL index. It must be more than After and Margin. 0 means forever. It needs
-	// Archive.
+	// ArchiveFor is how long the cold collection keeps a document, counted like After. It
+	// must be more than After and Margin. 0 means forever. It needs Archive.
 	ArchiveFor time.Duration
 
-	// Version is the path of a whole number that every writer increases with the
-	// document, and that never repeats, also if an _id is used again. With Version,
-	// Archive compares versions, and Expiry's own writes increase it. Without it, Archive
-	// compares whole documents, sends them twice, and needs 1 KiB of the 16 MiB.
+	// Version is the path of a whole number that every writer increases, and that never
+	// repeats for an _id. Archive then compares versions, and Expiry's own writes
+	// increase it. Without it, Archive compares whole documents, sends them twice, and
+	// needs 1 KiB of the 16 MiB.
 	Version string
 }
 
@@ -50,9 +48,9 @@ type ExpiryPair struct {
 // collection with its own retention: orders that the shop needs for thirty days and
 // analysts for five years. Make it with [NewExpiry].
 //
-// A document expires when its time is far enough in the past. Without a time, or with
-// null, it never expires. The server's TTL index deletes in the background, once a
-// minute, or later under load. [Expiry.Live] excludes expired documents at once.
+// A document expires when its time is far enough in the past, and never without a time,
+// or with null. The server's TTL index deletes once a minute, or later. [Expiry.Live]
+// excludes expired documents at once.
 //
 // # Archiving
 //
@@ -64,26 +62,25 @@ type ExpiryPair struct {
 // A changed document stays, and the next run replaces its copy. So no document is lost,
 // in a crash or to concurrent writers. After a crash, documents can be in both
 // collections: see [Expiry.Both]. Only the cold collection's TTL index and
-// [Expiry.Discard] delete copies. With an Archive, only a Margin puts a TTL index on the
-// documents.
+// [Expiry.Discard] delete copies.
 //
-// A replaced copy is kept in the list archivedEarlier of the new copy. The list is never
-// cut. It grows when a document is archived again in another state: after a restore and a
-// change, or for a new document with the same _id. If a copy exceeds 16 MiB, Archive
-// fails before it writes the batch. So don't archive documents with reused _ids, such as
-// a user's session.
+// The new copy keeps the replaced one in its list archivedEarlier. The list grows when a
+// document is archived again in another state (apart from its Version): after a restore
+// and a change, or for a new document with the same _id. If a copy exceeds 16 MiB,
+// Archive fails before it writes the batch. So don't archive documents with reused _ids,
+// such as a user's session.
 //
-// Deleting is as safe as the copy is durable: use write concern majority, the default
-// since MongoDB 5.0. Changes are judged by value, as $eq does: an int that became an
-// equal double is unchanged.
+// Use write concern majority, the default since MongoDB 5.0, so that copies are durable.
+// Changes are judged by value, as $eq does: an int that became an equal double is
+// unchanged.
 //
 // Source: transactional and analytical time-to-live (seed 003);
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
 // Indexes returns the index on the time, and the TTL index of the cold collection, unless
-// it keeps documents forever. The former is a TTL index without an Archive or with a
-// Margin. Another TTL index on documents with an Archive would delete them before they
-// are archived. Diff of the model's indexes reports it.
+// it keeps documents forever. The former is a TTL index only without an Archive or with a
+// Margin. Any other TTL index would delete documents before they are archived; Diff of
+// the model's indexes reports it.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -95,12 +92,12 @@ type Expiry[D, K any] struct {
 // panics with a [*model.DeclarationError] if
 //
 //   - at isn't a time, or is within an array;
-//   - a duration is negative, has fractions of seconds, or is at least 2^31 seconds;
+//   - without After, a zero Go value is stored as a time;
+//   - a duration is negative, not in whole seconds, 2^31 seconds or more, or missing its
+//     Archive;
 //   - ArchiveFor isn't longer than After and Margin;
-//   - Margin, ArchiveFor or Version come without an Archive;
 //   - Version isn't a number, or Archive is the documents' collection;
-//   - without After, a zero Go value is stored as a time, which has expired;
-//   - documents have a field archivedEarlier or unarchived, which are Expiry's own.
+//   - documents have a field archivedEarlier or unarchived.
 func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpec) *Expiry[D, K] {
 	x := &Expiry[D, K]{docs: docs, in: expiry.Declare(docs.Docs(), at, expiry.Spec(spec))}
 	if spec.Archive != "" {
@@ -112,7 +109,7 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpe
 }
 
 // Expired returns the query of documents that expired by now and are still there, oldest
-// first. With an Archive they wait for it: Expired(now.Add(-time.Hour)) are an hour late.
+// first. With an Archive, Expired(now.Add(-time.Hour)) are an hour late.
 //
 // Cost: one command, served by the index on the time.
 func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
@@ -126,10 +123,9 @@ func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 // Cost: one command, without an index for this condition.
 func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
 
-// Until lets a document expire at a time. The zero time removes the time, so the document
-// never expires. The spec must not have After. A missing document gives
-// [model.ErrNotFound], an archived one [model.ErrStale]. A new time increases the
-// Version. It is idempotent.
+// Until lets a document expire at a time, or never, for the zero time. The spec must not
+// have After. A missing document gives [model.ErrNotFound], an archived one
+// [model.ErrStale]. A new time increases the Version. It is idempotent.
 //
 // Cost: one command, one document, by _id; one more read if nothing changes and there is
 // a Version.
@@ -139,14 +135,12 @@ func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
 }
 
 // Archive returns the job that moves documents that expired by now to the cold
-// collection, 500 at a time unless BatchSize says otherwise: see [Expiry]. It can be
-// stopped, rerun, and run concurrently. A dry run counts its writes. The spec must have
-// Archive.
+// collection, 500 at a time unless BatchSize is set: see [Expiry]. It can be stopped,
+// rerun, and run concurrently. The spec must have Archive.
 //
 // Cost: three commands for each batch: one read with existing copies, one insert, one
 // delete. A copy that replaces a different one costs one more. Each batch queries all
-// expired documents by the index on the time, so run it often. A document and its earlier
-// copy must be smaller than 16 MiB together.
+// expired documents by the index on the time, so run it often.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of an archived document. The spec must have Archive.
@@ -168,17 +162,17 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 // With a Version, the document gets a later version than all its copies, so a concurrent
 // archiving can't delete it. A version that can't be increased is a [*model.ValueError].
 //
-// Cost: three commands, one document; two if the document exists. The second read is safe
-// from rollbacks. Concurrent restores create one document. After the Margin has passed,
-// the server deletes the document at once.
+// Cost: three commands, one document; two reads if the document exists, the second safe
+// from rollbacks. Concurrent restores create one document. After the Margin, the server
+// deletes it at once.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	w := x.docs.Delete(id) // checks and encodes the id
 	return x.in.Restore(w, until)
 }
 
-// Both returns the pipeline of documents that are in both collections, by _id. Expired
-// ones wait for the next run of [Expiry.Archive]. Live ones changed while they were
-// archived, were restored, or are new with an archived _id. The spec must have Archive.
+// Both returns the pipeline of documents in both collections, by _id. Expired ones wait
+// for the next run of [Expiry.Archive]. Live ones changed while they were archived, were
+// restored, or are new with an archived _id. The spec must have Archive.
 //
 // Cost: one command, which reads the cold collection and looks up each document by _id.
 func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
@@ -190,11 +184,11 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 // copy is the only trace of the old one. An expired pair is refused.
 //
 // The plan first marks the document with the token op in the field unarchived, and
-// increases its version, so that no concurrent archiving deletes it. Then it deletes the
-// copy, if it is unchanged.
+// increases its version, once for each op, so that no concurrent archiving deletes it.
+// Then it deletes the copy, if it is unchanged.
 //
 // Cost: two commands, two documents, by _id. A retry is safe. If the document is gone, or
-// either changed, it does nothing or gives [model.ErrStale]. A crash leaves the harmless
+// either changed, it does nothing or gives [model.ErrStale]. A crash leaves a harmless
 // mark.
 func (x *Expiry[D, K]) Discard(pair ExpiryPair, op bson.ObjectID) model.Plan {
 	return x.in.Discard(expiry.Pair(pair), op)

@@ -11,30 +11,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MaxSafe is the greatest integer that every JSON reader represents exactly, with all
-// smaller ones: 2^53-1 (RFC 7493 §2.2, RFC 8259 §6).
+// MaxSafe is 2^53-1: every JSON reader represents integers up to it exactly (RFC 7493
+// §2.2, RFC 8259 §6).
 const MaxSafe = 1<<53 - 1
 
 // Number is a number with all of its digits, for fields that also travel as JSON. JSON
 // readers commonly use IEEE 754 binary64: JavaScript reads 9007199254740993 as …992 and
 // 0.10 as 0.1. A Number is written as a JSON number if such a reader keeps its digits,
-// and else as a string. Both forms are read. The zero Number is 0.
-//
-// In JSON these are strings: integers beyond ±[MaxSafe], decimals with more digits than
-// binary64 keeps, decimals that a reader would write otherwise ("1.10", "1E+3"), "-0",
-// "NaN", "Infinity" and "-Infinity".
+// else as a string: integers beyond ±[MaxSafe], "1.10", "1E+3", "-0", "NaN", "Infinity"
+// and "-Infinity". Both forms are read. The zero Number is 0.
 //
 // In BSON a Number keeps the type that it was made from, if possible, else it is the
 // first of int64, double and Decimal128 that keeps its digits. With more than 34 digits,
-// or an exponent out of range, it is a string, which MongoDB sorts after all numbers.
-// MongoDB and [Number.Compare] compare numbers by value.
+// or an exponent out of range, it is a string, which sorts after all numbers. MongoDB and
+// [Number.Compare] compare numbers by value.
 //
 // JSON loses the BSON type: a Decimal128 of 12 comes back as an int64, and 0.1 as a
-// double. If a field must be a Decimal128, as money must, declare it so, or use
+// double. If a field must be a Decimal128, such as money, declare it so, or use
 // [Number.As].
 //
-// Two Numbers are == if their digits, exponent and type are: 1, 1.0 and the double 1
-// differ, but Compare as equal.
+// Numbers are == if their digits, exponent and type are: 1, 1.0 and the double 1 differ,
+// but Compare as equal.
 //
 // Source: "Numbers in JSON" (seed 003); https://www.rfc-editor.org/rfc/rfc8259#section-6,
 // https://www.rfc-editor.org/rfc/rfc7493#section-2.2.
@@ -66,11 +63,11 @@ func parseNumber(s string) (Number, error) {
 	return Number{d.text(), 0}, nil
 }
 
-// NumberOf converts v to a Number. v is an integer or float of any kind, a *big.Int, a
-// bson.Decimal128, a numeric bson.RawValue, a Number, or a string of any kind (a
-// json.Number) with a JSON number (RFC 8259 §6), "NaN", "Infinity" or "-Infinity".
-// Strings keep all digits. A float gets its shortest form, as in encoding/json. Other
-// values, and exponents beyond ±999,999, give a [*model.ValueError].
+// NumberOf converts v: an integer or float of any kind, a *big.Int, a bson.Decimal128, a
+// numeric bson.RawValue, a Number, or a string of any kind (a json.Number) with a JSON
+// number (RFC 8259 §6), "NaN", "Infinity" or "-Infinity". Strings keep all digits. A
+// float gets its shortest form. Other values, and exponents beyond ±999,999, give a
+// [*model.ValueError].
 func NumberOf(v any) (Number, error) { return numberOf(v) }
 
 // String returns the number with all of its digits, as [NumberOf] reads it.
@@ -81,8 +78,7 @@ func (n Number) String() string {
 	return n.text
 }
 
-// Safe reports whether the number is written as a JSON number, because a binary64 reader
-// keeps its digits.
+// Safe reports whether the number is written as a JSON number.
 func (n Number) Safe() bool {
 	d, ok := scanDecimal(n.String())
 	switch {
@@ -140,8 +136,7 @@ func (n Number) Float64() (f float64, exact bool) {
 	return f, mustParse(jsonFloat(f)).Compare(n) == 0
 }
 
-// Decimal128 returns the number with the same digits, or false if it has more than 34, or
-// its exponent is out of range.
+// Decimal128 returns the number with the same digits, or false if it doesn't fit.
 func (n Number) Decimal128() (bson.Decimal128, bool) {
 	if d, ok := scanDecimal(n.String()); ok && !d.fits128() {
 		return bson.Decimal128{}, false
@@ -179,7 +174,7 @@ func (n Number) As(t bson.Type) (Number, error) {
 }
 
 // Compare returns a negative, zero or positive int, as n is less than, equal to or
-// greater than m by value. NaN equals itself and is less than all others, as in MongoDB.
+// greater than m by value. NaN equals itself and is less than others, as in MongoDB.
 func (n Number) Compare(m Number) int {
 	rank := func(text string) int {
 		switch text {

@@ -14,11 +14,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DocumentJSON writes a document as JSON. Numbers that aren't [Number.Safe] are written
-// as strings, and risky lists their paths, with positions of array elements:
-// "items.0.id". Other BSON types use relaxed Extended JSON: {"$oid": …}, {"$date": …}.
-// Fields keep their order. Bad input, a [*model.ValueError]: invalid BSON, and field
-// names that are empty, begin with "$", or contain a dot or a NUL.
+// DocumentJSON writes a document as JSON. Numbers that aren't [Number.Safe] become
+// strings; risky lists their paths, with array positions: "items.0.id". Other BSON types
+// use relaxed Extended JSON: {"$oid": …}. Fields keep their order. Bad input, a
+// [*model.ValueError]: invalid BSON, field names that are empty, begin with "$", or
+// contain a dot or NUL.
 func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	if err := doc.Validate(); err != nil {
 		return nil, nil, &model.ValueError{Field: "document", Reason: err.Error()}
@@ -34,10 +34,9 @@ func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 }
 
 // DocumentFromJSON reads the output of [DocumentJSON], also if a JSON reader rewrote it.
-// Strings at the risky paths become numbers, and each number is stored as a [Number] is.
-// So other numbers may change their type, from int32 or Decimal128 to int64 or double,
-// but keep their value. Bad input, a [*model.ValueError]: text that isn't a document, a
-// duplicate field, a string at a risky path that isn't a number.
+// Strings at the risky paths become numbers, and each number is stored as a [Number] is,
+// perhaps with another type. Bad input, a [*model.ValueError]: text that isn't a
+// document, a duplicate field, a string at a risky path that isn't a number.
 func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
 	r := &jsonReader{json.NewDecoder(bytes.NewReader(text)), map[string]bool{}}
 	r.UseNumber()

@@ -14,9 +14,9 @@ import (
 // finds documents that don't conform, and the same check in Go. It is immutable and safe
 // for concurrent use.
 //
-// Checks returns one check, of documents that don't conform. It reads the collection with
-// one cursor. A finding's Detail is the stored document. There is no repair. Run it
-// before enforcing a validation, which ignores existing documents.
+// Checks returns one check. It reads the collection with one cursor. A finding's Detail
+// is the stored document. There is no repair. Run it before enforcing a validation, which
+// ignores existing documents.
 //
 // Source: MongoDB's manual on schema validation
 // (https://www.mongodb.com/docs/manual/core/schema-validation/) and on $jsonSchema
@@ -54,10 +54,10 @@ type described struct {
 //
 // A field is required, unless omitempty omits its empty value, or it is inlined through a
 // pointer. The _id is always required. A pointer, slice or map may be null if its nil
-// value is stored as null. A recursive type is described once; below that, it is an
-// object of anything.
+// value is stored as null. A recursive type is described once, then as an object of
+// anything.
 //
-// Of panics with a [*model.DeclarationError] if spec names an unknown path, a rule
+// Of panics with a [*model.DeclarationError] if a path in spec doesn't exist, a rule
 // doesn't fit its type, or a type can't be stored.
 func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 	docs := c.Docs()
@@ -69,9 +69,9 @@ func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 // JSONSchema returns the schema for $jsonSchema. Equal declarations give equal bytes.
 func (s *Schema[D, K]) JSONSchema() bson.D { return s.in.root.document() }
 
-// Validation returns the validation by which the server refuses documents that don't
-// conform. Compare it with a database by Diff, or apply it by Ensure. Its Validator is a
-// filter that conforming documents match. See [model.Model.Validations] too.
+// Validation returns the validation that makes the server refuse documents that don't
+// conform: see its Diff and Ensure. Its Validator is a filter that conforming documents
+// match.
 func (s *Schema[D, K]) Validation() model.Validation {
 	return model.Validation{Collection: s.in.collection, Validator: s.in.validator()}
 }

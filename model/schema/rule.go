@@ -19,19 +19,19 @@ type Spec struct {
 
 	// Tag and Variants describe several forms of documents, such as products of many
 	// kinds. The string in the field Tag names a document's variant. The collection's
-	// type applies to all documents, which may be bson.Raw, and a variant adds its own
+	// type, which may be bson.Raw, applies to all documents; a variant adds its type's
 	// rules. A document with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant
 
 	// Closed refuses unknown fields, also in embedded documents (additionalProperties
-	// false). The _id is allowed. A struct with an inlined map, and values of custom
-	// marshalers, stay open. Update the schema before the code that writes a new field.
+	// false), except _id. A struct with an inlined map, and values of custom marshalers,
+	// stay open. Update the schema before code writes a new field.
 	Closed bool
 
-	// Loose accepts the types that the driver reads, not only those that it writes: int
-	// and long for any integer, and numbers of all three types for floats. Use it if
-	// others write too: $inc and mongosh write 5 as an int.
+	// Loose accepts all number types that the driver reads: int and long for integers,
+	// also double for floats. Use it if others write too: $inc and mongosh write 5 as an
+	// int.
 	Loose bool
 }
 
@@ -41,29 +41,27 @@ type Spec struct {
 //	schema.Field{Path: "items", MinItems: 1, MaxItems: 100}
 //	schema.Field{Path: "items.qty", Min: 1}
 //
-// A path crosses arrays, and means the field in each element. If the path ends in an
-// array, MinItems, MaxItems, Unique and NotNull apply to the array, other rules to its
-// elements. * stands for each value of a map: "prices.*". Any path is allowed below
-// [Schema.Opaque] values.
+// A path crosses arrays, and means the field in each element. If it ends in an array,
+// MinItems, MaxItems, Unique and NotNull apply to the array, other rules to its elements.
+// * stands for each value of a map: "prices.*". Below [Schema.Opaque] values any path is
+// allowed.
 type Field struct {
 	Path string
 
 	// Types are the BSON types of a value, as aliases ("string", "int", "null", …;
-	// "number" is any number). Use it for opaque values. It can narrow a described value,
-	// not widen it.
+	// "number" is any number). It describes opaque values, and narrows others.
 	Types []string
 
-	// Enum are the allowed values: strings, numbers, booleans, dates, ObjectIDs. Numbers
-	// compare by value. Null stays allowed if it was.
+	// Enum are the allowed scalar values. Numbers compare by value. Null stays allowed if
+	// it was.
 	Enum []any
 
 	Min, Max     any   // inclusive bounds of a number
 	Above, Below any   // exclusive bounds of a number
 	MultipleOf   int64 // the number is a multiple of it
 
-	// Pattern is a regular expression for strings. It isn't anchored; use ^ and $. It
-	// must be valid for the server (PCRE) and Go (RE2), so it has no lookaround and no
-	// backreferences.
+	// Pattern is a regular expression for strings, unanchored unless it has ^ and $. It
+	// must be valid for the server (PCRE) and Go (RE2): no lookaround, no backreferences.
 	Pattern string
 
 	MinLength, MaxLength int // of a string, in code points; a maximum of 0 means none
@@ -74,14 +72,14 @@ type Field struct {
 	Unique bool
 
 	// Required makes a field mandatory, even if the Go type omits an empty value.
-	// Optional allows documents without the field, such as those of older code.
+	// Optional allows documents without the field, such as older ones.
 	Required, Optional bool
 
 	// NotNull refuses null where the type stores it.
 	NotNull bool
 
 	// Tag and Variants are as in [Spec], for a document in a field or for the documents
-	// of an array. Tag is a field of that document.
+	// of an array, with its own tag field.
 	Tag      string
 	Variants []Variant
 }

@@ -17,8 +17,7 @@ import (
 // From then on, every read of a whole document returns the newest version: by the
 // collection's queries, and by techniques over it. Every insert and replace stores the
 // newest version. This applies to this collection value and the results of its Named and
-// Unchecked, not to other values of the same name. To read stored fields use
-// [model.Project].
+// Unchecked. To read stored fields use [model.Project].
 //
 // Filters see stored documents: a field that a step computes matches only in upgraded
 // documents. A query ends with a [*VersionError] at the first document that can't be
@@ -32,7 +31,7 @@ import (
 //
 // An upgrade is one atomic update. Its filter contains the version and all fields that
 // the steps could read. If another client, also old code, changed one of them, the write
-// is [model.ErrStale]. Unknown fields may change meanwhile.
+// is [model.ErrStale].
 //
 // Old code reads newer documents by its own type. So while it runs, change in two
 // versions:
@@ -45,19 +44,19 @@ import (
 //
 // # Other techniques
 //
-// Commands of other techniques see stored documents: a denorm.Copy compares stored
-// fields, a denorm.Counter adds stored numbers. So a path that a technique uses must have
-// the same type in all versions, else the later declaration panics. It must also have the
-// same meaning, which isn't checked. To use such a path, run [Versions.Migrate], remove
-// the steps, then declare the technique. A technique also can't set a field that an older
-// version lacks. Set it by [Versions.Edit], then run the Refresh of a denorm.Copy.
+// Other techniques work on stored documents: a denorm.Copy compares stored fields, a
+// denorm.Counter adds stored numbers. So a path that a technique uses must have the same
+// type in all versions, else the later declaration panics. It must also have the same
+// meaning, which isn't checked. To use a path that differs, run [Versions.Migrate],
+// remove the steps, then declare the technique. A technique can't set a field that an
+// older version lacks. Set it by [Versions.Edit], then run the Refresh of a denorm.Copy.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
 //
 // Indexes returns the index on the version, for [Versions.Outdated] and for
-// [Versions.Migrate] of one version. It is useful only if few documents are outdated. Add
-// the Versions to a model.New only then.
+// [Versions.Migrate] of one version. It helps only if few documents are outdated. Add the
+// Versions to a model.New only then.
 type Versions[D, K any] struct {
 	model.Parts
 
@@ -82,8 +81,8 @@ type Step struct{ in versions.Step }
 
 // Upcast returns the step that converts a document from one version to the next. step
 // must be pure, because it runs at each read. It must keep the _id. It may modify its
-// argument and keep parts of it. Its error means that the document can't be read, and is
-// wrapped in a [*VersionError].
+// argument. Its error means that the document can't be read, and is wrapped in a
+// [*VersionError].
 func Upcast[From, To any](step func(From) (To, error)) Step {
 	s := versions.Step{
 		From: reflect.TypeFor[From](), To: reflect.TypeFor[To](),
@@ -107,9 +106,8 @@ func Upcast[From, To any](step func(From) (To, error)) Step {
 // [*model.DeclarationError] if
 //
 //   - the collection already has versions, or D is a bson.Raw;
-//   - the types of successive steps differ, or the last isn't D;
-//   - a type isn't stored as a document;
-//   - the version's field isn't a name, is the _id, or isn't an integer in D;
+//   - the steps' types don't connect to D, or aren't stored as documents;
+//   - Field isn't a name, is the _id, or isn't an integer in D;
 //   - Missing isn't a version;
 //   - a technique uses a path that isn't stored alike in all versions.
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
@@ -141,28 +139,26 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 
 // Save stores doc over the document that was read as raw, of any version. It writes the
 // fields that differ, and the version. Unknown fields stay. A field that isn't stored is
-// written only if its value differs from the zero value that was read. If nothing
-// differs, it sets the version again.
+// written only if it differs from the zero value that was read.
 //
 // The filter contains every field that the stored version's type knows, as it was read.
 // If one changed, or the write runs again, the error is [model.ErrStale]; [Versions.Edit]
 // reads again.
 //
 // Errors, in the write's Err: a [*VersionError] if raw can't be read, or if unknown
-// fields would be lost, because a step changes the length of their array or creates a
-// field that already exists; a [*model.ValueError] for another _id.
+// fields would be lost, because a step changes the length of their array or creates an
+// existing field; a [*model.ValueError] for another _id.
 //
 // Cost: one command, one document, by _id. It sends the old values and the changes, so
 // more than 8 MiB may not fit.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
-// Upgrade upgrades a stored document to the newest version, as [Versions.Save] does. It
-// is idempotent: an upgrade that another client made counts as applied. If the document
-// changed since the read, and is still old, the error is [model.ErrStale]; if it is gone,
-// [model.ErrNotFound].
+// Upgrade upgrades a stored document to the newest version, as [Versions.Save] does, with
+// the same errors. It is idempotent: another client's upgrade counts as applied. If the
+// document changed since the read, and is still old, the error is [model.ErrStale]; if it
+// is gone, [model.ErrNotFound].
 //
 // Cost: one command, one document, by _id; one or two more reads if nothing matched.
-// Errors as for Save.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	var doc D
 	if err := v.in.Decode(raw, &doc); err != nil {
@@ -174,8 +170,8 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 // Edit reads a document as the newest version, calls edit, and stores the result as
 // [Versions.Save] does. If another client changed the document in between, it reads and
 // calls edit again. It writes nothing if nothing differs. A nil edit upgrades the
-// document. An error of edit ends the change. There is no token: a retry calls edit with
-// the result of the first run, so edit should set values, not add to them.
+// document. An error of edit ends the change. A retry calls edit with the result of the
+// first run, so edit should set values, not add to them.
 //
 // Cost: two commands, one document; one if the newest version is unchanged. Errors:
 // [model.ErrNotFound], and those of Save.

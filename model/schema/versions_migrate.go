@@ -26,14 +26,12 @@ type MigrateOptions struct {
 
 // Migrate returns the job that upgrades all outdated documents, in the order of _id,
 // while the collection is in use. It never overwrites concurrent changes, but reads
-// changed documents again. Like every [model.Job] it has progress, a dry run and a
-// checkpoint. The checkpoint's name contains the versions, so a later migration starts
-// anew.
+// changed documents again. The checkpoint's name contains the versions, so a later
+// migration starts anew.
 //
 // After a crash some batches are upgraded, which readers by Versions don't notice, and a
-// rerun continues. A rerun of a finished job changes nothing. Old code can add old
-// documents behind the job: rerun it until [Versions.Counts] shows only the newest
-// version.
+// rerun continues. Old code can add old documents behind the job: rerun it until
+// [Versions.Counts] shows only the newest version.
 //
 // Cost: one read for each batch, one write for each document.
 func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {

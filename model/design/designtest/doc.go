@@ -6,8 +6,8 @@
 //		if err != nil {
 //			t.Fatal(err)
 //		}
-//		report := designtest.Try(t, shop.Scaled(0.1), d.Best.Layout, d.Normalized.Layout, mine)
-//		report.Want(t, "best", "show a product", 1, 1) // at most one command and one document
+//		report := designtest.Try(t, shop.Scaled(0.1), d.Best.Layout, d.Normalized.Layout)
+//		report.Want(t, "best", "show a product", 1, 1) // at most one command, one document
 //		os.WriteFile("report.html", []byte(report.HTML()), 0o644)
 //	}
 //
@@ -16,16 +16,11 @@
 // # Tasks
 //
 //   - Run and measure layouts: [Try]
-//   - Assert the commands and documents of an operation: [Report.Want]
+//   - Assert the cost of an operation: [Report.Want]
 //   - Show the result: [Report.String], [Report.HTML]
 //
 // # Costs
 //
-// A trial inserts all documents of the workload. Use design.Workload.Scaled for large
-// ones. The comparison then uses the prices of the scaled workload.
-//
-// # Backends
-//
-// A trial runs on the engine of package modeltest, and on the server of MONGODB_URI, if
-// set.
+// A trial inserts all documents of the workload: see design.Workload.Scaled. It runs on
+// the engine of package modeltest, and on the server of MONGODB_URI, if set.
 package designtest

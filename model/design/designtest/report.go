@@ -36,8 +36,7 @@ func (t Trial) row(m Measured) []string {
 
 func ms(t time.Duration) string { return fmt.Sprintf("%.2f ms", float64(t)/float64(time.Millisecond)) }
 
-// HTML returns the report as a self-contained web page: a comparison of the layouts, a
-// chart of the operations, and each trial's table.
+// HTML returns the report as a self-contained web page, with a chart of the operations.
 func (r Report) HTML() string {
 	var b strings.Builder
 	name := html.EscapeString(r.Workload.Name)

@@ -16,7 +16,7 @@ import (
 // A Report is the result of [Try].
 type Report struct {
 	Workload design.Workload
-	Trials   []Trial // for each layout, a trial on the engine and one on the server
+	Trials   []Trial // for each layout, on the engine and on the server
 }
 
 // A Trial is a layout on one backend, with its prices and measurements.
@@ -37,9 +37,8 @@ type Measured struct {
 	Commands, Read, Written float64
 	Bytes                   float64 // bytes returned
 
-	// Time follows from these numbers by the Costs of the workload's server. Index
-	// entries, shards, loaded bytes and disk reads aren't measured; their prices are
-	// used.
+	// Time follows from these numbers by the workload's Costs. Index entries, shards,
+	// loaded bytes and disk reads aren't measured, but taken from the price.
 	Time time.Duration
 
 	// Took is the real time of a run.
@@ -49,13 +48,13 @@ type Measured struct {
 // Documents returns the number of documents returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is the number of operations that [Try] runs for each layout: shared by rate, at
-// least ten for each operation.
+// Runs is the number of operations for each layout: shared by rate, at least ten for
+// each.
 const Runs = 600
 
 // Try fills a database for each layout and runs the same operations. It fails the test if
-// the workload can't be stored under a layout, or an operation fails. Layouts without a
-// name are named by position: "layout 1".
+// the workload can't be stored, or an operation fails. Layouts without a name are named
+// by position: "layout 1".
 func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 	t.Helper()
 	report := Report{Workload: w}
@@ -165,8 +164,8 @@ func schedule(all []design.Operation) (out []int) {
 	return out
 }
 
-// Want fails the test if an operation under the named layout costs more commands or
-// documents, priced or measured on any backend.
+// Want fails the test if an operation under the named layout costs more, priced or
+// measured.
 func (r Report) Want(t testing.TB, layout, operation string, commands, documents float64) {
 	t.Helper()
 	found := false
