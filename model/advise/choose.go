@@ -57,7 +57,7 @@ type RunnerUp struct {
 //     [CopyLimit] and the number of copies), the newest few, totals, kinds, expiry.
 //
 // Each given field is part of the choice, or a [Reason] says why not. More or larger
-// children never lead to embedding, nor do more frequent changes to copies.
+// children never lead to embedding. Fields that change more often never get more copies.
 //
 // Cost: it sends nothing.
 func Choose(r Relation) Advice {

@@ -45,7 +45,7 @@ func (u IndexUse) String() string {
 	return fmt.Sprintf("%s: used %s times since %s", u.Name, countText(u.Ops), since)
 }
 
-// A SurveyedRelation is a relation found in documents.
+// A SurveyedRelation is a found relation.
 type SurveyedRelation struct {
 	SurveyResult
 	Collection string // that stores the relation
@@ -80,8 +80,8 @@ func (s DatabaseSurvey) String() string {
 // SurveyDatabase finds the collections of a database and the relations between them, and
 // measures each as [Survey.Run] does. A path is a relation if its values have the type of
 // a collection's _id, and at least half of up to 200 values are _ids there. A path of
-// whole numbers must also be named after the collection ("userId", "user" or "users" for
-// users). An array of documents is a relation to embedded children.
+// whole numbers must also be named after the collection ("userId" for users). An array of
+// documents is a relation to embedded children.
 //
 // The spec may have Scan, Window, Sample and Confidence; else the error is a
 // [*model.ValueError]. It skips views, time series, system and empty collections, and

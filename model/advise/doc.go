@@ -60,13 +60,9 @@
 //
 // # Sizes
 //
-// A [Budget] computes the size of documents to the byte, from a Go type and declared
-// bounds of its strings, arrays and maps. It names paths without a bound.
-//
-//   - A value's size: [Budget.Size]; the largest document: [Budget.Worst], [Worst.Fits]
-//   - One element at its worst, the Bytes of an End: [Budget.Item]
-//   - The number of items until 16 MiB: [Budget.Room]; the days until then: [Budget.Days]
-//   - Broken bounds: [Budget.Breaches]
+// A [Budget] computes document sizes to the byte, from a Go type and declared bounds of
+// its strings, arrays and maps: the largest document ([Budget.Worst]), the items until 16
+// MiB ([Budget.Room]), and broken bounds ([Budget.Breaches]).
 //
 // # Live data
 //
@@ -78,16 +74,9 @@
 //	relation.Child.Alone = 0.2   // only the application knows this
 //	advice := advise.Choose(relation)
 //
-// A [Spread] has confidence intervals for any distribution, if the sample is random. On
-// DocumentDB set SurveySpec.Scan, because its $sample takes neighbours. The largest
-// sampled value is a lower bound ([Count].AtLeast). [SurveyResult.RunnersUp] are the
-// answers within the error.
-//
-// # Costs
-//
-// Choose and Budget send nothing. A survey of embedded children sends 3 commands, one of
-// references 7, and 3 more for each further thousand of the sample. It writes nothing,
-// and isn't a snapshot.
+// A [Spread] has confidence intervals for any distribution, if the sample is random. The
+// largest sampled value is a lower bound ([Count].AtLeast). [SurveyResult.RunnersUp] are
+// the answers within the error.
 //
 // # Limits
 //

@@ -19,7 +19,7 @@ const (
 //
 // It is measured in a window that ends with the latest child, for parents with a first
 // child before the window. If the thirds of the window differ by more than chance
-// explains, as after an import, the quietest third counts, times three. PerDay is drawn
+// explains, as after an import, the quietest third counts, times three. PerDay is moved
 // from the greatest count towards the mean, as far as chance can explain the difference
 // (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //

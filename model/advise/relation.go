@@ -30,7 +30,7 @@ type Relation struct {
 	Tree Tree
 
 	// Now is how the relation is stored today, for [Advice.Migration]. The zero value
-	// means not yet.
+	// means that it isn't stored yet.
 	Now Choice
 }
 
@@ -144,21 +144,20 @@ type Tree struct {
 	ReadsPerMove float64
 }
 
-// Limits of the rules. The texts say "a few hundred" and "a few thousand"; a few is three
-// here. Limits without a source are this package's own.
+// Limits of the rules: see the package's comment. "A few" is three here.
 const (
-	FewLimit  = 300  // children that may be embedded: "more than a few hundred documents on the many side: don't embed" (004 rule 3)
-	ManyLimit = 3000 // ids in an array: "more than a few thousand: don't use an array of ObjectID references" (004 rule 3)
+	FewLimit  = 300  // children to embed (004 rule 3)
+	ManyLimit = 3000 // ids in an array (004 rule 3)
 
-	AccessLimit = 0.1 // the share of reads from which a way of access counts
-	WriteLimit  = 1.0 // reads per write below which data isn't embedded (000, 002 §3, 004 part 2)
-	CopyLimit   = 10. // reads per change from which a copy pays, with few holders: "much more often" (004 rule 5)
+	AccessLimit = 0.1 // share of reads from which a way of access counts
+	WriteLimit  = 1.0 // reads per write below which data isn't embedded
+	CopyLimit   = 10. // reads per change from which a copy pays, with few copies
 
-	ArrayLimit = 1 << 20  // bytes of an array in a document, which every read loads whole (Firestore, limits)
-	WasteLimit = 16 << 10 // bytes that an average read loads without showing them
+	ArrayLimit = 1 << 20  // bytes of an array in a document
+	WasteLimit = 16 << 10 // bytes that an average read loads but doesn't show
 	HotLimit   = 100      // writes to one document in a second
 
-	NestedLimit = 1000 // reads per change from which a tree's nodes may be numbered: "best for static trees" (MongoDB)
+	NestedLimit = 1000 // reads per change from which a tree's nodes may be numbered
 )
 
 // An Assumption is the value that [Choose] assumed for a missing field.

@@ -40,7 +40,7 @@ type Measure struct {
 // String returns "Parent.Has.Max 180: the most of all 3 read".
 func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
 
-// A Share is a number of the examined ones.
+// A Share is how many of the examined values have a property.
 type Share struct {
 	N, Of int64
 }
@@ -93,8 +93,9 @@ type family struct {
 //
 // Cost: two counts by metadata, two samples, and for each thousand one command to count
 // references to sampled documents, to look up references, and to read recent children of
-// parents. Embedded children cost one count, one sample and the last. With Ref, an index
-// on the reference serves it; without the index, each thousand parents read all children.
+// parents. Embedded children cost one count, one sample and the last command. With Ref,
+// an index on the reference serves it; without the index, each thousand parents read all
+// children.
 //
 // It isn't a snapshot: concurrent writes may count twice or not at all. The server's
 // counts may be wrong after a crash, and with orphans of a sharded collection.

@@ -11,8 +11,7 @@ import (
 	"github.com/docmodel/docmodel/model/embed"
 )
 
-// Declaration returns the layout as Go source, without the package clause: imports,
-// document types, collections, techniques, and the model.
+// Declaration returns the layout as Go source, without the package clause.
 func (p Prices) Declaration() string {
 	s := p.store
 	if s == nil {

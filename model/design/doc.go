@@ -1,10 +1,10 @@
-// Package design finds how to store an application's data. It takes the operations with
-// their rates, and returns the layout of documents under which they take the least time.
+// Package design finds how to store an application's data: the layout of documents under
+// which its operations, by their rates, take the least time.
 //
 //	w := design.Workload{
 //		Name: "blog",
 //		Entities: []design.Entity{
-//			{Name: "posts", Count: 10_000, Fields: []design.Field{{Name: "body", Text: 4000}}},
+//			{Name: "posts", Count: 10_000},
 //			{Name: "comments", Count: 500_000, Fields: []design.Field{{Name: "at"}}},
 //		},
 //		Relations: []design.Relation{
@@ -21,7 +21,7 @@
 //		},
 //	}
 //	d, err := w.Design()
-//	fmt.Println(d) // how to store each relation and why, and what each operation costs
+//	fmt.Println(d) // the storage of each relation, and costs
 //
 // A [Layout] has a [Storage] for each relation of the [Workload]:
 //
@@ -48,17 +48,17 @@
 //
 // # Prices
 //
-// The same code prices an operation and runs it, with the techniques' queries, plans and
-// Cost methods. [Costs] turn numbers of commands and documents into time. An index serves
-// every query. Writes pay for all indexes. The assumptions are:
+// The same code prices an operation and runs it. [Costs] turn numbers of commands and
+// documents into time. An index serves every query, and writes pay for it. The
+// assumptions are:
 //
 //   - Parents have about equally many children. Fields and relations are independent.
-//   - A read returns whole documents, without embedded arrays that the operation doesn't
-//     need. Of parents it returns Access.Fields.
-//   - The parents of documents are read by another command, not by $lookup.
+//   - A read returns whole documents, without unneeded embedded arrays, and Access.Fields
+//     of parents.
+//   - Parents are read by another command, not by $lookup.
 //   - An operation reads a document by _id once. It sends writes at its end, or before it
 //     reads the same collection. Updates of one document are merged.
-//   - An insertion with copies first reads their source, unless it was read already.
+//   - An insertion with copies reads their source.
 //
 // Only a [Runner] sends commands.
 //

@@ -12,15 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Lint checks a model for MongoDB's schema design anti-patterns. It sends nothing. Add
-// Budgets to check document sizes, and Runs to check commands.
+// A Lint checks a model for MongoDB's schema design anti-patterns. It sends nothing.
 //
 // Source: "Schema Design Anti-Patterns",
 // https://www.mongodb.com/docs/manual/data-modeling/design-antipatterns/.
 type Lint struct {
 	Model   *model.Model
-	Budgets []*advise.Budget // one for each collection
-	Runs    []Run            // commands that the application sends
+	Budgets []*advise.Budget // to check document sizes, one for each collection
+	Runs    []Run            // to check commands
 }
 
 // A Run is a command that the application sends.
@@ -62,8 +61,8 @@ const (
 //	unbounded array     an array or map without a bound in its Budget, or a list of
 //	                    references without a Budget
 //	bloated document    documents whose Budget exceeds [advise.ArrayLimit] bytes
-//	hot document        a Run with [advise.HotLimit] writes a second to one document
-//	needless index      an index that no Run uses
+//	hot document        [advise.HotLimit] or more writes a second to one document
+//	needless index      an index that no Run uses, if there are Runs
 //	many indexes        more than [IndexLimit] indexes of a collection
 //	many collections    more than [NameLimit] collections
 //	no index            a Run with a filter but no Index

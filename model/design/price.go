@@ -63,8 +63,8 @@ type Prices struct {
 	store *store
 }
 
-// Price computes each operation's cost under a layout. It sends nothing. It returns a
-// [*model.ValueError] if the workload contradicts itself, or the layout can't store it.
+// Price computes each operation's cost under a layout. It sends nothing. A workload that
+// contradicts itself, or doesn't fit the layout, is a [*model.ValueError].
 func (w Workload) Price(l Layout) (Prices, error) {
 	g, err := newGraph(w)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Runner stores generated data of a workload in a database, under one layout, and runs
-// the operations. The n-th run of an operation uses the same documents under every
-// layout. A Runner isn't safe for concurrent use.
+// A Runner stores generated data of a workload under one layout, and runs operations. The
+// n-th run of an operation uses the same documents under every layout. It isn't safe for
+// concurrent use.
 type Runner struct {
 	store *store
 	world *world

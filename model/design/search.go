@@ -12,7 +12,7 @@ import (
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // up to three: the second best, and the best with other differences than copies
+	Next       []Prices // up to three: the second best, and others that differ in more than copies
 	Normalized Prices   // the layout with references only
 	Reasons    []Reason // what the storage of each relation saves, except plain references
 	Flips      []Flip   // what would make each of the next layouts the best
@@ -28,11 +28,11 @@ type Design struct {
 const SearchLimit = 5000
 
 // Design finds the layout under which the workload takes the least time. It sends
-// nothing. It returns a [*model.ValueError] if the workload contradicts itself.
+// nothing. A workload that contradicts itself is a [*model.ValueError].
 //
 // The candidates for each relation are:
 //   - a Reference
-//   - a Reference with copies of the parent's fields that one read, or all reads, need
+//   - a Reference with copies of fields that one read, or all reads, need
 //   - a Reference with the newest children in the parent, if a read needs at most 100
 //   - a Reference with totals, if a read shows them
 //   - Embedded, if no parent has more than [advise.FewLimit] children or
@@ -40,9 +40,8 @@ const SearchLimit = 5000
 //   - Paged by 100, with or without the newest in the parent, if a parent has at least 25
 //     children on average that never change
 //
-// If there are at most [SearchLimit] layouts, Design prices all. Otherwise it starts with
-// the normalized layout and each operation's best, and changes one or two entities at a
-// time while that helps. Then see Bound.
+// If there are at most [SearchLimit] layouts, Design prices all. Otherwise it improves
+// good layouts step by step: then see Bound.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {

@@ -22,8 +22,8 @@ type Gain struct {
 	Saves     time.Duration
 }
 
-// A Flip says when another layout becomes better: when one operation comes Factor times
-// as often as its Rate says.
+// A Flip says when another layout becomes better: when one operation comes more than
+// Factor times as often as its Rate says, or less often if Factor is below 1.
 type Flip struct {
 	To        Layout
 	Operation string

@@ -45,14 +45,13 @@ type Field struct {
 	// Values documents. The default is Count.
 	Values int64
 
-	// Grows means that each new document gets a greater value, which never changes, such
-	// as a creation time. A Paged relation can return its newest children by it.
+	// Grows means that each new document gets a greater value, such as a creation time,
+	// which never changes. Paged relations return their newest children by it.
 	Grows bool
 }
 
-// A Relation connects two entities. Every child has one parent, or Each parents. If the
-// links of a many-to-many relation have fields, make them an entity with a relation to
-// each side.
+// A Relation connects two entities. If the links of a many-to-many relation have fields,
+// make them an entity with a relation to each side.
 type Relation struct {
 	Child  string // the children's entity: "bids"
 	Field  string // the parent's name in the child: "item"
@@ -63,8 +62,7 @@ type Relation struct {
 	// many-to-many: a Reference is then a list of _ids in the child.
 	Each int64
 
-	// Max is the greatest number of children of a parent, by default five times the
-	// average.
+	// Max is the most children of a parent, by default five times the average.
 	Max int64
 
 	// Fixed means that the application enforces Max.
@@ -90,9 +88,8 @@ type Operation struct {
 
 // An Access reads or writes documents of one entity.
 //
-// Documents have names within an operation, so that two accesses can use the same one.
-// The name is the entity's, or follows an equal sign. Here a user sends a comment to
-// another user:
+// Documents have names within an operation. The name is the entity's, or follows an equal
+// sign. Here a user sends a comment to another user:
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -103,8 +100,8 @@ type Access struct {
 
 	// By lists the paths that find the documents: "_id", a field, a relation ("item"
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
-	// An Update or Delete takes only "_id", an Insert only parents with another name than
-	// their entity: "toUser=receiver".
+	// An Update or Delete takes only "_id". An Insert lists only parents with another
+	// name than their entity: "toUser=receiver".
 	By []string
 
 	// Since limits a read to documents with at least some value at this path. Share is

@@ -23,7 +23,5 @@
 //
 // # Limits
 //
-// A bound of [Embedded] counts elements, not bytes. [Versioned] doesn't notice writes
-// that leave the version unchanged. With a [Union]'s registry, nested maps have no field
-// order.
+// With a [Union]'s registry, nested maps have no field order.
 package embed

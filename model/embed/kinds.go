@@ -134,7 +134,7 @@ func (k *kinds) checkField(tag, name string) (err error) {
 }
 
 // Of returns the query of documents that are, or contain, a value of one of the types. It
-// refuses no tag, and undeclared tags.
+// refuses an empty list, and undeclared tags.
 //
 // Cost: one command, by the index on the tag, or by one of the spec for conditions added
 // with Where.

@@ -13,8 +13,8 @@ import (
 )
 
 // Nested is an array of small documents in each element of an [Embedded] array: the
-// phones of each address of a person. Two keys identify an inner element. Queries of the
-// Embedded return inner elements too. Make it with [NewNested].
+// phones of each address of a person. Queries of the Embedded return inner elements too.
+// Make it with [NewNested].
 //
 // Writes cost what those of [Embedded] do. They use two array filters. If the parent
 // exists without the element, the error is [ErrNoElement].

@@ -27,7 +27,6 @@ func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
 // value on both sides.
 //
 //	items.1.qty: want int32 2, got int64 2
-//	items.2: want nothing, got document {sku: 'c'}
 //	(document): order of fields: want _id, items; got items, _id
 func Diff(want, got any, opts ...DiffOption) string {
 	d := &differ{}

@@ -52,17 +52,14 @@
 //
 // NewClient works inside a testing/synctest bubble, where sleeping takes no time and the
 // engine uses the bubble's clock. Listen doesn't work there. Elsewhere, a [Clock] sets
-// the engine's time.
-//
-// The engine removes an expired document before the next command. MongoDB does so up to a
-// minute later, or more. A [TTL] simulates this.
+// the engine's time. A [TTL] sets when expired documents are removed.
 //
 // # Costs
 //
 // [FaultMatrix] runs its operation three times for each way in which a write can fail
 // (three to six). [Interleave] runs two operations once for each order, often hundreds.
 // [Verify] does this for all operations, in two ways, and two more for each scope. So
-// keep operations small. On a real server only a sample runs.
+// keep operations small.
 //
 // # Backends
 //
@@ -79,7 +76,7 @@
 // retryable writes, causal consistency, change streams, bulkWrite, views, capped,
 // clustered and time series collections, and the command configureFailPoint. Unique,
 // compound, multikey, sparse, partial, hashed, wildcard, geospatial, text and TTL indexes
-// are enforced, used and explained. Validators are enforced. OPERATORS.md lists all
+// are enforced, used and explained, and validators enforced. OPERATORS.md lists all
 // operators.
 //
 // Collations have the simple locale and cs, de, de_AT, de@collation=phonebook, en, en_US,
@@ -117,5 +114,5 @@
 //
 // The library's suites and random differential tests run on the engine and on FerretDB
 // over DocumentDB. MongoDB's manual decides differences. internal/engine/specs runs the
-// driver's specification tests. Error texts aren't compared.
+// driver's specification tests.
 package modeltest

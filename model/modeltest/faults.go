@@ -57,7 +57,7 @@ func NewFaults() *Faults {
 }
 
 // On applies the action to the n-th matching command from now, counted from 1, and
-// returns f. If several rules apply, the first one acts.
+// returns f. If several apply, the first acts.
 func (f *Faults) On(m Match, n int, a Action) *Faults { return f.add(m, n, n, a) }
 
 // From is On for the n-th and all later commands.

@@ -52,8 +52,7 @@ type InterleaveCase struct {
 
 // Interleave runs A and B together in every order of their commands, each on a new
 // database, and calls Check after each. Operations of m and n commands have (m+n)!/(m!n!)
-// orders. The log contains their number. The first failure names its order, and ends the
-// test.
+// orders. The first failure names its order, and ends the test.
 //
 // On the engine each order runs in a testing/synctest bubble that starts in the year
 // 2000, so it is repeatable, and pauses take no time. With -short only the first half of

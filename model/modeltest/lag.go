@@ -12,7 +12,7 @@ import (
 // Lag simulates a lagging secondary: it answers reads that allow a secondary
 // (options.Client().SetReadPreference(readpref.SecondaryPreferred())) from a copy of db's
 // current contents, until Reset. Indexes and validators aren't copied. An answer must fit
-// one batch. Test code that reads before it writes with it.
+// one batch. Use it to test code that reads before it writes.
 func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	f.LagOf(t, db, fromSecondaries)

@@ -18,9 +18,8 @@ import (
 //	defer stop()
 //	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 //
-// The engine answers as the only member of the replica set "engine". replicaSet=engine
-// and directConnection=true work, but aren't needed. There is no password and no TLS, so
-// an address that isn't loopback is an error.
+// The engine answers as the only member of the replica set "engine". There is no password
+// and no TLS, so an address that isn't loopback is an error.
 //
 // [WithFaults], [WithChangeLag], [WithTTL], [WithShards] and [WithClock] apply to all
 // clients. [WithMonitor] and [WithClientOptions] are errors: set them on the connecting

@@ -69,9 +69,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 //
 // # Options
 //
-// [WithMonitor] and [WithClientOptions] work as with [NewClient]. [WithFaults] acts
-// before the recording. [WithChangeLag], [WithTTL] and [WithClock] change an engine while
-// recording.
+// [WithFaults] acts before the recording. [WithChangeLag], [WithTTL] and [WithClock]
+// change an engine while recording.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)

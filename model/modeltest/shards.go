@@ -23,7 +23,7 @@ import (
 //
 // The shards are shard0, shard1 and so on. A collection starts on shard0, an empty one
 // with a hashed first field on all shards. reshardCollection distributes documents
-// evenly. Without a balancer, use split (with middle) and moveChunk.
+// evenly. There is no balancer: use split (with middle) and moveChunk.
 //
 // # Limits
 //
@@ -48,8 +48,8 @@ func NewShards(n int) *Shards {
 }
 
 // Version sets the MongoDB version of the rules, "8.0" (the default) or "7.0", before s
-// is used, and returns s. In 7.0, updateOne and deleteOne need the shard key or _id,
-// findAndModify needs the whole key, and there is no bulkWrite. It panics for other
+// is used, and returns s. 7.0 has no bulkWrite, and needs the shard key or _id in
+// updateOne and deleteOne, and the whole key in findAndModify. It panics for other
 // versions.
 func (s *Shards) Version(version string) *Shards {
 	if version != "7.0" && version != "8.0" {

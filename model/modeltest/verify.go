@@ -35,8 +35,7 @@ type VerifyCase struct {
 	Ignore map[string]string
 
 	// Except maps subtests that fail to the reason: "view cut", or, in one way only,
-	// "rate and leave, scope 1". Findings are logged. A name without findings fails the
-	// test.
+	// "rate and leave, scope 1". Findings are logged. Names without findings fail.
 	Except map[string]string
 
 	// Max limits the orders of two operations: all orders of commands if at most Max,
@@ -63,9 +62,9 @@ type VerifyOperation struct {
 	Refused []error
 }
 
-// Verify tests a program's own model as this library tests its techniques. Each subtest
-// starts with the model's indexes and Seed's documents, and reaches only the model's
-// collections ([model.Model.On]). The subtests for each operation NAME are:
+// Verify tests a program's own model. Each subtest starts with the model's indexes and
+// Seed's documents, and reaches only the model's collections ([model.Model.On]). The
+// subtests for each operation NAME are:
 //
 //   - "NAME alone": the operation succeeds, or returns an error of Refused. Then the
 //     checks of [model.Model.Audit] find nothing. A read writes nothing. Under a scope,
@@ -85,10 +84,6 @@ type VerifyOperation struct {
 //
 // Verify skips two operations if neither writes to a collection of the other. It doesn't
 // check what a reader sees between two writes. It logs what it ran and skipped.
-//
-//	modeltest.Verify(t, shop, modeltest.VerifyCase{
-//		Seed: fill, Operations: orders, Reads: pages, Scopes: []model.Scope{tenant},
-//	})
 func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 	t.Helper()
 	c.check(m)

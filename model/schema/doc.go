@@ -29,25 +29,14 @@
 //   - Find fields that lose digits in JSON: [NumberRisks]; convert whole documents:
 //     [DocumentJSON], [DocumentFromJSON]
 //
-// # Costs
-//
-// A validator inspects each written document, without a command. The check of a Schema
-// reads the collection. Ensure of a [model.Validation] sends one command if nothing
-// differs. Reading an older version runs Go code, without a command. Upgrading a document
-// is one read and one write. Archiving takes 3 commands for each batch of 500 documents,
-// restoring one takes 3.
-//
 // # Consistency
 //
-// A validator applies to writes after its creation. Older documents stay until they are
-// changed: the level "strict" then refuses the change, "moderate" doesn't.
+// A validator inspects writes after its creation, without a command. Older documents stay
+// until they are changed: the level "strict" then refuses the change, "moderate" doesn't.
 //
-// An upgrade is one atomic update that never overwrites concurrent changes: see
-// [Versions]. Ensure the newer validator, which accepts old and new documents, before the
-// first upgrade, with the level "moderate" until the last.
-//
-// Archiving deletes a document only after copying it, and only if it is unchanged: see
-// [Expiry]. The server deletes expired documents a minute late, or later.
+// Ensure a newer validator, which accepts old and new documents, before the first
+// upgrade, with the level "moderate" until the last. For upgrades see [Versions], for
+// archiving [Expiry].
 //
 // # Limits
 //
@@ -55,10 +44,5 @@
 // must be valid for Go and for the server. DocumentDB lacks additionalProperties, which
 // maps and Closed need, and enforces no validator.
 //
-// Query conditions see stored documents: a field that a step computes matches only in
-// upgraded documents. A step must not change the length of an array with unknown fields
-// in its elements. A document of more than 8 MiB may not fit an upgrade. There are no
-// steps back to an older version.
-//
-// A [Number] of more than 34 digits is stored as a string. JSON loses its BSON type.
+// There are no steps back to an older version.
 package schema
