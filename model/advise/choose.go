@@ -47,8 +47,8 @@ type RunnerUp struct {
 //     [ArrayLimit] or a document, or shared. If only one parent in a hundred has too
 //     many, the rest of its children overflow.
 //  3. Children shouldn't be embedded if they are looked up on their own, written more
-//     often than read, seldom shown with their parent, or added too fast; unless parent
-//     and children must change in one step.
+//     often than read, seldom shown with their parent, or added too fast. This rule is
+//     void if parent and children must change in one step.
 //  4. A child that isn't embedded has its parent's id. The parent lists its children only
 //     for an order kept by hand, or a fixed bound. Shared children are listed by the ends
 //     that show them. Links are documents if neither end has room, or if both ends show

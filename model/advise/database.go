@@ -83,7 +83,7 @@ func (s DatabaseSurvey) String() string {
 // whole numbers must also be named after the collection ("userId" for users). An array of
 // documents is a relation to embedded children.
 //
-// The spec may have Scan, Window, Sample and Confidence; else the error is a
+// The spec may have Scan, Window, Sample and Confidence. Another field is a
 // [*model.ValueError]. It skips views, time series, system and empty collections, and
 // paths with less than 3 values.
 //

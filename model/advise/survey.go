@@ -240,7 +240,7 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 // missing.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
-// the path; else the parents, by _id.
+// the path. Else it reads the parents, by _id.
 func (s *Survey) Added(until time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	since := func(third int) bson.DateTime {

@@ -94,7 +94,7 @@ type family struct {
 // Cost: two counts by metadata, two samples, and for each thousand one command to count
 // references to sampled documents, to look up references, and to read recent children of
 // parents. Embedded children cost one count, one sample and the last command. With Ref,
-// an index on the reference serves it; without the index, each thousand parents read all
+// an index on the reference serves it. Without the index, each thousand parents read all
 // children.
 //
 // It isn't a snapshot: concurrent writes may count twice or not at all. The server's

@@ -41,7 +41,7 @@ type Structure uint8
 
 const (
 	// Reference: the child has the _id of its parent (relate.ParentRef). If Ordered, the
-	// parent lists its children's _ids; if many-to-many, the child lists its parents'
+	// parent lists its children's _ids. If many-to-many, the child lists its parents'
 	// _ids (relate.ChildRefs; embed.Embedded with copies).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)

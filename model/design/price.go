@@ -133,7 +133,7 @@ func (p Price) At(c Costs) time.Duration {
 		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
 }
 
-// Operation returns the price of an operation; a zero Price if unknown.
+// Operation returns the price of an operation, or a zero Price.
 func (p Prices) Operation(name string) Price {
 	for _, o := range p.Operations {
 		if o.Operation == name {

@@ -71,7 +71,7 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	return err
 }
 
-// Run runs an operation. n selects the documents; use a different n for each run.
+// Run runs an operation. n selects the documents. Use a different n for each run.
 func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) error {
 	if r.store == nil {
 		return errNotPriced

@@ -41,7 +41,7 @@ type Field struct {
 	// Text is the length of a text in bytes. 0 means a number or date.
 	Text int64
 
-	// Values is the number of different values; an operation by this field finds Count /
+	// Values is the number of different values. An operation by this field finds Count /
 	// Values documents. The default is Count.
 	Values int64
 

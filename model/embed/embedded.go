@@ -15,7 +15,7 @@ type EmbeddedSpec struct {
 	// It crosses no array.
 	Key string
 
-	// Max is the greatest number of elements; 0 means no bound. A write that would exceed
+	// Max is the greatest number of elements. 0 means no bound. A write that would exceed
 	// it gives ErrFull, also with concurrent writers. (See also denorm.Bounded, which
 	// drops the oldest, and denorm.Outlier, which overflows.)
 	Max int

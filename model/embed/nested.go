@@ -22,7 +22,7 @@ import (
 // Indexes returns the spec's indexes. Nested itself needs none.
 //
 // Checks returns the checks that [Embedded] lists, for inner arrays. The check of
-// repeated keys skips outer elements without a key; the Embedded's checks find them.
+// repeated keys skips outer elements without a key. The Embedded's checks find them.
 //
 // Cost: each check reads every parent. A repair writes one document for each finding, by
 // _id.

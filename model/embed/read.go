@@ -13,7 +13,7 @@ import (
 // {city: "Anytown", cc: "USA"}. Names are fields of an element. $and, $or and $nor are
 // allowed. It uses $elemMatch: two elements together can't match, as with dotted paths.
 //
-// Cost: one command, by an index with a condition on its first field; else it reads every
+// Cost: one command, by an index with a condition on its first field. Else it reads every
 // parent.
 func (e *Embedded[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = e.docs.Find(nil)
@@ -31,9 +31,9 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 }
 
 // Elements returns the query of elements that match conditions, as in [Embedded.Having],
-// each with its parent's _id. Nil matches all. order sorts by fields of elements; equal
-// elements follow their parents' _ids and positions. The given parents limit the query;
-// without any it reads all.
+// each with its parent's _id. Nil matches all. order sorts by fields of elements. Equal
+// elements follow their parents' _ids and positions. The given parents limit the query.
+// Without any it reads all.
 //
 // Cost: one command. It finds given parents by _id. Else it reads whole each matching
 // parent, by an index with a condition on its first field, or every parent. It unwinds

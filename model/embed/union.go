@@ -171,7 +171,7 @@ func embedsUnknown(t reflect.Type) bool {
 // NewCollection[Item, string]("items", union.Options()). To combine unions see
 // [Union.Register].
 //
-// The Registry contains only this union; don't change it. It writes a declared type with
+// The Registry contains only this union. Don't change it. It writes a declared type with
 // its tag everywhere, also in fields of other types than I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}

@@ -133,7 +133,7 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
 
 // Replace stores doc over the document with its _id and version, and increases the
-// version. Fields that D doesn't know are lost; Update keeps them.
+// version. Fields that D doesn't know are lost. Update keeps them.
 //
 // A retry after Keep other operations gives ErrVersion. Bad input, refused: a version
 // below 0, or the greatest int64.

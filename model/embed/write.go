@@ -36,7 +36,7 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
 
 // Replace replaces the element with the same key, in its place. It gives
-// [model.ErrNotFound] if there is none. It overwrites changes since the read; Update
+// [model.ErrNotFound] if there is none. It overwrites changes since the read. Update
 // doesn't. It is idempotent.
 //
 // Cost: see [Embedded].
@@ -85,7 +85,7 @@ func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 //
 // Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
 // With Options.AllowPartial it needs no transaction. Then readers can see the element in
-// both parents, and a crash leaves it in both; remove it from one by [Embedded.Remove].
+// both parents, and a crash leaves it in both. Remove it from one by [Embedded.Remove].
 // Concurrent moves never lose the element.
 func (e *Embedded[D, K, E]) Move(from, to K, element E) model.Plan {
 	return e.m.move(from, to, element)

@@ -102,7 +102,7 @@ func (f *Faults) Commands() []Command {
 }
 
 // Dialer returns a dialer with f's rules: options.Client().SetDialer(f.Dialer(nil)). next
-// makes the connections; nil means a net.Dialer.
+// makes the connections. Nil means a net.Dialer.
 func (f *Faults) Dialer(next options.ContextDialer) options.ContextDialer {
 	if next == nil {
 		next = &net.Dialer{}

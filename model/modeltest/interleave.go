@@ -32,7 +32,7 @@ type InterleaveCase struct {
 	// other: about m+n orders for m and n commands. With -short there are four.
 	Nested bool
 
-	// Max is the allowed number of orders; more fail the test. 0 means 5000.
+	// Max is the allowed number of orders. More fail the test. 0 means 5000.
 	Max int
 
 	// OnServer is the number of orders on a real server, evenly chosen. 0 means 6, a

@@ -79,7 +79,7 @@ type ExpiryPair struct {
 //
 // Indexes returns the index on the time, and the TTL index of the cold collection, unless
 // it keeps documents forever. The former is a TTL index only without an Archive or with a
-// Margin. Any other TTL index would delete documents before they are archived; Diff of
+// Margin. Any other TTL index would delete documents before they are archived. Diff of
 // the model's indexes reports it.
 type Expiry[D, K any] struct {
 	model.Parts

@@ -19,7 +19,7 @@ type Spec struct {
 
 	// Tag and Variants describe several forms of documents, such as products of many
 	// kinds. The string in the field Tag names a document's variant. The collection's
-	// type, which may be bson.Raw, applies to all documents; a variant adds its type's
+	// type, which may be bson.Raw, applies to all documents. A variant adds its type's
 	// rules. A document with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant

@@ -21,7 +21,7 @@ import (
 //
 // Filters see stored documents: a field that a step computes matches only in upgraded
 // documents. A query ends with a [*VersionError] at the first document that can't be
-// read; [Versions.Raw] doesn't. Documents that a pipeline joins are decoded as stored.
+// read. [Versions.Raw] doesn't. Documents that a pipeline joins are decoded as stored.
 //
 // Reading writes nothing. Documents are upgraded one by one ([Versions.Edit]), by a job
 // ([Versions.Migrate]), or never. An upgrade writes only what the steps changed, and
@@ -69,9 +69,9 @@ type VersionsSpec struct {
 	// Field is the top-level field with the version, an integer. "" means
 	// "schemaVersion". The newest Go type may omit it.
 	Field string
-	// First is the version before the first step; 0 means 1.
+	// First is the version before the first step. 0 means 1.
 	First int
-	// Missing is the version of documents without the field, or with null; 0 means First.
+	// Missing is the version of documents without the field, or with null. 0 means First.
 	// A negative Missing refuses such documents.
 	Missing int
 }
@@ -142,7 +142,7 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 // written only if it differs from the zero value that was read.
 //
 // The filter contains every field that the stored version's type knows, as it was read.
-// If one changed, or the write runs again, the error is [model.ErrStale]; [Versions.Edit]
+// If one changed, or the write runs again, the error is [model.ErrStale]. [Versions.Edit]
 // reads again.
 //
 // Errors, in the write's Err: a [*VersionError] if raw can't be read, or if unknown
@@ -155,8 +155,8 @@ func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Sav
 
 // Upgrade upgrades a stored document to the newest version, as [Versions.Save] does, with
 // the same errors. It is idempotent: another client's upgrade counts as applied. If the
-// document changed since the read, and is still old, the error is [model.ErrStale]; if it
-// is gone, [model.ErrNotFound].
+// document changed since the read, and is still old, the error is [model.ErrStale]. If it
+// is gone, the error is [model.ErrNotFound].
 //
 // Cost: one command, one document, by _id; one or two more reads if nothing matched.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
