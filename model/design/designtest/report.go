@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// String returns a table for each trial, with the measured values beside the prices.
+// String returns a table for each trial, with measured values beside the prices.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Trials {
@@ -36,8 +36,7 @@ func (t Trial) row(m Measured) []string {
 
 func ms(t time.Duration) string { return fmt.Sprintf("%.2f ms", float64(t)/float64(time.Millisecond)) }
 
-// HTML returns the report as a web page that needs no network. It compares the layouts, shows
-// a chart of what each operation takes, and the table of each trial.
+// HTML returns the report as a self-contained web page, with a chart of the operations.
 func (r Report) HTML() string {
 	var b strings.Builder
 	name := html.EscapeString(r.Workload.Name)
@@ -68,10 +67,10 @@ func (r Report) HTML() string {
 	return b.String()
 }
 
-// series is how many colours the chart has.
+// series is the number of colours in the chart.
 const series = 6
 
-// chart has a group of bars for each operation, and in it a bar for each trial.
+// chart has a group of bars for each operation, with a bar for each trial.
 func (r Report) chart() string {
 	const label, width, bar, gap = 180, 720, 12, 14
 	most := time.Duration(1)
