@@ -8,86 +8,95 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Find is a query that returns documents as values of type D. It does nothing until All, Each, One or Count runs it.
-// Where, Sorted, Limited, After and [Project] return changed copies and leave the Find as it is. Its fields may be set
-// by hand until it is shared. The fields, and the methods that don't depend on D (Command, String, Cost, Count), are those of
-// [Query].
+// A Find is a query that returns documents as values of type D. It sends nothing until
+// All, Each, One or Count runs it. Where, Sorted, Limited, After and [Project] return
+// changed copies. The fields, and the methods that don't depend on D, are those of
+// [Query]. The fields may be set by hand until the Find is shared.
 type Find[D any] struct{ Query }
 
-// Find returns a query of the collection. The filter may be nil, for all documents. It is copied. An operator in it is sent as it
-// stands: put a user's value under [Eq] where it can be a document or a pattern.
+// Find returns a query of the collection. A nil filter matches all documents. The filter
+// is copied. Its operators are sent as they are: wrap user input in [Eq] if it can be a
+// document or a regular expression.
 //
-// The filter is held against D. A path that D doesn't have, or a value of a type that the field never holds, gives a [*ValueError]
-// with the nearest name. So do the filters and sorts of Where and Sorted, the filter and update of [Collection.Modify], the update of
-// [Collection.Update], and the first $match of [Collection.Aggregate]. What lies below a map, an interface or a custom marshaler
-// passes, and so do $expr, $text and geometry. [Collection.Unchecked] turns this off. It takes about 50 ns for each path.
+// Find compares the filter with D. A path that D doesn't have, or a value of a type that
+// the field can't have, makes every run return a [*ValueError] with the nearest name. The
+// same check applies to the filters, sorts and updates of Where, Sorted,
+// [Collection.Modify] and [Collection.Update], and to a first $match of
+// [Collection.Aggregate]. It skips $expr, $text, geometry, and paths below a map, an
+// interface or a custom marshaler. [Collection.Unchecked] turns it off.
 //
-// Cost of a run: one command, and one more for each further batch. Which index serves it isn't known here: Cost names none until
-// Index is set. Consistency: a query reads no snapshot; what is written while its batches are read may be among them or not.
+// Cost of a run: one command, and one for each further batch. [Query].Cost names no index
+// until Index is set. Consistency: a query reads no snapshot. It may or may not return
+// documents that are written between its batches.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {
 	f := new(Find[D])
 	declOf(c).query(&f.Query, filter)
 	return f
 }
 
-// ByID returns the query of one document by its _id: one command, served by the _id index.
+// ByID returns the query of one document by its _id. Cost: one command, by the _id index.
 func (c *Collection[D, K]) ByID(id K) *Find[D] {
 	f := new(Find[D])
 	declOf(c).queryByID(&f.Query, id)
 	return f
 }
 
-// Where returns the query with the filter ANDed to it. A condition on a field that the query already has a condition
-// on narrows it; it never replaces it. The filter is copied; nil adds nothing.
+// Where returns the query with another filter, joined by [And]. It never replaces a
+// condition. The filter is copied; nil adds nothing.
 //
-// Cost: as before, by the index that served it; what that index doesn't hold is looked up in the documents.
+// Cost: as before, by the same index. Fields that the index doesn't have are read from
+// the documents.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	next := new(Find[D])
 	where(&next.Query, &f.Query, filter)
 	return next
 }
 
-// Sorted returns the query with another sort order, by fields and 1 or -1; nil is none. It is copied.
+// Sorted returns the query with another sort order: fields with 1 or -1. nil means no
+// order. sort is copied.
 //
-// Cost: nothing says any longer which index serves it, unless the order is the reverse of the one before. Where none has the fields in this order, the server reads all that matches
-// and sorts it before the first document comes, under a limit too; beyond 100 MB that takes [ReadOptions].AllowDiskUse.
+// Cost: Index becomes unknown, unless sort reverses the earlier order. Without an index
+// in this order, the server reads and sorts all matches before it returns the first, even
+// under a limit. More than 100 MB need [ReadOptions].AllowDiskUse.
 func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	next := new(Find[D])
 	sorted(&next.Query, &f.Query, sort)
 	return next
 }
 
-// Limited returns the query with at most n documents; 0 is all. A negative n is refused.
+// Limited returns the query with at most n documents. 0 means all. A run refuses a
+// negative n.
 //
-// Cost: as before, and less where the sort, if there is one, is an index's: the server stops after n documents.
+// Cost: the server stops after n documents if the query has no sort, or an index in its
+// order.
 func (f *Find[D]) Limited(n int64) *Find[D] {
 	next := new(Find[D])
 	limited(&next.Query, &f.Query, n)
 	return next
 }
 
-// After returns the next page: the documents that sort after one whose sort fields hold the given values; without values,
-// the first page. The sort is made total by _id, in the direction of its last field, so that equal keys are neither
-// skipped nor repeated; a query without a sort is paged by _id. Give one value for each field of that sort: for a sort by
-// {time: -1}, the time and the _id of the last document seen. Each page, the first too, must come from After, for it is
-// After that makes the sort total.
+// After returns the next page: the documents that sort after the given sort values, or
+// the first page without values. Get each page, also the first, from After: it appends
+// _id to the sort, in the direction of the last field, so that documents with equal keys
+// are neither skipped nor repeated. Pass one value for each field of that sort. For the
+// sort {time: -1}, pass the time and _id of the last document seen. Skip applies only to
+// the first page.
 //
-// Comparisons are MongoDB's: a document whose sort field is missing, null, or of another BSON type than the value is on
-// no page after the first. A null is refused, for the documents that have a value would be on none. Skip is for the first
-// page, and not kept.
+// A document whose sort field is missing, null, or of another BSON type than the value is
+// on no page after the first. A run refuses null and NaN values.
 //
-// Cost: one command for a page, whichever it is: nothing is skipped, where an index has the filter's equal fields, those of the sort
-// and _id, in this order. Consistency: each page is read when it is asked for; a document whose sort fields change in between
-// may come twice, or not.
+// Cost: one command for each page, which skips nothing if an index has the filter's
+// equality fields, the sort fields and _id, in this order. Consistency: each page is a
+// separate read. A document whose sort fields change may be returned twice or never.
 func (f *Find[D]) After(values ...any) *Find[D] {
 	next := new(Find[D])
 	nextPage(&next.Query, &f.Query, values)
 	return next
 }
 
-// Project returns the query decoding into R, with the projection that R's fields ask for, so that a half-read D can't be
-// saved back as a whole one. A field of R that D doesn't store puts an error into the query that names it. R must be a
-// struct; use the Projection field for anything else.
+// Project returns the query with the projection of R's fields, decoded as R. So a partly
+// read D can't be stored as a whole document. R must be a struct; for other types, set
+// Projection. A run refuses a field of R that D doesn't store.
 func Project[R, D any](f *Find[D]) *Find[R] {
 	if f == nil {
 		f = new(Find[D])
@@ -97,20 +106,21 @@ func Project[R, D any](f *Find[D]) *Find[R] {
 	return next
 }
 
-// All runs the query and returns every document. None is not an error.
+// All runs the query and returns every document. No documents isn't an error.
 func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	var docs []D
 	err := readQuery(ctx, db, &f.Query).all(&docs)
 	return docs, err
 }
 
-// Each runs the query and yields its documents batch by batch, in bounded memory. An error ends the sequence. Each range
-// over it runs the query anew. The cursor is closed when the loop ends, early too.
+// Each runs the query and yields its documents batch by batch, in bounded memory. An
+// error ends the sequence. Each range over it runs the query again. The cursor is closed
+// when the loop ends or breaks.
 func (f *Find[D]) Each(ctx context.Context, db DB) iter.Seq2[D, error] {
 	return each[D](readQuery(ctx, db, &f.Query))
 }
 
-// One runs the query, whatever its limit, for one document: the first, or [ErrNotFound].
+// One runs the query with limit 1 and returns the document, or [ErrNotFound].
 //
 // Cost: one command.
 func (f *Find[D]) One(ctx context.Context, db DB) (D, error) {
