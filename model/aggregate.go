@@ -18,7 +18,7 @@ import (
 type Aggregate[R any] struct{ Aggregation }
 
 // An Aggregation is the part of an [Aggregate] that doesn't depend on R, for code that
-// works with any result type. The fields may be set by hand.
+// works with any R. The fields may be set by hand.
 type Aggregation struct {
 	Collection string
 	Pipeline   mongo.Pipeline
@@ -30,11 +30,11 @@ type Aggregation struct {
 }
 
 // Aggregate returns a pipeline over the collection whose results are decoded as D. The
-// stages are copied. Only a filter in a first $match is checked, as in [Collection.Find].
-// Put $merge and $out into a [MergeInto] instead.
+// stages are copied. Only a first $match is checked: see [Collection.Find]. Use
+// [MergeInto] for $merge and $out.
 //
-// Cost of a run: one command, and one for each further batch. Consistency: a pipeline
-// reads no snapshot, and its $lookup reads later than its first stage.
+// Cost of a run: one command, and one for each further batch. Consistency: no snapshot; a
+// $lookup reads later than the first stage.
 func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
 	a := new(Aggregate[D])
 	declOf(c).aggregation(&a.Aggregation, pipeline)

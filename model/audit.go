@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// An Audit is every check of a model. It is a plain value: remove checks, narrow them
-// with [Check.In], or change their Age.
+// An Audit is every check of a model, as a plain value: remove checks, narrow them with
+// [Check.In], or change their Age.
 //
 //	audit := shop.Audit()
 //	for finding, err := range audit.Each(ctx, db) { … } // look only
@@ -16,25 +16,22 @@ type Audit struct {
 	Name   string  // the name of its Job
 	Checks []Check // in the order of their runs
 
-	// Readers is how many checks Each runs concurrently. 0 means 1. The findings and
-	// their order stay the same: a check that runs ahead waits after 100 findings. With a
-	// session in the context, and in a Job, the checks run one by one.
+	// Readers is how many checks Each runs concurrently; 0 means 1. The findings keep
+	// their order: a check that runs ahead waits after 100 findings. With a session in
+	// the context, and in a Job, the checks run one by one.
 	Readers int
 
-	// Progress is called before the findings of each check, and at the end. Stage is the
-	// index in Checks, Left the number of findings so far. Its error ends the audit,
-	// which yields the error.
+	// Progress is called before each check's findings, and at the end. Stage is the index
+	// in Checks, Left the number of findings so far. Its error ends the audit, which
+	// yields it.
 	Progress func(Progress) error
 }
 
-// Audit returns the audit of all techniques. The Technique of a finding names the
-// technique of its check.
-//
-// The checks of a technique run before those of techniques that derive from what it
-// repairs, so that one [Audit.Job] repairs both. For example, a dangling reference is
-// detached before the children are counted. The [Footprint]s determine this order.
-// Otherwise, also between techniques that derive from each other, the order is that of
-// [New].
+// Audit returns the audit of all techniques, in the order of [New]. But the checks of a
+// technique run before those of techniques that derive from what it repairs, so that one
+// [Audit.Job] repairs both: a dangling reference is detached before children are counted.
+// The [Footprint]s determine this. Techniques that derive from each other keep their
+// order.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {
@@ -47,9 +44,8 @@ func (m *Model) Audit() Audit {
 }
 
 // Each yields the findings of one check after another, batch by batch. It ends at the
-// first error.
-//
-// Cost: that of each check. A check reads its whole collection unless it has an Index.
+// first error. Cost: that of each check, which reads its whole collection unless it has
+// an Index.
 func (a Audit) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		if a.Readers < 0 {
@@ -88,15 +84,15 @@ func (a Audit) tell(p Progress) error {
 	return a.Progress(p)
 }
 
-// Job returns the job that finds and repairs, with one stage for each check: see
-// [Check.Job]. It leaves findings that no write can repair. Run then returns a
-// [*LeftError] with these findings.
+// Job returns the job that finds and repairs, with a stage for each check: see
+// [Check.Job]. It leaves findings that no write can repair, and Run returns them in a
+// [*LeftError].
 //
-// A checkpoint stores the technique and the name of the current check. A stopped job
-// continues there. A check that was added before that place waits for the next audit.
+// A checkpoint stores the current check's technique and name. A stopped job continues
+// there, and skips checks that were added before that place.
 //
-// If techniques derive from each other, one repair may break the rule of an earlier
-// check. Audit again after the job.
+// If techniques derive from each other, a repair may break the rule of an earlier check.
+// Audit again after the job.
 func (a Audit) Job() Job {
 	j := Job{Name: a.Name}
 	for _, c := range a.Checks {

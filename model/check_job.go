@@ -13,22 +13,18 @@ import (
 // errNotMended is returned by the job of a check that can't repair.
 var errNotMended = errors.New("docmodel: no write can mend what this check finds: look at the findings and decide")
 
-// Job returns the job that finds and repairs, batch by batch in the order of _id. It
-// repairs findings that are older than Age:
+// Job returns the job that finds and repairs, in batches by _id. It repairs a finding
+// with a Since if it is older than Age. A finding without a Since waits: the job reads it
+// again, Age later, at the end or when 10,000 wait, and repairs it if it is unchanged.
+// With MendAll the job repairs everything at once, and is refused after In. Without Mend
+// and MendAll the job is refused.
 //
-//   - A finding with a Since is repaired if Since is that long ago.
-//   - A finding without a Since waits. The job reads it again, Age later, at the end or
-//     when 10,000 findings wait. It repairs the finding if it is unchanged.
+// A checkpoint stores the last _id before the first waiting finding. A dry run counts
+// findings and doesn't wait.
 //
-// A check with MendAll repairs everything at once; after In, its job returns a
-// [*ValueError]. A check without Mend and MendAll is refused.
-//
-// A checkpoint stores the last _id before the first waiting finding, so a stopped job
-// finds it again. A dry run doesn't wait; it counts the findings.
-//
-// Cost: for each batch of 500 documents, one command that reads their _ids, one for the
-// check, and those of the repair plan. Waiting findings cost Age, and for each 500 of
-// them one command and those of their plan.
+// Cost: for each 500 documents, one command that reads their _ids, one for the check, and
+// those of the repair plan. Waiting findings cost Age, and for each 500 one command and
+// those of their plan.
 func (c Check) Job() Job {
 	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, check: &c}
 	if c.MendAll != nil {

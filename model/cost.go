@@ -8,17 +8,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Cost is the price of a value, known before it runs, or the measured cost of a run
-// (package modeltest, [Observer]).
+// A Cost is the price of a value before it runs, or the measured cost of a run (package
+// modeltest, [Observer]).
 type Cost struct {
 	Commands int // commands sent, without retries and handshakes
-	Written  int // documents inserted, matched for update, or deleted; a price is an upper limit
+	Written  int // documents inserted, matched for update, or deleted; at most, in a price
 
-	// Unbounded says, in a price, that Written doesn't include the writes of filters that
-	// match any number of documents (update many, delete many, $merge, $out).
+	// Unbounded says, in a price, that filters decide how many more documents are written
+	// (update many, delete many, $merge, $out).
 	Unbounded bool
 	// Batches says, in a price, that each further batch of the answer adds a command. By
-	// default the first batch has 101 documents, each later batch 16 MB.
+	// default the first has 101 documents, the others 16 MB.
 	Batches bool
 
 	Returned int      // measured only: documents returned
@@ -79,13 +79,11 @@ func indexes(name string) []string {
 	return []string{name}
 }
 
-// Cost returns the plan's price if each write finds what it expects. The following cases
-// cost more commands:
+// Cost returns the plan's price if each write finds what it expects. Failures cost more:
 //
-//   - A write that expects a match and finds none: one for [Write].Done, then one for
-//     each Reason up to the first that applies, or one for the _id. Then IfStale is sent.
-//   - An insert with a duplicate key: one to compare, and one for the rest of its
-//     command.
+//   - A write that expects a match and finds none asks for [Write].Done, then for each
+//     Reason up to the first that applies, or for its _id. Then IfStale is sent.
+//   - An insert with a duplicate key: one command to compare, and one for the rest.
 //
 // A refused plan costs nothing. [Plan.CostTx] is the price in a transaction.
 func (p Plan) Cost() Cost {

@@ -10,7 +10,7 @@
 // # Choosing
 //
 //	Declare documents                    [NewCollection]
-//	Read documents                       [Collection.Find], [Collection.ByID], [Find]
+//	Read documents                       [Collection.Find], [Collection.ByID]
 //	Read some fields                     [Project]
 //	Read page after page                 [Find.After]; by tokens, both ways: [Find.Page]
 //	Read by a pipeline                   [Collection.Aggregate], [AggregateAs]
@@ -25,7 +25,7 @@
 //	One writer at a time                 [Lease]
 //	Work through a live collection       [Job]
 //	Tenants, soft deletion, updatedAt    [Scope]
-//	Techniques used together             [New]; their indexes, diagram, checks, needs: [Model]
+//	Techniques used together             [New]; indexes, diagram, checks, needs: [Model]
 //	Run all checks, repair               [Model.Audit]
 //	Log or trace operations              [Observer], [LogTo]
 //	See what is sent                     String (mongosh); Command for reads
@@ -39,7 +39,7 @@
 //
 // # Costs
 //
-// [Find], [Aggregate], [Modify], [Write], [MergeInto] and [Plan] have a method Cost. It
+// The method Cost of [Find], [Aggregate], [Modify], [Write], [MergeInto] and [Plan]
 // returns, before a run, the commands sent, the documents written and the known indexes.
 // The cost of a [Change], [Job] or [Stream] depends on what it reads: the method that
 // returns it documents the cost of one attempt, batch or event. Package modeltest
@@ -62,12 +62,12 @@
 //     bad input
 //   - [ErrTransactional], [ErrNoTransactions]: the whole plan is refused
 //
-// A read returns the driver's errors, and [ErrNotFound] if its one document is missing.
+// Reads return the driver's errors, or [ErrNotFound] if their one document is missing.
 //
 // # Limits
 //
 // A document may have 16 MiB and 100 levels, which inserts and replacements check.
 // Filter, update and array filters together may have 16 MiB. Give BSON options that the
-// client sets for all collections to [NewCollectionWith] too, because they rename fields.
-// With a custom registry, nested maps are stored in no fixed key order.
+// client sets to [NewCollectionWith] too, because they rename fields. With a custom
+// registry, nested maps have no fixed key order.
 package model

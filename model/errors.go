@@ -12,15 +12,15 @@ import (
 
 var (
 	// ErrNotFound is returned by a read of one document ([Find.One], [Aggregate.One],
-	// [Modify.Run]) if no document matches. A write of one document returns it, inside a
-	// [*StepError], if no document has the _id. A document that a [Scope] hides is
-	// missing. ErrNotFound wraps [mongo.ErrNoDocuments].
+	// [Modify.Run]) that finds none. A write of one document returns it, in a
+	// [*StepError], if no document has the _id. Documents that a [Scope] hides are
+	// missing. It wraps [mongo.ErrNoDocuments].
 	ErrNotFound = fmt.Errorf("docmodel: no document matches: %w", mongo.ErrNoDocuments)
 
 	// ErrStale reports that a write found no match because its document changed since it
 	// was read. A write whose filter has no _id also returns it for a missing document.
-	// [Plan.Run] and [Plan.RunTx] return it inside a [*StepError] and send no later step
-	// except [Plan.IfStale]. Read and plan again, or use [Change], which does so.
+	// [Plan.Run] and [Plan.RunTx] return it in a [*StepError], and send no later step
+	// except [Plan.IfStale]. Read and plan again, or use [Change].
 	ErrStale = errors.New("docmodel: no document matches: it changed since it was read, or is not there")
 
 	// ErrFull is wrapped by errors that report a reached limit.
@@ -35,8 +35,7 @@ var (
 	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")
 
 	// ErrNoTransactions is returned by [Plan.RunTx], [InTx] and a [Change] with Tx on a
-	// server that is neither a replica set member nor a mongos. Only a hello command was
-	// sent.
+	// server that is neither a replica set member nor a mongos. Only a hello was sent.
 	ErrNoTransactions = errors.New("docmodel: the server has no transactions (it is neither a replica set member nor a mongos)")
 )
 
@@ -102,12 +101,12 @@ func errNoCollection(what string) error {
 	return &ValueError{Field: "Collection", Reason: what + " needs a collection"}
 }
 
-// A StepError reports the step of a plan that failed. Earlier steps were applied, unless
-// a transaction rolled them back. Later steps were not sent. It wraps the driver's error,
-// [ErrStale], [ErrNotFound], or the step's bad input.
+// A StepError reports which step of a plan failed. Earlier steps were applied, unless a
+// transaction rolled them back. Later steps were not sent. It wraps the driver's error,
+// [ErrStale], [ErrNotFound], or bad input.
 type StepError struct {
 	Step  int    // index in Plan.Steps
-	Where string // collection and _id (else filter) of a sent step, truncated
+	Where string // collection and _id (or filter) of a sent step
 	Err   error
 }
 

@@ -10,10 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// And returns a filter that requires all filters. If no two filters have a key in common,
-// it is one list of their conditions; otherwise it uses $and. Empty filters and repeated
-// conditions are dropped, because an upsert fails if its filter has a field twice. The
-// result is a new slice; its values are shared.
+// And returns a filter that requires all filters. It is one list of conditions if no
+// field occurs twice; otherwise it uses $and. Repeated conditions are dropped, because an
+// upsert fails if its filter has a field twice. The result is a new slice with shared
+// values.
 func And(filters ...bson.D) bson.D {
 	if joined := distinct(filters); joined != nil {
 		return joined
@@ -154,6 +154,6 @@ func isEquality(v any) bool {
 	return value.Type != bson.TypeRegex
 }
 
-// Eq returns the condition that a field equals v, for any v. It wraps v in $eq if the
-// server could read it as a document of operators or as a regular expression.
+// Eq returns the condition that a field equals v. It wraps v in $eq if the server could
+// read v as operators or as a regular expression.
 func Eq(v any) any { return mql.Eq(v) }

@@ -10,24 +10,23 @@ import (
 
 // A Find is a query that returns documents as values of type D. It sends nothing until
 // All, Each, One or Count runs it. Where, Sorted, Limited, After and [Project] return
-// changed copies. The fields, and the methods that don't depend on D, are those of
-// [Query]. The fields may be set by hand until the Find is shared.
+// changed copies. The rest of its API is in [Query]. Its fields may be set by hand until
+// it is shared.
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. A nil filter matches all documents. The filter
 // is copied. Its operators are sent as they are: wrap user input in [Eq] if it can be a
 // document or a regular expression.
 //
-// Find compares the filter with D. A path that D doesn't have, or a value of a type that
-// the field can't have, makes every run return a [*ValueError] with the nearest name. The
-// same check applies to the filters, sorts and updates of Where, Sorted,
-// [Collection.Modify] and [Collection.Update], and to a first $match of
-// [Collection.Aggregate]. It skips $expr, $text, geometry, and paths below a map, an
-// interface or a custom marshaler. [Collection.Unchecked] turns it off.
+// A path or a type of value that D can't have makes each run return a [*ValueError] with
+// the nearest name. This check also applies to Where, Sorted, [Collection.Modify],
+// [Collection.Update], and a first $match of [Collection.Aggregate]. It skips $expr,
+// $text, geometry, and paths below a map, an interface or a custom marshaler.
+// [Collection.Unchecked] turns it off.
 //
-// Cost of a run: one command, and one for each further batch. [Query].Cost names no index
-// until Index is set. Consistency: a query reads no snapshot. It may or may not return
-// documents that are written between its batches.
+// Cost of a run: one command, and one for each further batch. [Query].Cost names an index
+// only if Index is set. Consistency: no snapshot; documents that are written between
+// batches may or may not be returned.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {
 	f := new(Find[D])
 	declOf(c).query(&f.Query, filter)
@@ -44,50 +43,47 @@ func (c *Collection[D, K]) ByID(id K) *Find[D] {
 // Where returns the query with another filter, joined by [And]. It never replaces a
 // condition. The filter is copied; nil adds nothing.
 //
-// Cost: as before, by the same index. Fields that the index doesn't have are read from
-// the documents.
+// Cost: as before, by the same index. Other fields are read from the documents.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	next := new(Find[D])
 	where(&next.Query, &f.Query, filter)
 	return next
 }
 
-// Sorted returns the query with another sort order: fields with 1 or -1. nil means no
-// order. sort is copied.
+// Sorted returns the query with another sort: fields with 1 or -1, nil for none. It is
+// copied.
 //
-// Cost: Index becomes unknown, unless sort reverses the earlier order. Without an index
-// in this order, the server reads and sorts all matches before it returns the first, even
-// under a limit. More than 100 MB need [ReadOptions].AllowDiskUse.
+// Cost: Index is cleared, unless sort reverses the earlier sort. Without an index in this
+// order, the server sorts all matches before it returns the first, even under a limit.
+// More than 100 MB need [ReadOptions].AllowDiskUse.
 func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	next := new(Find[D])
 	sorted(&next.Query, &f.Query, sort)
 	return next
 }
 
-// Limited returns the query with at most n documents. 0 means all. A run refuses a
+// Limited returns the query with at most n documents; 0 means all. A run refuses a
 // negative n.
 //
-// Cost: the server stops after n documents if the query has no sort, or an index in its
-// order.
+// Cost: the server stops after n documents, unless it must sort without an index.
 func (f *Find[D]) Limited(n int64) *Find[D] {
 	next := new(Find[D])
 	limited(&next.Query, &f.Query, n)
 	return next
 }
 
-// After returns the next page: the documents that sort after the given sort values, or
-// the first page without values. Get each page, also the first, from After: it appends
-// _id to the sort, in the direction of the last field, so that documents with equal keys
-// are neither skipped nor repeated. Pass one value for each field of that sort. For the
-// sort {time: -1}, pass the time and _id of the last document seen. Skip applies only to
-// the first page.
+// After returns the next page: the documents that sort after the given values, or the
+// first page without values. Use After for each page, also the first. It appends _id to
+// the sort, in the direction of the last field, so that equal keys are neither skipped
+// nor repeated. Pass one value for each field of that sort: for {time: -1}, the time and
+// _id of the last document seen. Skip applies only to the first page.
 //
 // A document whose sort field is missing, null, or of another BSON type than the value is
 // on no page after the first. A run refuses null and NaN values.
 //
-// Cost: one command for each page, which skips nothing if an index has the filter's
-// equality fields, the sort fields and _id, in this order. Consistency: each page is a
-// separate read. A document whose sort fields change may be returned twice or never.
+// Cost: one command per page. It skips nothing if an index has the filter's equality
+// fields, the sort fields and _id, in this order. Consistency: each page is a separate
+// read. A document whose sort fields change may appear twice or never.
 func (f *Find[D]) After(values ...any) *Find[D] {
 	next := new(Find[D])
 	nextPage(&next.Query, &f.Query, values)
@@ -95,8 +91,8 @@ func (f *Find[D]) After(values ...any) *Find[D] {
 }
 
 // Project returns the query with the projection of R's fields, decoded as R. So a partly
-// read D can't be stored as a whole document. R must be a struct; for other types, set
-// Projection. A run refuses a field of R that D doesn't store.
+// read D can't be stored as a whole. R must be a struct; otherwise set Projection. A run
+// refuses fields of R that D doesn't store.
 func Project[R, D any](f *Find[D]) *Find[R] {
 	if f == nil {
 		f = new(Find[D])
@@ -113,16 +109,14 @@ func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	return docs, err
 }
 
-// Each runs the query and yields its documents batch by batch, in bounded memory. An
-// error ends the sequence. Each range over it runs the query again. The cursor is closed
-// when the loop ends or breaks.
+// Each runs the query and yields its documents batch by batch. An error ends the
+// sequence. Each range runs the query again. The cursor is closed when the loop ends.
 func (f *Find[D]) Each(ctx context.Context, db DB) iter.Seq2[D, error] {
 	return each[D](readQuery(ctx, db, &f.Query))
 }
 
-// One runs the query with limit 1 and returns the document, or [ErrNotFound].
-//
-// Cost: one command.
+// One runs the query with limit 1. It returns the document or [ErrNotFound]. Cost: one
+// command.
 func (f *Find[D]) One(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := readOne(ctx, db, &f.Query).one(&doc)

@@ -93,9 +93,9 @@ func (s IndexSet) String() string {
 	return b.String()
 }
 
-// Ensure creates the missing indexes, with one createIndexes command for each collection.
-// An index with the same name and other keys or options is a server error. Ensure drops
-// nothing. On a database under a [Scope] it uses [Scope.Indexes].
+// Ensure creates the missing indexes. It drops nothing: an index with the same name and
+// other keys or options is a server error. On a database under a [Scope] it uses
+// [Scope.Indexes]. Cost: one createIndexes command per collection.
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
@@ -127,8 +127,8 @@ type IndexDiff struct {
 // Empty reports whether no index is missing or changed.
 func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) == 0 }
 
-// Diff compares the set with the existing indexes, with one listIndexes command for each
-// collection. On a database under a [Scope] it uses [Scope.Indexes].
+// Diff compares the set with the existing indexes. On a database under a [Scope] it uses
+// [Scope.Indexes]. Cost: one listIndexes command per collection.
 func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	var diff IndexDiff
 	if err := core.CheckRun(ctx, db); err != nil {

@@ -7,55 +7,52 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document. It encodes doc now and checks it:
-// _id must not be empty, no field name at any depth may contain a dot or NUL or begin
-// with a dollar sign, and the size limit is 16 MiB.
+// Insert returns the write that stores a new document. It encodes doc now, up to 16 MiB.
+// It refuses an empty _id, and field names at any depth that contain a dot or NUL or
+// begin with a dollar sign.
 //
-// Consistency: atomic. If an equal document exists, the write counts as applied before. A
-// different document with the same _id is a duplicate key error. Cost: one command, and
-// one to compare after a duplicate key error.
+// Consistency: atomic. An equal stored document counts as this write, applied before. A
+// different one with the same _id is a duplicate key error. Cost: one command, and one to
+// compare after a duplicate key error.
 func (c *Collection[D, K]) Insert(doc D) (w Write) {
 	declOf(c).insert(&w, &doc)
 	return w
 }
 
 // InsertMany returns the plan that stores documents in order: see [Collection.Insert].
-// One bad document refuses all. Cost: one command for each 25,000 documents or 16 MiB.
-// The plan can run again after a crash.
+// One bad document refuses all. After a crash the plan can run again. Cost: one command
+// for each 25,000 documents or 16 MiB.
 func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })
 }
 
 // Replace returns the write that replaces the document with doc's _id. It checks doc as
-// [Collection.Insert] does. If no document has the _id, a run returns [ErrNotFound]. It
-// overwrites changes that others made since doc was read; use operators or
-// embed.Versioned to avoid that.
+// [Collection.Insert] does. A run returns [ErrNotFound] if the document is missing. It
+// overwrites changes by others since doc was read: use operators or embed.Versioned to
+// avoid that.
 //
-// Consistency: atomic; a second run changes nothing. Cost: one command, one document, by
-// _id.
+// Consistency: atomic; a second run changes nothing. Cost: one command, by _id.
 func (c *Collection[D, K]) Replace(doc D) (w Write) {
 	declOf(c).replace(&w, &doc)
 	return w
 }
 
-// Update returns the write that applies update operators to the document with the _id. If
-// no document has the _id, a run returns [ErrNotFound]. The update is copied, and encoded
-// to a [bson.Raw] if its values allow it. An empty update, a key that isn't an operator,
-// and paths and values that D can't have are refused with a [*ValueError]: see
-// [Collection.Find].
+// Update returns the write that applies update operators to the document with the _id. A
+// run returns [ErrNotFound] if the document is missing. The update is copied, and encoded
+// to a [bson.Raw] if its values allow that. It is refused if it is empty, has a key that
+// isn't an operator, or has paths or values that D can't have.
 //
-// Consistency: atomic. A second run of $set changes nothing; a second run of $inc or
-// $push does: see [Plan.Repeatable]. Cost: one command, one document, by _id.
+// Consistency: atomic. A second run of $set changes nothing; of $inc or $push it does
+// (see [Plan.Repeatable]). Cost: one command, by _id.
 func (c *Collection[D, K]) Update(id K, update bson.D) (w Write) {
 	declOf(c).update(&w, id, update)
 	return w
 }
 
-// Delete returns the write that deletes the document with the _id. A missing document
-// isn't an error.
+// Delete returns the write that deletes the document with the _id, whatever it contains
+// then. A missing document isn't an error.
 //
-// Consistency: atomic; it deletes the document as it is then. Cost: one command, one
-// document, by _id.
+// Consistency: atomic. Cost: one command, by _id.
 func (c *Collection[D, K]) Delete(id K) (w Write) {
 	declOf(c).delete(&w, id)
 	return w

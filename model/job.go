@@ -14,12 +14,12 @@ import (
 )
 
 // A Job is long work on collections in use: a migration, a backfill, a rebuild, the
-// repairs of a [Check]. It runs its stages in order, batch by batch. Its context or its
-// Progress function can stop it after any batch. It continues there if it runs with
+// repairs of a [Check]. It runs its stages in order, batch by batch. Its context or
+// Progress function can stop it after any batch. It continues there with
 // [JobOptions].From or a Checkpoint.
 //
-// A stage sees a document that is inserted during its pass only if it sorts after the
-// current batch. Run the job again if it must see all.
+// A document that is inserted during a pass is seen only if it sorts after the current
+// batch. Run the job again if it must see all.
 type Job struct {
 	Name   string  // its name in checkpoints and errors
 	Stages []Stage // in the order of their runs
@@ -39,27 +39,26 @@ type Stage struct {
 	Projection bson.D // the fields that Plan needs; _id is always included
 	BatchSize  int    // 0 means 500; JobOptions.BatchSize overrides it
 
-	// Pipeline is applied to each batch by the server before Plan, such as a $lookup. It
-	// must keep each document and its _id, and return each once.
+	// Pipeline, such as a $lookup, is applied to each batch before Plan. It must return
+	// each document once, with its _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes the writes for a batch of documents, purely. The plan must not be
-	// transactional, because a crash makes the job plan and run the batch again.
-	// [ErrStale] or a missing document makes the job read the batch again, up to 8 times
-	// in all.
+	// Plan computes the writes for a batch, purely. The plan must not be transactional,
+	// because it is planned and run again after a crash. [ErrStale] or a missing document
+	// makes the job read the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
-	// Work replaces Plan if the plan needs more than the batch's Docs. It may read other
-	// documents and call [Batch.Leave]. It must not write.
+	// Work replaces Plan where the plan needs more than the batch's Docs. It may read and
+	// call [Batch.Leave], but not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do replaces a pass. It does one part of the work and is called until it sets Done.
-	// A part may be done again after a crash, so it must be idempotent. [ErrStale] or a
-	// missing document makes the job call it again, up to 8 times in all.
+	// Do replaces a pass. It does one part of the work, and is called until it sets Done.
+	// It must be idempotent, because a part is done again after a crash, and after
+	// [ErrStale] or a missing document, up to 8 times in all.
 	Do func(ctx context.Context, b *Batch) error
 
-	// Again reports other errors that come from concurrent writes, so that the batch is
-	// read and planned again.
+	// Again reports other errors after which the batch is read and planned again, because
+	// they come from concurrent writes.
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
@@ -70,15 +69,12 @@ type Batch struct {
 	DB   DB
 	Docs []bson.Raw // set for a pass
 
-	// The other fields are for Do. Do reads DryRun (write nothing), Size (documents at a
-	// time; 0 means Do's choice) and After (the value that it set last, also in an
-	// earlier run with a checkpoint). Do sets After, the number of documents read, writes
-	// planned and documents modified, and Done.
-	DryRun                      bool
-	Size                        int
-	After                       bson.RawValue
-	Documents, Writes, Modified int64
-	Done                        bool
+	// For Do, which reads DryRun, Size and After, and sets After and the other fields.
+	DryRun                      bool          // write nothing
+	Size                        int           // documents at a time; 0 means Do's choice
+	After                       bson.RawValue // the place that Do set last, also in an earlier run with a checkpoint
+	Documents, Writes, Modified int64         // read, planned, modified
+	Done                        bool          // the stage is finished
 
 	left []Finding
 }
@@ -96,19 +92,19 @@ func (b *Batch) Leave(found ...Finding) {
 type JobOptions struct {
 	DryRun    bool     // plan all, write nothing
 	BatchSize int      // 0 means the BatchSize of each stage
-	From      Progress // the Progress that an earlier run returned; the zero value begins at the start
+	From      Progress // the Progress of an earlier run; zero begins at the start
 
 	// Checkpoint names a collection where the job stores its place under its name, so
 	// that a stopped job continues there. "" stores none. A finished job deletes its
-	// checkpoint. A dry run only reads it. Cost: one command per batch, one at the start
+	// checkpoint; a dry run only reads it. Cost: one command per batch, one at the start
 	// and one at the end.
 	//
-	// The place is a stage's name and the last _id done. If the job no longer has this
-	// stage, Run returns a [*ValueError]: delete the checkpoint to start again.
+	// The place is a stage's name and its last _id. If the job no longer has the stage,
+	// Run returns a [*ValueError]: delete the checkpoint to start again.
 	Checkpoint string
 
-	// Progress is called after each batch is written. Its error stops the job, which
-	// returns it.
+	// Progress is called after each written batch. Its error stops the job, which returns
+	// it.
 	Progress func(Progress) error
 }
 
@@ -148,12 +144,12 @@ func (e *LeftError) Error() string {
 	return s
 }
 
-// Run runs the job. It returns how far the job came, also with an error. If documents
-// were left unchanged, it returns a [*LeftError] at the end.
+// Run runs the job. It returns how far the job came, also on an error. After the last
+// stage it returns a [*LeftError] if documents were left unchanged.
 //
-// Cost: for each batch of a pass, one command that reads it by the index on _id, as far
-// as Filter allows, and the commands of its plan. The end of a pass costs two more; the
-// second looks for _ids of other BSON types.
+// Cost: for each batch of a pass, one command that reads it by the index on _id, and
+// those of its plan. The end of a pass costs two; the second looks for _ids of other BSON
+// types.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()
@@ -292,7 +288,7 @@ func (s Stage) attempt(ctx context.Context, n int, b *Batch, do func(context.Con
 const maxLeft = 1000
 
 // String returns the mongosh command that reads the first batch of each stage, or the
-// stage's name if it has a Do. A refused job returns a comment with the reason.
+// name of a stage with a Do. A refused job returns a comment with the reason.
 func (j Job) String() string {
 	if j.Err != nil {
 		return (&Aggregation{Err: j.Err}).String()

@@ -15,58 +15,51 @@ import (
 )
 
 // A Lease lets one writer at a time change a structure of several documents, such as a
-// tree. The next writer finishes what a dead writer left. Set it as [Change.Lease].
+// tree. The next writer finishes a dead writer's plan. Set it as [Change.Lease].
 //
 // # Protocol
 //
-// The lock document stores the holder, the end of the lease, and the fence: a number that
+// The lock document stores the holder, the lease's end, and the fence: a number that
 // grows with each change. A change under a lease
 //
 //  1. takes the lease and increments the fence,
-//  2. runs the stored plan of a dead writer to its end, if there is one,
+//  2. runs the stored plan of a dead writer, if there is one,
 //  3. reads and decides,
 //  4. stores its plan in the lock document,
 //  5. runs the plan,
 //  6. deletes the stored plan and releases the lease.
 //
-// So each plan must be rerunnable, also a plan of one write. Each write to an existing
-// document must compare the fence in its filter and set it: see [Fence]. Then the late
-// commands of a slow writer match nothing once another writer has finished its plan. An
-// insert has no filter. A late insert stores the document again if another writer
-// finished it and a third deleted the document.
+// Each plan must be rerunnable, even a plan of one write. Each write to an existing
+// document must compare and set the fence ([Fence]), so that late commands of a slow
+// writer match nothing. An insert can't compare: a late insert stores the document again
+// if another writer finished it and a third deleted the document.
 //
-// # Expiry
+// A change extends its lease at each third of For. So For limits how long a dead writer
+// blocks others, not how long a change takes. A writer that can't reach the server for
+// longer than For loses its lease, more likely if For is short. Another writer then
+// finishes its plan; a change without a stored plan starts again. The writers' clocks
+// must differ by much less than For.
 //
-// A running change extends its lease after each third of For. So For limits how long a
-// dead writer blocks others, and not how long a change may take. A writer that can't
-// reach the server for longer than For loses its lease: another writer finishes its plan,
-// or the change starts again if it has stored no plan. A short For makes this likelier.
-// The writers' clocks must differ by much less than For, or a writer takes leases too
-// early.
-//
-// A change under a lease ends with its context, up to a second later to release the
-// lease. Give it a deadline: a change that hangs keeps its lease.
+// Give each change a deadline, because a change that hangs keeps its lease. When the
+// context ends, releasing the lease can take another second.
 //
 // # Transactions
 //
-// In a transaction a change only increments the fence. The server runs one of two
-// concurrent changes again, and a dead writer leaves nothing. If a writer without a
-// transaction has the lease, or a dead writer's plan is stored, the transaction is rolled
-// back and runs again when the lease is free, within Wait. This needs [InTx] or a
-// [Change]. In a transaction of the driver, the change returns [ErrLeased], also if the
-// lock document doesn't exist yet.
+// In a transaction a change only increments the fence, and the server retries one of two
+// concurrent changes. While another writer has the lease, or a dead writer's plan is
+// stored, the transaction is rolled back. It runs again when the lease is free, within
+// Wait. This needs [InTx] or a [Change]: in the driver's own transaction the change
+// returns [ErrLeased], also if the lock document is missing.
 //
 // # Lock documents
 //
-// The fence must not decrease. Use the write concern majority, MongoDB's default, for
-// lock documents. Don't delete a lock document while documents contain its fences, unless
-// Begin is set.
+// The fence must not decrease. Use the write concern majority, the default. Don't delete
+// a lock document while documents contain its fences, unless Begin is set.
 //
-// Cost: three commands for each attempt, two if the plan is empty or the change has
-// Mends, one in a transaction. The first change of all costs two more (four in a
-// transaction), and Begin one more. Long changes add one command for each third of For. A
-// waiting change sends some forty commands per second. A dead writer's plan costs its own
-// commands and one more.
+// Cost: three commands per attempt, two if the plan is empty or the change has Mends, one
+// in a transaction. The first change of all costs two more (four in a transaction), and
+// Begin one more. Each third of For costs one. Waiting for the lease costs some forty per
+// second. A dead writer's plan costs its own commands and one more.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging
 // as in write-ahead logs.
@@ -77,8 +70,8 @@ type Lease struct {
 	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, or 2 * For if longer
 
 	// Begin, if not nil, is called if the lock document is missing: before the first
-	// change, or after a loss. It returns the greatest fence that a document contains,
-	// and the fence continues above it.
+	// change, or after a loss. It returns the greatest fence in the documents. The next
+	// fence is greater.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -100,9 +93,8 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the number of the change that runs under a [Lease], or 0 without a lease.
-// [Change.Read] calls it and puts it into the state. Each write of the plan stores it in
-// its document.
+// Fence returns the fence of the change that runs under a [Lease], or 0 without a lease.
+// [Change.Read] puts it into the state, and each write of the plan stores it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -320,9 +312,9 @@ func harmless(p Plan, r Result, err error) bool {
 	return outdated(err) || writesOne(p.Steps[0])
 }
 
-// Forget deletes the stored plan of a dead writer, for a plan that can't be finished and
-// blocks each next writer. Check and repair the structure afterwards. Forget does nothing
-// while a writer has the lease.
+// Forget deletes a dead writer's plan that can't be finished and so blocks every writer.
+// Check and repair the structure afterwards. While a writer has the lease, Forget does
+// nothing.
 //
 // Cost: one command.
 func (l Lease) Forget(ctx context.Context, db DB) error {
@@ -334,9 +326,8 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences greater than n. Use it if documents contain greater fences
-// than a lock document from an older backup. Without a lock document it does nothing: see
-// Begin.
+// Raise makes later fences greater than n. Use it if the lock document comes from an
+// older backup. If the lock document is missing, Raise does nothing: see Begin.
 //
 // Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {

@@ -14,13 +14,13 @@ import (
 )
 
 // Settled runs read while no [Change] is at work under the lease. It reads the lock
-// document before and after read, and repeats read if a change began in between. So read
-// sees the structure before or after a change, never in the middle. read must use the
-// primary, and must discard what it gathered in an earlier call.
+// document before and after, and repeats read if a change began in between. So read sees
+// the structure before or after a change. read must use the primary, and discard what an
+// earlier call gathered.
 //
-// Settled writes nothing and doesn't block writers. It returns [ErrLeased] after Wait if
-// writers leave no pause as long as read, or while a dead writer's plan is stored. If no
-// change was at work, it returns the error of read.
+// Settled doesn't block writers. It returns [ErrLeased] after Wait if writers leave no
+// pause as long as read, or while a dead writer's plan is stored. It returns an error of
+// read if no change was at work.
 //
 // Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {
@@ -57,9 +57,8 @@ func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context
 	}
 }
 
-// Last returns the fence of the last change that began, or 0: see [Fence].
-//
-// Cost: one command.
+// Last returns the fence of the last change that began, or 0: see [Fence]. Cost: one
+// command.
 func (l Lease) Last(ctx context.Context, db DB) (int64, error) {
 	l, err := l.in(ctx, db)
 	if err != nil {
