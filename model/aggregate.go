@@ -14,24 +14,24 @@ import (
 )
 
 // An Aggregate is a pipeline whose results are values of type R. It sends nothing until
-// All, Each, One or Count runs it. The rest of its API is in [Aggregation].
+// All, Each, One or Count runs it. For the rest, see [Aggregation].
 type Aggregate[R any] struct{ Aggregation }
 
-// An Aggregation is the part of an [Aggregate] that doesn't depend on R, for code that
-// works with any R. The fields may be set by hand.
+// An Aggregation is an [Aggregate] without R, for code that works with any R. The fields
+// may be set by hand.
 type Aggregation struct {
 	Collection string
 	Pipeline   mongo.Pipeline
 	Options    ReadOptions
-	Index      string // the index that serves the first stages; "" means not known
-	Err        error  // bad input: each run returns it and sends nothing
+	Index      string // the index for the first stages; "" means not known
+	Err        error  // bad input: each run returns it
 
 	codec *core.Codec
 }
 
 // Aggregate returns a pipeline over the collection whose results are decoded as D. The
-// stages are copied. Only a first $match is checked: see [Collection.Find]. Use
-// [MergeInto] for $merge and $out.
+// stages are copied. Only a first $match is checked: see [Collection.Find]. For $merge
+// and $out, see [MergeInto].
 //
 // Cost of a run: one command, and one for each further batch. Consistency: no snapshot; a
 // $lookup reads later than the first stage.
@@ -41,7 +41,7 @@ func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
 	return a
 }
 
-// AggregateAs is [Collection.Aggregate] with results that are decoded as R.
+// AggregateAs is [Collection.Aggregate] with results of type R.
 func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) *Aggregate[R] {
 	a := new(Aggregate[R])
 	declOf(c).aggregation(&a.Aggregation, pipeline)
@@ -55,13 +55,12 @@ func (a *Aggregate[R]) All(ctx context.Context, db DB) ([]R, error) {
 	return docs, err
 }
 
-// Each runs the pipeline and yields its results batch by batch: see [Find.Each].
+// Each yields the results batch by batch: see [Find.Each].
 func (a *Aggregate[R]) Each(ctx context.Context, db DB) iter.Seq2[R, error] {
 	return each[R](readPipeline(ctx, db, &a.Aggregation))
 }
 
-// One runs the pipeline and returns its first result, or [ErrNotFound]. It adds no
-// $limit.
+// One returns the first result, or [ErrNotFound]. It adds no $limit.
 func (a *Aggregate[R]) One(ctx context.Context, db DB) (R, error) {
 	var doc R
 	err := readPipeline(ctx, db, &a.Aggregation).one(&doc)
@@ -123,7 +122,7 @@ func (a *Aggregation) String() string {
 	return shellCall(a.Collection, "aggregate", a.Pipeline)
 }
 
-// Cost returns the price of a run: one command, and one for each further batch.
+// Cost returns the price: one command, and one for each further batch.
 //
 //go:noinline
 func (a *Aggregation) Cost() Cost { return readCost(a.Index) }

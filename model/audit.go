@@ -6,19 +6,18 @@ import (
 	"iter"
 )
 
-// An Audit is every check of a model, as a plain value: remove checks, narrow them with
-// [Check.In], or change their Age.
+// An Audit is every check of a model. It is a plain value: remove checks, narrow them
+// with [Check.In], or change their Age.
 //
-//	audit := shop.Audit()
 //	for finding, err := range audit.Each(ctx, db) { … } // look only
 //	progress, err := audit.Job().Run(ctx, db, model.JobOptions{Checkpoint: "jobs"}) // repair
 type Audit struct {
-	Name   string  // the name of its Job
-	Checks []Check // in the order of their runs
+	Name   string  // of its Job
+	Checks []Check // in order
 
 	// Readers is how many checks Each runs concurrently; 0 means 1. The findings keep
 	// their order: a check that runs ahead waits after 100 findings. With a session in
-	// the context, and in a Job, the checks run one by one.
+	// the context, checks run one by one.
 	Readers int
 
 	// Progress is called before each check's findings, and at the end. Stage is the index
@@ -27,11 +26,10 @@ type Audit struct {
 	Progress func(Progress) error
 }
 
-// Audit returns the audit of all techniques, in the order of [New]. But the checks of a
-// technique run before those of techniques that derive from what it repairs, so that one
-// [Audit.Job] repairs both: a dangling reference is detached before children are counted.
-// The [Footprint]s determine this. Techniques that derive from each other keep their
-// order.
+// Audit returns the audit of all techniques, in the order of [New]. But if a technique
+// repairs what another derives from, its checks run first, so that one [Audit.Job]
+// repairs both: a dangling reference is detached before children are counted. The
+// [Footprint]s determine this.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {
@@ -85,11 +83,11 @@ func (a Audit) tell(p Progress) error {
 }
 
 // Job returns the job that finds and repairs, with a stage for each check: see
-// [Check.Job]. It leaves findings that no write can repair, and Run returns them in a
+// [Check.Job]. It leaves findings that no write can repair: Run returns them in a
 // [*LeftError].
 //
-// A checkpoint stores the current check's technique and name. A stopped job continues
-// there, and skips checks that were added before that place.
+// A checkpoint stores the check's technique and name. A stopped job continues there, and
+// skips checks that were added before that place.
 //
 // If techniques derive from each other, a repair may break the rule of an earlier check.
 // Audit again after the job.

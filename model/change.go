@@ -14,19 +14,18 @@ import (
 )
 
 // A Change reads, decides and writes, for an operation whose plan depends on stored
-// documents. It does all three again if the plan returns [ErrStale] or its document is
-// gone, up to Attempts times with growing random pauses. It gives up sooner after three
-// reads in a row that find the same state as the read before, or one such read if a
-// document was missing.
+// documents. If the plan returns [ErrStale], or its document is gone, Run does all three
+// again: up to Attempts times, with growing random pauses. It gives up sooner if nothing
+// changes: after three reads that equal the read before, or one if the document was
+// missing.
 //
 // Run returns the last state S that was read, such as a report or an allocated number.
 // The state of a Change[any] is internal to its technique: look at the [Result].
 //
-// Reads through this module use the primary, whatever read preference the database has.
+// Reads through this module use the primary, whatever the database's read preference.
 type Change[S any] struct {
-	// Name is the operation's name for an [Observer]: a technique and its place, or an
-	// application's operation. It contains no values. "" means the name of the function
-	// Decide.
+	// Name is what an [Observer] receives, without values: a technique and its place, or
+	// an application's operation. "" means Decide's function name.
 	Name string
 
 	// Read reads the state. It must not write.
@@ -39,25 +38,23 @@ type Change[S any] struct {
 	MaxPause time.Duration // the longest pause; 0 means 500 ms
 
 	// Tx runs Read and the plan in one transaction, a new one for each attempt. In a
-	// transaction that is already running, nothing is retried: a new read would return
-	// the same.
+	// running transaction nothing is retried, because a new read would return the same.
 	Tx bool
 
 	// Lease, if not nil, admits one writer at a time, from before Read until the plan has
-	// run. The plan is stored first, so that the next writer can finish it if this writer
-	// dies. In a transaction only the fence is stored: see [Lease].
+	// run. It stores the plan, so that the next writer can finish it: see [Lease].
 	Lease *Lease
 
 	// Mends says that the plan repairs half-done work and can be decided again at any
-	// time. Under a Lease the plan isn't stored and may have any size, and a dead
-	// writer's plan is dropped if it can't be finished. [WithTransactions] starts no
-	// transaction for the change, which may be too large.
+	// time. Under a Lease the plan isn't stored, may have any size, and replaces a dead
+	// writer's plan that can't be finished. [WithTransactions] starts no transaction for
+	// it.
 	Mends bool
 
-	// Then, if not nil, is called after the plan has run, with the state that it was
-	// decided from. Run also runs the change that Then returns, unless it is nil, and
-	// returns its error although the first plan was applied. That change inherits Name,
-	// Attempts and pauses where its own are zero.
+	// Then, if not nil, is called with the state after the plan has run. Run also runs
+	// the change that Then returns, if any. Run returns its error although the first plan
+	// was applied. The second change inherits Name, Attempts and pauses that it doesn't
+	// set.
 	Then func(S) *Change[S]
 
 	// Err is bad input. Run returns it and reads nothing.

@@ -12,69 +12,68 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Check finds documents that break a rule of a technique, and repairs them. Each
-// technique returns its checks from its method Checks. Narrow a Check with [Check.In], or
-// set Age on a copy.
+// A Check finds documents that break a rule of a technique, and repairs them. A
+// technique's method Checks returns its checks. Narrow a Check with [Check.In], or set
+// Age on a copy.
 //
 //	for _, check := range likes.Checks() {
 //		for finding, err := range check.Each(ctx, db) { … } // look only
 //		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // repair
 //	}
 //
-// A check reads the whole collection, unless its Index says otherwise. Others may write
-// during the read, so an action in flight can look like a finding: see Age.
+// A technique's check reads the whole collection, unless it has an Index. Others may
+// write during the read, so an action in flight can look like a finding: see Age.
 type Check struct {
-	Name       string // what it looks for, and where; unique in a model
-	Collection string // the collection examined
-	Rule       string // one sentence, true of every document without a finding
-	Index      string // the index that serves it; "" means all documents are read
+	Name       string // unique in a model
+	Collection string
+	Rule       string // what is true without findings, in one sentence
+	Index      string // the index that serves it; "" reads all documents
 
 	// Age is how long a finding must have existed before Job repairs it. 0 repairs at
-	// once, because no action in flight looks like a finding, or none is disturbed by a
-	// repair.
+	// once: a repair can't disturb an action in flight.
 	Age time.Duration
 
 	// Pipeline runs on Collection. Each result is a finding: see Tell.
 	Pipeline mongo.Pipeline
 
 	// Read replaces Pipeline where one pipeline isn't enough. It examines the documents
-	// of Collection that match filter; nil means all.
+	// of Collection that match filter.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
 	// Queries are the first queries of Read, for String.
 	Queries []*Aggregate[bson.Raw]
 
-	// Tell completes a finding of Pipeline from its Detail, the pipeline's result. If
-	// Tell is nil, the result's _id is the document's.
+	// Tell completes a finding from its Detail, a result of Pipeline. nil uses the
+	// result's _id.
 	Tell func(f *Finding) error
 
-	// Mend returns the plan that repairs findings of this check. Each write matches its
-	// document only as it was found. nil means that a person must decide.
+	// Mend returns the plan that repairs findings. Each write matches its document only
+	// as it was found. nil means that a person must decide.
 	Mend func(found []Finding) Plan
 
 	// MendAll replaces Mend where a plan isn't enough. It repairs all findings older than
 	// age, the check's Age.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
-	// Err is bad input: every run returns it and reads nothing.
+	// Err is bad input: every run returns it.
 	Err error
 
 	filter    bson.D
 	technique string // set by Model.Audit
 }
 
-// A Finding reports one place where stored documents break a rule.
+// A Finding is a document, or another place, that breaks a rule.
 type Finding struct {
 	Check      string // the check's Name
 	Collection string
-	ID         bson.RawValue // the document's _id; zero for none
+	ID         bson.RawValue // its _id; zero for none
 	Problem    string
 	Since      time.Time // when the problem began; zero if not known
 	Detail     bson.Raw  // what the check read, in its own fields
-	Technique  string    // the check's technique: denorm.Counter; "" outside an Audit
+	Technique  string    // such as denorm.Counter; "" outside an Audit
 }
 
-// String returns the document, if there is one, and the problem, on one line.
+// String returns the document, if any, and the problem, on one line.
 func (f Finding) String() string {
 	if f.ID.Type == 0 {
 		return f.Collection + ": " + f.Problem
@@ -82,8 +81,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s", f.Collection, shell(f.ID), f.Problem)
 }
 
-// In returns the check for the documents that match filter and the filters of earlier
-// calls.
+// In returns the check of the documents that also match filter.
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*core.Codec)(nil).CopyD(filter)
 	c.filter = And(c.filter, filter)
@@ -93,11 +91,11 @@ func (c Check) In(filter bson.D) Check {
 	return c
 }
 
-// Find returns the check's pipeline. Its results are the Detail of the findings. For a
-// check with a Read instead of a Pipeline, every run is refused with a [*ValueError].
+// Find returns the check's pipeline, whose results are the findings' Detail. For a check
+// with a Read, its runs return a [*ValueError].
 //
-// Cost: one command. Without an Index it reads every document of Collection that matches
-// the filters of In.
+// Cost: one command. Without an Index it reads all documents that match the filters of
+// In.
 func (c Check) Find() *Aggregate[bson.Raw] {
 	a := Aggregation{Collection: c.Collection, Index: c.Index, Err: c.Err}
 	switch {
@@ -112,9 +110,8 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 	return &Aggregate[bson.Raw]{a}
 }
 
-// Each yields the findings, batch by batch. It ends at the first error.
-//
-// Cost: that of [Check.Find], or what the technique states for its Read.
+// Each yields the findings, batch by batch. It ends at the first error. Cost: that of
+// [Check.Find], or of the technique's Read.
 func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if !observed(db) {
 		return c.each(ctx, db)
@@ -182,8 +179,8 @@ func (c Check) tell(f *Finding) error {
 	return c.Tell(f)
 }
 
-// String returns the mongosh command, or the Queries of Read. A refused check returns a
-// comment with the reason.
+// String returns the mongosh command, or the Queries of Read, or why the check is
+// refused.
 func (c Check) String() string {
 	if c.Read == nil || c.Err != nil {
 		return c.Find().String()

@@ -15,16 +15,15 @@ var errNotMended = errors.New("docmodel: no write can mend what this check finds
 
 // Job returns the job that finds and repairs, in batches by _id. It repairs a finding
 // with a Since if it is older than Age. A finding without a Since waits: the job reads it
-// again, Age later, at the end or when 10,000 wait, and repairs it if it is unchanged.
-// With MendAll the job repairs everything at once, and is refused after In. Without Mend
-// and MendAll the job is refused.
+// again, Age later, at the end or when 10,000 wait, and repairs it if unchanged. MendAll
+// repairs everything at once, and is refused after In. A check without Mend and MendAll
+// is refused.
 //
 // A checkpoint stores the last _id before the first waiting finding. A dry run counts
 // findings and doesn't wait.
 //
-// Cost: for each 500 documents, one command that reads their _ids, one for the check, and
-// those of the repair plan. Waiting findings cost Age, and for each 500 one command and
-// those of their plan.
+// Cost for each 500 documents: one command for their _ids, one for the check, and the
+// repair plan. Waiting costs Age, and for each 500 findings one command and their plan.
 func (c Check) Job() Job {
 	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, check: &c}
 	if c.MendAll != nil {

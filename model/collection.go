@@ -9,22 +9,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Collection declares a collection: its name, the Go type D of its documents and the
-// type K of their _id. Declare it once with [NewCollection], usually as a package
-// variable. It is immutable and safe to share. Constructors panic for a nil or zero
-// Collection.
+// A Collection declares a collection: its name, the Go type D of its documents and K of
+// their _id. Declare it once with [NewCollection], usually as a package variable. It is
+// immutable and safe to share. Constructors panic for a nil or zero Collection.
 type Collection[D, K any] struct{ docs *core.Docs }
 
-// CollectionOptions are the driver's options for encoding documents. They must equal the
-// client's, because they decide how fields are named.
+// CollectionOptions are the client's own options for encoding documents. They decide how
+// fields are named.
 type CollectionOptions struct {
-	BSON     *options.BSONOptions // nil means the driver's defaults
-	Registry *bson.Registry       // nil means the driver's default registry
+	BSON     *options.BSONOptions // nil means the driver's
+	Registry *bson.Registry       // nil means the driver's
 }
 
-// NewCollection declares a collection. It panics with a [*DeclarationError] if name isn't
-// valid, D isn't stored as a document, or D's _id is missing or isn't a K. A D without
-// known fields (bson.D, bson.M, bson.Raw, a custom marshaler) isn't checked.
+// NewCollection declares a collection. It panics with a [*DeclarationError] if the name
+// isn't valid, D isn't stored as a document, or D's _id is missing or isn't a K. A D
+// without known fields (bson.D, bson.M, bson.Raw, a custom marshaler) isn't checked.
 func NewCollection[D, K any](name string) *Collection[D, K] {
 	return NewCollectionWith[D, K](name, CollectionOptions{})
 }
@@ -34,7 +33,7 @@ func NewCollectionWith[D, K any](name string, o CollectionOptions) *Collection[D
 	return &Collection[D, K]{core.Declare[D, K](name, core.NewCodec(o.BSON, o.Registry))}
 }
 
-// Docs returns the collection without its Go types, for this library's techniques.
+// Docs returns the untyped collection, for this library's techniques.
 func (c *Collection[D, K]) Docs() *core.Docs {
 	if c == nil || c.docs == nil {
 		return &zeroDocs
@@ -47,8 +46,8 @@ var zeroDocs core.Docs
 // Name returns the collection's name.
 func (c *Collection[D, K]) Name() string { return c.Docs().Name() }
 
-// Named returns the same declaration under another name, such as one per tenant or month.
-// It panics if MongoDB refuses the name.
+// Named returns the declaration under another name, such as one per tenant or month. It
+// panics if MongoDB refuses the name.
 func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 	if c == nil {
 		core.Fail("the collection is nil", "Named "+name, "make it with NewCollection")
@@ -56,18 +55,17 @@ func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 	return &Collection[D, K]{c.Docs().Named(name)}
 }
 
-// Unchecked returns the declaration without checks of filters, sorts and updates against
-// D (see [Collection.Find]), for old or future fields.
+// Unchecked returns the declaration without the checks of [Collection.Find], for old or
+// future fields.
 func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
 	return &Collection[D, K]{c.Docs().Unchecked()}
 }
 
-// Of returns the driver's collection with the declaration's [CollectionOptions], without
-// any [Scope].
+// Of returns the driver's collection with the [CollectionOptions], without any [Scope].
 func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return declOf(c).of(db) }
 
 // ID returns the document's _id, or a [*ValueError] if it is missing, nil, refused by
-// MongoDB, or the zero value of a type other than numbers and booleans.
+// MongoDB, or a zero value other than a number or boolean.
 func (c *Collection[D, K]) ID(doc *D) (id K, err error) {
 	v, err := c.Docs().ID(doc)
 	id, _ = v.(K)

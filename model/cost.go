@@ -11,18 +11,18 @@ import (
 // A Cost is the price of a value before it runs, or the measured cost of a run (package
 // modeltest, [Observer]).
 type Cost struct {
-	Commands int // commands sent, without retries and handshakes
-	Written  int // documents inserted, matched for update, or deleted; at most, in a price
+	Commands int // without retries and handshakes
+	Written  int // documents inserted, matched for update, or deleted; in a price, at most
 
-	// Unbounded says, in a price, that filters decide how many more documents are written
-	// (update many, delete many, $merge, $out).
+	// Unbounded says, in a price, that Written excludes writes that may touch any number
+	// of documents (update many, delete many, $merge, $out).
 	Unbounded bool
 	// Batches says, in a price, that each further batch of the answer adds a command. By
 	// default the first has 101 documents, the others 16 MB.
 	Batches bool
 
-	Returned int      // measured only: documents returned
-	Indexes  []string // in a price only: known indexes that serve the filters
+	Returned int      // documents; measured only
+	Indexes  []string // in a price only
 }
 
 // Plus returns the sum of two costs.
@@ -83,9 +83,9 @@ func indexes(name string) []string {
 //
 //   - A write that expects a match and finds none asks for [Write].Done, then for each
 //     Reason up to the first that applies, or for its _id. Then IfStale is sent.
-//   - An insert with a duplicate key: one command to compare, and one for the rest.
+//   - A duplicate key costs an insert one command to compare, and one for the rest.
 //
-// A refused plan costs nothing. [Plan.CostTx] is the price in a transaction.
+// A refused plan costs nothing.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {
@@ -94,10 +94,9 @@ func (p Plan) Cost() Cost {
 	return p.costIn(len(batches))
 }
 
-// CostTx returns the plan's price in a transaction of [Plan.RunTx], [InTx] or
-// [WithTransactions], without the commit and the first hello. Since MongoDB 8.0 all
-// writes are one bulkWrite command, up to 25,000 statements or 16 MiB. Older servers
-// receive the commands of Cost.
+// CostTx returns the plan's price in a transaction, without the commit and the first
+// hello of [Plan.RunTx] and [InTx]. Since MongoDB 8.0 all writes are one bulkWrite
+// command, up to 25,000 statements or 16 MiB. Older servers receive the commands of Cost.
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()
@@ -108,7 +107,7 @@ func (p Plan) CostTx() Cost {
 }
 
 // CostBulkWrite returns the plan's price on a database of [WithBulkWrite], outside a
-// transaction. Servers without bulkWrite receive the commands of Cost.
+// transaction. Older servers receive the commands of Cost.
 func (p Plan) CostBulkWrite() Cost {
 	batches, err := p.split()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 //   - each relation, with its cardinalities, path and label.
 //
 // Entities come first, then the order of the techniques. Characters that Mermaid refuses
-// in a name become underscores; the original path stands beside.
+// become underscores, with the original path beside.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func (m *Model) Diagram() string {

@@ -34,23 +34,19 @@
 //
 //   - Find and repair what other code wrote: [Check], [Check.Job]
 //
-// Package embed has techniques of one document: array elements, versions, values of many
-// types.
-//
 // # Costs
 //
-// The method Cost of [Find], [Aggregate], [Modify], [Write], [MergeInto] and [Plan]
-// returns, before a run, the commands sent, the documents written and the known indexes.
-// The cost of a [Change], [Job] or [Stream] depends on what it reads: the method that
-// returns it documents the cost of one attempt, batch or event. Package modeltest
-// measures a run.
+// [Find], [Aggregate], [Modify], [Write], [MergeInto] and [Plan] have a method Cost,
+// which sends nothing. The cost of a [Change], [Job] or [Stream] depends on what it
+// reads: the method that returns it documents the cost of an attempt, batch or event.
+// Package modeltest measures a run.
 //
 // # Consistency
 //
 // A [Plan] is atomic, rerunnable or transactional ([Plan.Guarantee]). A write that was
 // computed from a read has the read values in its filter, and expects one match. If
 // nothing matches, the plan asks whether an earlier run applied the write ([Write].Done).
-// If not, it sends no later step. It returns the error of the first [Reason] that
+// If not, it sends no later step, and returns the error of the first [Reason] that
 // applies, else [ErrNotFound] if the document is missing, else [ErrStale].
 //
 // # Errors
@@ -58,8 +54,7 @@
 //   - [*DeclarationError]: a mistake in a declaration, a panic at program start
 //   - [*ValueError]: bad input, found before anything is sent
 //   - [*ConflictError]: two writes that can't be merged
-//   - [*StepError]: a failed step; wraps the driver's error, [ErrStale], [ErrNotFound] or
-//     bad input
+//   - [*StepError]: a failed step, around its cause
 //   - [ErrTransactional], [ErrNoTransactions]: the whole plan is refused
 //
 // Reads return the driver's errors, or [ErrNotFound] if their one document is missing.
@@ -67,7 +62,7 @@
 // # Limits
 //
 // A document may have 16 MiB and 100 levels, which inserts and replacements check.
-// Filter, update and array filters together may have 16 MiB. Give BSON options that the
-// client sets to [NewCollectionWith] too, because they rename fields. With a custom
-// registry, nested maps have no fixed key order.
+// Filter, update and array filters together may have 16 MiB. Give the client's BSON
+// options to [NewCollectionWith] too: they rename fields. A custom registry stores nested
+// maps in no fixed key order.
 package model

@@ -11,41 +11,41 @@ import (
 )
 
 var (
-	// ErrNotFound is returned by a read of one document ([Find.One], [Aggregate.One],
-	// [Modify.Run]) that finds none. A write of one document returns it, in a
-	// [*StepError], if no document has the _id. Documents that a [Scope] hides are
-	// missing. It wraps [mongo.ErrNoDocuments].
+	// ErrNotFound reports that a read of one document ([Find.One], [Aggregate.One],
+	// [Modify.Run]) found none, or, in a [*StepError], that no document has a write's
+	// _id. A document that a [Scope] hides counts as missing. It wraps
+	// [mongo.ErrNoDocuments].
 	ErrNotFound = fmt.Errorf("docmodel: no document matches: %w", mongo.ErrNoDocuments)
 
-	// ErrStale reports that a write found no match because its document changed since it
-	// was read. A write whose filter has no _id also returns it for a missing document.
-	// [Plan.Run] and [Plan.RunTx] return it in a [*StepError], and send no later step
-	// except [Plan.IfStale]. Read and plan again, or use [Change].
+	// ErrStale, in a [*StepError], reports that a write matched nothing because its
+	// document changed since it was read. A write whose filter has no _id also returns it
+	// for a missing document. No later step was sent, except [Plan.IfStale]. Read and
+	// plan again, or use [Change].
 	ErrStale = errors.New("docmodel: no document matches: it changed since it was read, or is not there")
 
-	// ErrFull is wrapped by errors that report a reached limit.
+	// ErrFull is wrapped by errors about a reached limit.
 	ErrFull = errors.New("docmodel: no room")
 
-	// ErrTaken is wrapped by errors that report a key, value or number that is in use. A
-	// duplicate key error of the server doesn't wrap it: see [mongo.IsDuplicateKeyError].
+	// ErrTaken is wrapped by errors about a key, value or number in use, but not by the
+	// server's duplicate key errors: see [mongo.IsDuplicateKeyError].
 	ErrTaken = errors.New("docmodel: taken already")
 
-	// ErrTransactional is returned by [Plan.Run] for a plan that needs a transaction. Use
-	// [Plan.RunTx], or set [PlanOptions.AllowPartial].
+	// ErrTransactional is returned by [Plan.Run] for a plan that needs [Plan.RunTx] or
+	// [PlanOptions.AllowPartial].
 	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")
 
-	// ErrNoTransactions is returned by [Plan.RunTx], [InTx] and a [Change] with Tx on a
-	// server that is neither a replica set member nor a mongos. Only a hello was sent.
+	// ErrNoTransactions is returned by [Plan.RunTx], [InTx] and a [Change] with Tx if the
+	// server is neither a replica set member nor a mongos.
 	ErrNoTransactions = errors.New("docmodel: the server has no transactions (it is neither a replica set member nor a mongos)")
 )
 
 var (
-	// ErrLeased is returned by a [Change] under a [Lease], and by [Lease.Settled], if
+	// ErrLeased is returned by [Lease.Settled], and by a [Change] under a [Lease], if
 	// another writer has the lease and the caller can't wait longer.
 	ErrLeased = errors.New("docmodel: another writer holds the lease")
 
-	// ErrHistoryLost is returned by [Stream.Run] if the server no longer has the changes
-	// since the stored place.
+	// ErrHistoryLost is returned by [Stream.Run] if the server has lost the changes since
+	// the stored place.
 	ErrHistoryLost = errors.New("docmodel: the changes since the stored place are no longer known: " +
 		"run with Rescan, and check what was deleted")
 
@@ -57,8 +57,7 @@ var (
 	ErrTakenOver = errors.New("docmodel: another run of the stream has taken over")
 
 	// ErrSourceGone is returned by [Stream.Run] if the watched collection was dropped or
-	// renamed. The next run continues, from the stored place, with the collection that
-	// has the name then.
+	// renamed. The next run continues with the collection that then has its name.
 	ErrSourceGone = errors.New("docmodel: the watched collection was dropped or renamed")
 
 	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that
@@ -71,11 +70,11 @@ var (
 	errMergeInTx      = errors.New("docmodel: $merge and $out can't run in a transaction: run the step by itself, with Options.AllowPartial or marked Once")
 )
 
-// MaxDocument is the largest BSON document that MongoDB stores: 16 MiB
+// MaxDocument is MongoDB's limit for a document: 16 MiB
 // (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxDocument = core.MaxDocument
 
-// A ValueError reports a refused value. It is found before anything is written.
+// A ValueError reports a refused value, before anything is written.
 type ValueError struct {
 	Collection string // may be ""
 	Field      string // dotted path
@@ -101,9 +100,9 @@ func errNoCollection(what string) error {
 	return &ValueError{Field: "Collection", Reason: what + " needs a collection"}
 }
 
-// A StepError reports which step of a plan failed. Earlier steps were applied, unless a
-// transaction rolled them back. Later steps were not sent. It wraps the driver's error,
-// [ErrStale], [ErrNotFound], or bad input.
+// A StepError reports which step of a plan failed. Earlier steps were applied, unless in
+// a transaction. Later steps were not sent. It wraps the driver's error, [ErrStale],
+// [ErrNotFound], or bad input.
 type StepError struct {
 	Step  int    // index in Plan.Steps
 	Where string // collection and _id (or filter) of a sent step
@@ -139,8 +138,8 @@ func placeOf(s Step) string {
 // Unwrap returns Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// A ConflictError reports why two writes can't be merged ([Merge] sets it as Write.Err),
-// or why an operation can't run under a [Scope].
+// A ConflictError reports why two writes can't be merged (see Write.Err of [Merge]), or
+// why an operation can't run under a [Scope].
 type ConflictError struct {
 	Collection string
 	Paths      [2]string // operator and path: "$set a", "$inc a.b"; may be empty
@@ -158,8 +157,8 @@ func (e *ConflictError) Error() string {
 	return s + e.Reason
 }
 
-// A DeclarationError is the panic of a constructor that is declared over a path or type
-// that its documents don't have. It is a programming error.
+// A DeclarationError is the panic value of a constructor if the documents don't have the
+// declared path or type: a programming error.
 type DeclarationError struct {
 	Problem string
 	Place   string // the type, the collection, the path

@@ -10,48 +10,47 @@ import (
 
 // A Find is a query that returns documents as values of type D. It sends nothing until
 // All, Each, One or Count runs it. Where, Sorted, Limited, After and [Project] return
-// changed copies. The rest of its API is in [Query]. Its fields may be set by hand until
-// it is shared.
+// changed copies. For the rest, see [Query]. Its fields may be set by hand until it is
+// shared.
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. A nil filter matches all documents. The filter
-// is copied. Its operators are sent as they are: wrap user input in [Eq] if it can be a
-// document or a regular expression.
+// is copied. Operators are sent as they are: wrap user input in [Eq] if it can be a
+// document or regular expression.
 //
 // A path or a type of value that D can't have makes each run return a [*ValueError] with
-// the nearest name. This check also applies to Where, Sorted, [Collection.Modify],
-// [Collection.Update], and a first $match of [Collection.Aggregate]. It skips $expr,
-// $text, geometry, and paths below a map, an interface or a custom marshaler.
-// [Collection.Unchecked] turns it off.
+// the nearest name. Where, Sorted, [Collection.Modify], [Collection.Update] and a first
+// $match of [Collection.Aggregate] are checked too. Not checked are $expr, $text,
+// geometry, and paths below a map, interface or custom marshaler. [Collection.Unchecked]
+// turns the check off.
 //
-// Cost of a run: one command, and one for each further batch. [Query].Cost names an index
-// only if Index is set. Consistency: no snapshot; documents that are written between
-// batches may or may not be returned.
+// Cost of a run: one command, and one for each further batch; [Query].Cost knows no index
+// until Index is set. Consistency: no snapshot; documents written between batches may or
+// may not be returned.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {
 	f := new(Find[D])
 	declOf(c).query(&f.Query, filter)
 	return f
 }
 
-// ByID returns the query of one document by its _id. Cost: one command, by the _id index.
+// ByID returns the query of one document. Cost: one command, by the _id index.
 func (c *Collection[D, K]) ByID(id K) *Find[D] {
 	f := new(Find[D])
 	declOf(c).queryByID(&f.Query, id)
 	return f
 }
 
-// Where returns the query with another filter, joined by [And]. It never replaces a
-// condition. The filter is copied; nil adds nothing.
+// Where returns the query with another filter, joined by [And]. The filter is copied; nil
+// adds nothing.
 //
-// Cost: as before, by the same index. Other fields are read from the documents.
+// Cost: as before, by the same index.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	next := new(Find[D])
 	where(&next.Query, &f.Query, filter)
 	return next
 }
 
-// Sorted returns the query with another sort: fields with 1 or -1, nil for none. It is
-// copied.
+// Sorted returns the query with another sort: fields with 1 or -1, or nil. It is copied.
 //
 // Cost: Index is cleared, unless sort reverses the earlier sort. Without an index in this
 // order, the server sorts all matches before it returns the first, even under a limit.
@@ -73,15 +72,15 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 }
 
 // After returns the next page: the documents that sort after the given values, or the
-// first page without values. Use After for each page, also the first. It appends _id to
-// the sort, in the direction of the last field, so that equal keys are neither skipped
-// nor repeated. Pass one value for each field of that sort: for {time: -1}, the time and
-// _id of the last document seen. Skip applies only to the first page.
+// first page without values. Use After for the first page too. It appends _id to the
+// sort, in the direction of the last field, so that equal keys are neither skipped nor
+// repeated. Pass one value for each field of that sort: for {time: -1}, the time and _id
+// of the last document seen. Skip applies only to the first page.
 //
 // A document whose sort field is missing, null, or of another BSON type than the value is
 // on no page after the first. A run refuses null and NaN values.
 //
-// Cost: one command per page. It skips nothing if an index has the filter's equality
+// Cost: one command per page. Nothing is skipped if an index has the filter's equality
 // fields, the sort fields and _id, in this order. Consistency: each page is a separate
 // read. A document whose sort fields change may appear twice or never.
 func (f *Find[D]) After(values ...any) *Find[D] {
@@ -92,7 +91,7 @@ func (f *Find[D]) After(values ...any) *Find[D] {
 
 // Project returns the query with the projection of R's fields, decoded as R. So a partly
 // read D can't be stored as a whole. R must be a struct; otherwise set Projection. A run
-// refuses fields of R that D doesn't store.
+// refuses fields that D doesn't store.
 func Project[R, D any](f *Find[D]) *Find[R] {
 	if f == nil {
 		f = new(Find[D])
@@ -109,14 +108,13 @@ func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	return docs, err
 }
 
-// Each runs the query and yields its documents batch by batch. An error ends the
-// sequence. Each range runs the query again. The cursor is closed when the loop ends.
+// Each yields the documents batch by batch. An error ends the sequence. Each range runs
+// the query again. The cursor is closed when the loop ends.
 func (f *Find[D]) Each(ctx context.Context, db DB) iter.Seq2[D, error] {
 	return each[D](readQuery(ctx, db, &f.Query))
 }
 
-// One runs the query with limit 1. It returns the document or [ErrNotFound]. Cost: one
-// command.
+// One returns the first document, or [ErrNotFound]. Cost: one command.
 func (f *Find[D]) One(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := readOne(ctx, db, &f.Query).one(&doc)

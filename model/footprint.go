@@ -2,12 +2,12 @@ package model
 
 import "github.com/docmodel/docmodel/internal/core"
 
-// A Footprint says how a technique uses a path of a collection's documents. [New] refuses
-// techniques with conflicting footprints.
+// A Footprint says how a technique uses a path. [New] refuses techniques with conflicting
+// footprints.
 type Footprint struct {
 	Collection string
 
-	// Path is a path, with all paths below it. [Whole] means that documents are inserted,
+	// Path includes all paths below it. [Whole] means that documents are inserted,
 	// replaced or deleted.
 	Path string
 
@@ -25,12 +25,12 @@ const Whole = "*"
 type Use uint8
 
 const (
-	Reads  Use = iota // filters of queries, writes or checks use it
-	Mends             // checks, conversions and rebuilds write it; other methods only with Writes
+	Reads  Use = iota // filters use it
+	Mends             // checks, conversions and rebuilds write it
 	Writes            // methods write it; others may too
-	Owns              // only this technique's methods may write it
-	Guards            // it is a version that every write of the document must increment
-	Spares            // others may write it without incrementing the Guards version
+	Owns              // only the technique's methods may write it
+	Guards            // every write of the document must increment it
+	Spares            // others may write it without such an increment
 )
 
 // In returns one footprint for each path. It leaves out "" and _id, which is never

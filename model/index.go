@@ -15,15 +15,15 @@ import (
 // IDIndex is the name of every collection's index on _id.
 const IDIndex = "_id_"
 
-// An Index is an index that a technique needs. [NewIndex] gives it the default name.
+// An Index is an index that a technique needs.
 type Index struct {
 	Collection  string
 	Name        string
 	Keys        bson.D
 	Unique      bool
-	Partial     bson.D        // partialFilterExpression; nil means none
+	Partial     bson.D        // the partialFilterExpression
 	ExpireAfter time.Duration // TTL in whole seconds; 0 means none, negative at once
-	Why         string        // the queries that it serves
+	Why         string        // its queries
 }
 
 // NewIndex returns an index with its default name, e.g. host_1_time_-1.

@@ -12,16 +12,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An IndexSet is the indexes that a model's techniques need, each once.
+// An IndexSet is the indexes that a model's techniques need.
 type IndexSet struct {
 	Needed  []Index
-	Dropped []DroppedIndex // indexes that another index covers
+	Dropped []DroppedIndex
 }
 
 // A DroppedIndex is an index that a technique needs and another index covers.
 type DroppedIndex struct {
 	Index Index
-	By    string // the name of the index that covers it
+	By    string // the covering index
 	Why   string
 }
 
@@ -81,7 +81,7 @@ func coveredBy(all []Index, i int) int {
 	return -1
 }
 
-// String returns the set as mongosh commands, and the dropped indexes as comments.
+// String returns the set as mongosh commands, with dropped indexes as comments.
 func (s IndexSet) String() string {
 	var b strings.Builder
 	for _, x := range s.Needed {
@@ -94,8 +94,8 @@ func (s IndexSet) String() string {
 }
 
 // Ensure creates the missing indexes. It drops nothing: an index with the same name and
-// other keys or options is a server error. On a database under a [Scope] it uses
-// [Scope.Indexes]. Cost: one createIndexes command per collection.
+// other keys or options is a server error. Under a [Scope] it uses [Scope.Indexes]. Cost:
+// one createIndexes command per collection.
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
@@ -117,17 +117,17 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	return nil
 }
 
-// An IndexDiff reports how a database's indexes differ from a set.
+// An IndexDiff is the difference between a set and a database's indexes.
 type IndexDiff struct {
-	Missing []Index  // needed, but missing under any name
-	Changed []Index  // they exist with other keys or options
-	Extra   []string // as collection.name, in the set's collections: needed by no technique
+	Missing []Index  // missing under any name
+	Changed []Index  // exist with other keys or options
+	Extra   []string // collection.name of unneeded indexes in the set's collections
 }
 
 // Empty reports whether no index is missing or changed.
 func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) == 0 }
 
-// Diff compares the set with the existing indexes. On a database under a [Scope] it uses
+// Diff compares the set with the existing indexes. Under a [Scope] it uses
 // [Scope.Indexes]. Cost: one listIndexes command per collection.
 func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	var diff IndexDiff

@@ -11,7 +11,7 @@ import (
 // It refuses an empty _id, and field names at any depth that contain a dot or NUL or
 // begin with a dollar sign.
 //
-// Consistency: atomic. An equal stored document counts as this write, applied before. A
+// Consistency: atomic. If an equal document is stored, the write was applied before. A
 // different one with the same _id is a duplicate key error. Cost: one command, and one to
 // compare after a duplicate key error.
 func (c *Collection[D, K]) Insert(doc D) (w Write) {
@@ -20,16 +20,15 @@ func (c *Collection[D, K]) Insert(doc D) (w Write) {
 }
 
 // InsertMany returns the plan that stores documents in order: see [Collection.Insert].
-// One bad document refuses all. After a crash the plan can run again. Cost: one command
+// One bad document refuses all. The plan can run again after a crash. Cost: one command
 // for each 25,000 documents or 16 MiB.
 func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })
 }
 
-// Replace returns the write that replaces the document with doc's _id. It checks doc as
-// [Collection.Insert] does. A run returns [ErrNotFound] if the document is missing. It
-// overwrites changes by others since doc was read: use operators or embed.Versioned to
-// avoid that.
+// Replace returns the write that replaces the document with doc's _id, checked as by
+// [Collection.Insert]. A run returns [ErrNotFound] if the document is missing. It
+// overwrites changes since doc was read: use operators or embed.Versioned to avoid that.
 //
 // Consistency: atomic; a second run changes nothing. Cost: one command, by _id.
 func (c *Collection[D, K]) Replace(doc D) (w Write) {
@@ -40,17 +39,17 @@ func (c *Collection[D, K]) Replace(doc D) (w Write) {
 // Update returns the write that applies update operators to the document with the _id. A
 // run returns [ErrNotFound] if the document is missing. The update is copied, and encoded
 // to a [bson.Raw] if its values allow that. It is refused if it is empty, has a key that
-// isn't an operator, or has paths or values that D can't have.
+// isn't an operator, or paths or values that D can't have.
 //
-// Consistency: atomic. A second run of $set changes nothing; of $inc or $push it does
-// (see [Plan.Repeatable]). Cost: one command, by _id.
+// Consistency: atomic. A second run of $set changes nothing, of $inc or $push it does:
+// see [Plan.Repeatable]. Cost: one command, by _id.
 func (c *Collection[D, K]) Update(id K, update bson.D) (w Write) {
 	declOf(c).update(&w, id, update)
 	return w
 }
 
-// Delete returns the write that deletes the document with the _id, whatever it contains
-// then. A missing document isn't an error.
+// Delete returns the write that deletes the document with the _id. A missing document
+// isn't an error.
 //
 // Consistency: atomic. Cost: one command, by _id.
 func (c *Collection[D, K]) Delete(id K) (w Write) {

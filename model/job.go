@@ -18,47 +18,47 @@ import (
 // Progress function can stop it after any batch. It continues there with
 // [JobOptions].From or a Checkpoint.
 //
-// A document that is inserted during a pass is seen only if it sorts after the current
+// A pass sees a document that is inserted meanwhile only if it sorts after the current
 // batch. Run the job again if it must see all.
 type Job struct {
-	Name   string  // its name in checkpoints and errors
-	Stages []Stage // in the order of their runs
+	Name   string  // in checkpoints and errors
+	Stages []Stage // in order
 
 	// Err is bad input: Run returns it and reads nothing.
 	Err error
 }
 
-// A Stage is a part of a [Job]: a pass through a collection, in batches ordered by _id,
-// or work that Do divides itself.
+// A Stage of a [Job] is a pass through a collection, in batches ordered by _id, or work
+// that Do divides itself.
 type Stage struct {
-	Name string // what the stage does, for String and errors; may be ""
+	Name string // for String and errors; may be ""
 
 	// A pass reads Collection and gives each batch to Plan.
 	Collection string
-	Filter     bson.D // nil means all documents
-	Projection bson.D // the fields that Plan needs; _id is always included
-	BatchSize  int    // 0 means 500; JobOptions.BatchSize overrides it
+	Filter     bson.D // nil means all
+	Projection bson.D // the fields that Plan needs beside _id
+	BatchSize  int    // 0 means 500
 
-	// Pipeline, such as a $lookup, is applied to each batch before Plan. It must return
-	// each document once, with its _id.
+	// Pipeline, such as a $lookup, is applied to each batch. It must return each document
+	// once, with its _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes the writes for a batch, purely. The plan must not be transactional,
-	// because it is planned and run again after a crash. [ErrStale] or a missing document
-	// makes the job read the batch again, up to 8 times in all.
+	// Plan computes the writes for a batch, purely. The plan must not be transactional: a
+	// crash makes the job plan and run it again. After [ErrStale] or a missing document
+	// the job reads the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
 	// Work replaces Plan where the plan needs more than the batch's Docs. It may read and
 	// call [Batch.Leave], but not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do replaces a pass. It does one part of the work, and is called until it sets Done.
-	// It must be idempotent, because a part is done again after a crash, and after
-	// [ErrStale] or a missing document, up to 8 times in all.
+	// Do replaces a pass. It does one part of the work, until it sets Done. It must be
+	// idempotent: it is called again after a crash, and after [ErrStale] or a missing
+	// document, up to 8 times in all.
 	Do func(ctx context.Context, b *Batch) error
 
-	// Again reports other errors after which the batch is read and planned again, because
-	// they come from concurrent writes.
+	// Again reports which other errors come from concurrent writes, so that the batch is
+	// read and planned again.
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
@@ -72,15 +72,14 @@ type Batch struct {
 	// For Do, which reads DryRun, Size and After, and sets After and the other fields.
 	DryRun                      bool          // write nothing
 	Size                        int           // documents at a time; 0 means Do's choice
-	After                       bson.RawValue // the place that Do set last, also in an earlier run with a checkpoint
+	After                       bson.RawValue // the place that Do set last, also in an earlier run
 	Documents, Writes, Modified int64         // read, planned, modified
 	Done                        bool          // the stage is finished
 
 	left []Finding
 }
 
-// Leave reports documents that the stage should write but leaves unchanged. The job
-// continues.
+// Leave reports documents that the stage should write but leaves unchanged.
 func (b *Batch) Leave(found ...Finding) {
 	for _, f := range found {
 		f.ID.Value, f.Detail = bytes.Clone(f.ID.Value), bytes.Clone(f.Detail) // they outlive their batch
@@ -88,40 +87,39 @@ func (b *Batch) Leave(found ...Finding) {
 	}
 }
 
-// JobOptions say how to run a job. The zero value runs it from start to end.
+// JobOptions say how to run a job. The zero value runs all of it.
 type JobOptions struct {
 	DryRun    bool     // plan all, write nothing
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
 	// Checkpoint names a collection where the job stores its place under its name, so
-	// that a stopped job continues there. "" stores none. A finished job deletes its
-	// checkpoint; a dry run only reads it. Cost: one command per batch, one at the start
-	// and one at the end.
+	// that a stopped job continues there; "" for none. The end deletes the checkpoint. A
+	// dry run only reads it. Cost: one command per batch, one at the start, one at the
+	// end.
 	//
 	// The place is a stage's name and its last _id. If the job no longer has the stage,
 	// Run returns a [*ValueError]: delete the checkpoint to start again.
 	Checkpoint string
 
-	// Progress is called after each written batch. Its error stops the job, which returns
-	// it.
+	// Progress is called after each batch. Its error stops the job, which returns it.
 	Progress func(Progress) error
 }
 
 // Progress is how far a job has come.
 type Progress struct {
-	Stage     int           // the current stage, an index of Job.Stages
-	After     bson.RawValue // the last _id done in the stage
+	Stage     int           // an index of Job.Stages
+	After     bson.RawValue // the last _id of the stage
 	Batches   int
 	Documents int64     // read
 	Writes    int64     // planned steps
-	Modified  int64     // documents inserted, changed or deleted; 0 in a dry run
-	Left      int64     // findings about documents left unchanged
+	Modified  int64     // inserted, changed or deleted
+	Left      int64     // documents left unchanged
 	Findings  []Finding // the first 1,000
 	Done      bool
 }
 
-// A LeftError reports that a job finished and left documents unchanged.
+// A LeftError reports that a finished job left documents unchanged.
 type LeftError struct {
 	Job      string
 	Left     int64
@@ -144,12 +142,11 @@ func (e *LeftError) Error() string {
 	return s
 }
 
-// Run runs the job. It returns how far the job came, also on an error. After the last
-// stage it returns a [*LeftError] if documents were left unchanged.
+// Run runs the job. It returns how far the job came, also on an error. At the end it
+// returns a [*LeftError] if documents were left unchanged.
 //
-// Cost: for each batch of a pass, one command that reads it by the index on _id, and
-// those of its plan. The end of a pass costs two; the second looks for _ids of other BSON
-// types.
+// Cost: for each batch of a pass, one command that reads it by the index on _id, and its
+// plan. The end of a pass costs two; the second looks for _ids of other BSON types.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()
@@ -287,8 +284,8 @@ func (s Stage) attempt(ctx context.Context, n int, b *Batch, do func(context.Con
 // maxLeft is the maximum number of findings in a Progress.
 const maxLeft = 1000
 
-// String returns the mongosh command that reads the first batch of each stage, or the
-// name of a stage with a Do. A refused job returns a comment with the reason.
+// String returns the mongosh command for the first batch of each stage, the name of a
+// stage with a Do, or why the job is refused.
 func (j Job) String() string {
 	if j.Err != nil {
 		return (&Aggregation{Err: j.Err}).String()

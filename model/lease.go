@@ -36,20 +36,19 @@ import (
 //
 // A change extends its lease at each third of For. So For limits how long a dead writer
 // blocks others, not how long a change takes. A writer that can't reach the server for
-// longer than For loses its lease, more likely if For is short. Another writer then
-// finishes its plan; a change without a stored plan starts again. The writers' clocks
-// must differ by much less than For.
+// longer loses its lease. Another writer then finishes its plan; a change without a
+// stored plan starts again. The writers' clocks must differ by much less than For.
 //
-// Give each change a deadline, because a change that hangs keeps its lease. When the
-// context ends, releasing the lease can take another second.
+// Give each change a deadline: a change that hangs keeps its lease. Releasing the lease
+// can take a second after the context ends.
 //
 // # Transactions
 //
 // In a transaction a change only increments the fence, and the server retries one of two
 // concurrent changes. While another writer has the lease, or a dead writer's plan is
-// stored, the transaction is rolled back. It runs again when the lease is free, within
-// Wait. This needs [InTx] or a [Change]: in the driver's own transaction the change
-// returns [ErrLeased], also if the lock document is missing.
+// stored, [InTx] or the [Change] rolls the transaction back. It runs again when the lease
+// is free, within Wait. In the driver's own transaction the change returns [ErrLeased]
+// instead, also if the lock document is missing.
 //
 // # Lock documents
 //
@@ -57,21 +56,21 @@ import (
 // a lock document while documents contain its fences, unless Begin is set.
 //
 // Cost: three commands per attempt, two if the plan is empty or the change has Mends, one
-// in a transaction. The first change of all costs two more (four in a transaction), and
-// Begin one more. Each third of For costs one. Waiting for the lease costs some forty per
-// second. A dead writer's plan costs its own commands and one more.
+// in a transaction. The first change of all costs two more (four in a transaction), Begin
+// one more. Each third of For costs one, waiting some forty per second. A dead writer's
+// plan costs its own commands and one more.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging
 // as in write-ahead logs.
 type Lease struct {
-	Collection string        // the collection of the lock documents
-	ID         any           // the lock document's _id: the structure's name
+	Collection string        // of the lock documents
+	ID         any           // the lock document's _id
 	For        time.Duration // how long a dead writer blocks others; 0 means 5 s
 	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, or 2 * For if longer
 
 	// Begin, if not nil, is called if the lock document is missing: before the first
-	// change, or after a loss. It returns the greatest fence in the documents. The next
-	// fence is greater.
+	// change, or after a loss. It returns the greatest fence in the documents, and the
+	// next fence is greater.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -93,8 +92,8 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the change that runs under a [Lease], or 0 without a lease.
-// [Change.Read] puts it into the state, and each write of the plan stores it.
+// Fence returns the fence of the change under a [Lease], else 0. [Change.Read] puts it
+// into the state, and each write of the plan stores it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -312,11 +311,9 @@ func harmless(p Plan, r Result, err error) bool {
 	return outdated(err) || writesOne(p.Steps[0])
 }
 
-// Forget deletes a dead writer's plan that can't be finished and so blocks every writer.
+// Forget deletes a dead writer's plan that can't be finished and blocks every writer.
 // Check and repair the structure afterwards. While a writer has the lease, Forget does
-// nothing.
-//
-// Cost: one command.
+// nothing. Cost: one command.
 func (l Lease) Forget(ctx context.Context, db DB) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
@@ -326,10 +323,8 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences greater than n. Use it if the lock document comes from an
-// older backup. If the lock document is missing, Raise does nothing: see Begin.
-//
-// Cost: one command.
+// Raise makes later fences greater than n, for a lock document from an older backup. It
+// does nothing if the lock document is missing: see Begin. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
