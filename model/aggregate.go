@@ -67,7 +67,7 @@ func (a *Aggregate[R]) One(ctx context.Context, db DB) (R, error) {
 	return doc, err
 }
 
-// Count counts the results on the server, with one command.
+// Count counts the results on the server. Cost: one command.
 func (a *Aggregation) Count(ctx context.Context, db DB) (int64, error) {
 	var found struct{ N int64 }
 	counting := *a

@@ -7,10 +7,7 @@ import (
 )
 
 // An Audit is every check of a model. It is a plain value: remove checks, narrow them
-// with [Check.In], or change their Age.
-//
-//	for finding, err := range audit.Each(ctx, db) { … } // look only
-//	progress, err := audit.Job().Run(ctx, db, model.JobOptions{Checkpoint: "jobs"}) // repair
+// with [Check.In], or change their Age. [Audit.Each] finds, [Audit.Job] also repairs.
 type Audit struct {
 	Name   string  // of its Job
 	Checks []Check // in order

@@ -46,18 +46,18 @@ type Change[S any] struct {
 	Lease *Lease
 
 	// Mends says that the plan repairs half-done work and can be decided again at any
-	// time. Under a Lease the plan isn't stored, may have any size, and replaces a dead
-	// writer's plan that can't be finished. [WithTransactions] starts no transaction for
-	// it.
+	// time. Under a Lease the plan isn't stored and may have any size, and a dead
+	// writer's plan that can't be finished is dropped. [WithTransactions] starts no
+	// transaction for it.
 	Mends bool
 
 	// Then, if not nil, is called with the state after the plan has run. Run also runs
-	// the change that Then returns, if any. Run returns its error although the first plan
-	// was applied. The second change inherits Name, Attempts and pauses that it doesn't
-	// set.
+	// the change that Then returns, if any. Run returns that change's error although the
+	// first plan was applied. The second change inherits Name, Attempts and pauses that
+	// it doesn't set.
 	Then func(S) *Change[S]
 
-	// Err is bad input. Run returns it and reads nothing.
+	// Err is bad input, returned by Run.
 	Err error
 }
 

@@ -37,7 +37,7 @@ type Check struct {
 	Pipeline mongo.Pipeline
 
 	// Read replaces Pipeline where one pipeline isn't enough. It examines the documents
-	// of Collection that match filter.
+	// of Collection that match filter; nil means all.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
 	// Queries are the first queries of Read, for String.
@@ -55,18 +55,18 @@ type Check struct {
 	// age, the check's Age.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
-	// Err is bad input: every run returns it.
+	// Err is bad input, returned by every run.
 	Err error
 
 	filter    bson.D
 	technique string // set by Model.Audit
 }
 
-// A Finding is a document, or another place, that breaks a rule.
+// A Finding is one place where documents break a rule.
 type Finding struct {
 	Check      string // the check's Name
 	Collection string
-	ID         bson.RawValue // its _id; zero for none
+	ID         bson.RawValue // the document's _id; zero for none
 	Problem    string
 	Since      time.Time // when the problem began; zero if not known
 	Detail     bson.Raw  // what the check read, in its own fields

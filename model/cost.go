@@ -82,8 +82,10 @@ func indexes(name string) []string {
 // Cost returns the plan's price if each write finds what it expects. Failures cost more:
 //
 //   - A write that expects a match and finds none asks for [Write].Done, then for each
-//     Reason up to the first that applies, or for its _id. Then IfStale is sent.
-//   - A duplicate key costs an insert one command to compare, and one for the rest.
+//     Reason up to the first that applies, or for its _id. Each question is a command.
+//     Then IfStale is sent.
+//   - An insert with a duplicate key sends one command to compare, and one for the rest
+//     of its command.
 //
 // A refused plan costs nothing.
 func (p Plan) Cost() Cost {

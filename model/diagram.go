@@ -44,8 +44,8 @@ func (m *Model) Diagram() string {
 
 // Entity returns a Technique that shows all fields of a collection in [Model.Diagram].
 //
-// The indexes are your own, made by [NewIndex], in addition to those of techniques.
-// Entity panics with a [*DeclarationError] for an index of another collection.
+// The indexes are your own, beside those of techniques: see [NewIndex]. Entity panics
+// with a [*DeclarationError] for an index of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	indexes = slices.Clone(indexes)
 	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}

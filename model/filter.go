@@ -10,10 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// And returns a filter that requires all filters. It is one list of conditions if no
-// field occurs twice; otherwise it uses $and. Repeated conditions are dropped, because an
-// upsert fails if its filter has a field twice. The result is a new slice with shared
-// values.
+// And joins filters so that a document must match all. It returns one list of conditions
+// if no field occurs twice; otherwise it uses $and. Repeated conditions are dropped,
+// because an upsert fails if its filter has a field twice. The result is a new slice with
+// shared values.
 func And(filters ...bson.D) bson.D {
 	if joined := distinct(filters); joined != nil {
 		return joined

@@ -24,7 +24,7 @@ type Find[D any] struct{ Query }
 // geometry, and paths below a map, interface or custom marshaler. [Collection.Unchecked]
 // turns the check off.
 //
-// Cost of a run: one command, and one for each further batch; [Query].Cost knows no index
+// Cost of a run: one command, and one for each further batch. [Query.Cost] names no index
 // until Index is set. Consistency: no snapshot; documents written between batches may or
 // may not be returned.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {

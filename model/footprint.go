@@ -29,8 +29,8 @@ const (
 	Mends             // checks, conversions and rebuilds write it
 	Writes            // methods write it; others may too
 	Owns              // only the technique's methods may write it
-	Guards            // every write of the document must increment it
-	Spares            // others may write it without such an increment
+	Guards            // a version: every write of the document must increment it
+	Spares            // others may write it without incrementing the version
 )
 
 // In returns one footprint for each path. It leaves out "" and _id, which is never

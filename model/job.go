@@ -15,8 +15,8 @@ import (
 
 // A Job is long work on collections in use: a migration, a backfill, a rebuild, the
 // repairs of a [Check]. It runs its stages in order, batch by batch. Its context or
-// Progress function can stop it after any batch. It continues there with
-// [JobOptions].From or a Checkpoint.
+// Progress can stop it after any batch. It continues there with [JobOptions].From or a
+// Checkpoint.
 //
 // A pass sees a document that is inserted meanwhile only if it sorts after the current
 // batch. Run the job again if it must see all.
@@ -24,7 +24,7 @@ type Job struct {
 	Name   string  // in checkpoints and errors
 	Stages []Stage // in order
 
-	// Err is bad input: Run returns it and reads nothing.
+	// Err is bad input, returned by Run.
 	Err error
 }
 
@@ -43,8 +43,8 @@ type Stage struct {
 	// once, with its _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes the writes for a batch, purely. The plan must not be transactional: a
-	// crash makes the job plan and run it again. After [ErrStale] or a missing document
+	// Plan computes the writes for a batch, purely. The plan must not be transactional:
+	// after a crash it is planned and run again. After [ErrStale] or a missing document
 	// the job reads the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
@@ -69,7 +69,7 @@ type Batch struct {
 	DB   DB
 	Docs []bson.Raw // set for a pass
 
-	// For Do, which reads DryRun, Size and After, and sets After and the other fields.
+	// Do reads DryRun, Size and After. Do sets After and the other fields.
 	DryRun                      bool          // write nothing
 	Size                        int           // documents at a time; 0 means Do's choice
 	After                       bson.RawValue // the place that Do set last, also in an earlier run
@@ -94,9 +94,9 @@ type JobOptions struct {
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
 	// Checkpoint names a collection where the job stores its place under its name, so
-	// that a stopped job continues there; "" for none. The end deletes the checkpoint. A
-	// dry run only reads it. Cost: one command per batch, one at the start, one at the
-	// end.
+	// that a stopped job continues there. "" stores none. The last batch deletes the
+	// checkpoint. A dry run only reads it. Cost: one command per batch, one at the start,
+	// one at the end.
 	//
 	// The place is a stage's name and its last _id. If the job no longer has the stage,
 	// Run returns a [*ValueError]: delete the checkpoint to start again.
@@ -114,7 +114,7 @@ type Progress struct {
 	Documents int64     // read
 	Writes    int64     // planned steps
 	Modified  int64     // inserted, changed or deleted
-	Left      int64     // documents left unchanged
+	Left      int64     // findings about documents left unchanged
 	Findings  []Finding // the first 1,000
 	Done      bool
 }

@@ -44,8 +44,8 @@ import (
 //
 // # Transactions
 //
-// In a transaction a change only increments the fence, and the server retries one of two
-// concurrent changes. While another writer has the lease, or a dead writer's plan is
+// In a transaction a change only increments the fence. Of two concurrent changes, one is
+// rolled back and retried. While another writer has the lease, or a dead writer's plan is
 // stored, [InTx] or the [Change] rolls the transaction back. It runs again when the lease
 // is free, within Wait. In the driver's own transaction the change returns [ErrLeased]
 // instead, also if the lock document is missing.
@@ -57,8 +57,8 @@ import (
 //
 // Cost: three commands per attempt, two if the plan is empty or the change has Mends, one
 // in a transaction. The first change of all costs two more (four in a transaction), Begin
-// one more. Each third of For costs one, waiting some forty per second. A dead writer's
-// plan costs its own commands and one more.
+// one more. A running change costs one at each third of For, a waiting change some forty
+// per second. A dead writer's plan costs its own commands and one more.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging
 // as in write-ahead logs.

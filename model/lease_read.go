@@ -19,8 +19,8 @@ import (
 // earlier call gathered.
 //
 // Settled doesn't block writers. It returns [ErrLeased] after Wait if writers leave no
-// pause as long as read, or while a dead writer's plan is stored. It returns an error of
-// read if no change was at work.
+// pause as long as read, or while a dead writer's plan is stored. It returns read's error
+// if no change was at work.
 //
 // Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {
