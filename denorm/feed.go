@@ -13,31 +13,28 @@ import (
 )
 
 // Feed keeps copies of a collection's data up to date: a function computes a plan from
-// each change of a document, and the feed's [model.Stream] runs the plan. Other writers
-// of the collection needn't know of the feed. Make a Feed with [NewFeed].
+// each change of a document, and the feed's [model.Stream] runs the plan.
 //
 // The stream first plans for every stored document, then follows the collection's change
 // stream. It stores its place after the plans ran. A feed that was killed and runs again
 // repeats the last changes, in order. So plans must be repeatable:
 //   - A plan sets, replaces or deletes a copy under an _id that the change gives. It
 //     never adds to a value.
-//   - A repeated insert is recognized only while the copy is unchanged. Replace with
-//     upsert if copies change.
-//   - The changed document may be gone when its plan runs. A write that expects to match
-//     it then stops the feed with model.ErrNotFound.
+//   - A repeated insert is recognized only while the copy is unchanged. If copies change,
+//     replace with upsert.
+//   - The changed document may be gone when its plan runs. A write that must match it
+//     then stops the feed with model.ErrNotFound.
 //
-// Plans of one document run in the order of its changes. Plans of different documents run
-// at the same time, in any order.
+// Plans of one document run in the order of its changes, plans of different documents at
+// the same time.
 //
 // # Consistency
 //
 // [model.StreamProgress] reports how late the copies are. An update's document is read
 // after the change and may be newer. If a feed runs twice, the later run takes over.
-// [model.Stream.Run] names the cases in which an old write still arrives late: against
-// them, let plans compare a version of the document, or the change's Token.
-//
-// Polling and scanning don't see deletions. Compare the copies with their source now and
-// then.
+// [model.Stream.Run] names the cases in which an old write still arrives late. To exclude
+// them, let plans compare a version of the document, or the change's Token. Polling and
+// scanning don't see deletions.
 //
 // Source: "change feed" (seed 003), orders that are normalized into customers, orders and
 // items; change streams, https://www.mongodb.com/docs/manual/changeStreams/.
@@ -52,27 +49,28 @@ type Feed[D, K any] struct {
 
 // FeedSpec says how a feed sees changes. The zero value is valid.
 type FeedSpec struct {
-	// Places is the collection that stores the feed's place. "" means "docmodel.feeds".
+	// Places is the collection that stores the feed's place, under its name. "" means
+	// "docmodel.feeds".
 	Places string
 
-	// Bare keeps the server from looking up updated documents: an update's change then
-	// has no Doc. Without Bare, the feed skips an update of a document that is gone.
+	// Bare leaves out the look-up of updated documents: their changes have no Doc.
+	// Without Bare, the feed skips an update of a document that is gone.
 	Bare bool
 
-	// Mark is a field of the source for this feed alone. A plan that updates the source
-	// leaves its change's token there, so the feed skips its own updates. "" refuses such
-	// plans.
+	// Mark is a field of the source for this feed alone. Plans that update the source
+	// leave their change's token there, so that the feed skips these updates. "" refuses
+	// such plans.
 	Mark string
 
 	// Since is the path of a field that each write of the source sets to a greater value,
-	// such as a time or a version. A server without change streams is polled by it. ""
-	// refuses such servers.
+	// such as a time. The feed polls by it on a server without change streams. "" refuses
+	// such servers.
 	Since string
 
-	// Overlap is how far each poll goes back, if Since is a time or an ObjectID: for
-	// writers with different clocks or slow writes. Each poll plans for the overlap
-	// again. With 0, the feed misses a smaller value that arrives late, until its
-	// document is written again or [Feed.Rebuild] runs.
+	// Overlap is how far each poll goes back and plans again, if Since is a time or an
+	// ObjectID. Without it, the feed misses a smaller value that arrives late (from
+	// another clock or a slow write) until its document is written again or
+	// [Feed.Rebuild] runs.
 	Overlap time.Duration
 }
 
@@ -89,17 +87,14 @@ type FeedChange[D, K any] struct {
 	Time      time.Time // of the change; zero if Scanned
 }
 
-// NewFeed declares a feed; its place is stored under name. apply computes the plan of a
-// change and must be pure. NewFeed tries apply with each kind of change of sample, a
-// typical document.
+// NewFeed declares a feed. apply computes the plan of a change and must be pure. NewFeed
+// tries apply with each kind of change of sample, a typical document.
 //
 // It panics with a [*model.DeclarationError] if
-//   - a plan for the sample isn't repeatable, has bad input, or writes to the source
-//     other than by updates with a Mark
-//   - all plans for the sample are empty, or it has no _id
-//   - Mark isn't a field of strings, or Since isn't a growing field outside arrays
-//
-// A running feed stops before it sends a plan with such a fault.
+//   - a plan for sample isn't repeatable, has bad input, or writes to the source other
+//     than by updates with a Mark; a running feed stops before such a plan
+//   - all plans for sample are empty, or sample has no _id
+//   - Mark or Since isn't a fitting field
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
@@ -159,8 +154,8 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 // The server looks up each updated document by _id.
 func (f *Feed[D, K]) Stream() model.Stream { return f.stream }
 
-// Plan returns the plan of a change as a running feed sends it, marked if it updates the
-// source. The plan is refused where a running feed would stop.
+// Plan returns the plan of a change as a running feed sends it. The plan is refused where
+// a running feed would stop.
 //
 // Cost: nothing is sent.
 func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
@@ -182,14 +177,14 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	return plan
 }
 
-// Rebuild returns the job that plans for all documents, as Scanned: to fill copies before
-// the feed runs, or to repair them. A new stream does the same at its start. Deleted
-// documents aren't seen. Beside a running feed, Rebuild can overwrite newer copies by
-// data that it read before: let plans compare versions, or stop the feed meanwhile.
+// Rebuild returns the job that plans for all documents, as Scanned, to fill or repair
+// copies. It doesn't see deleted documents. Beside a running feed, Rebuild can overwrite
+// newer copies by data that it read before: let plans compare versions, or stop the feed
+// meanwhile.
 //
 // Cost: a query per batch of 500 documents, two to find the end, and the plans' writes;
-// consecutive writes of one kind share a command. A cut leaves some copies old, and one
-// plan perhaps half done. Run Rebuild again.
+// consecutive writes of one kind share a command. After a cut, run Rebuild again: some
+// copies are old, and one plan may be half done.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

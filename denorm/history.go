@@ -10,8 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// HistorySpec names the fields that a document with a history has. The zero value is
-// valid.
+// HistorySpec names the fields of a document with a history. The zero value is valid.
 type HistorySpec struct {
 	Version string // path of the version, an int64; "" means version
 	Revised string // path of a *[Revised], tagged omitempty; "" means revised
@@ -22,13 +21,12 @@ type HistorySpec struct {
 	Personal []string
 
 	// Uncounted are paths that other techniques write without incrementing the version.
-	// No revision records a change of these paths alone. [History.Change] and
-	// [History.Restore] would undo such a change, so they are refused: use [History.Set].
+	// No revision records a change of these paths alone. With Uncounted, [History.Change]
+	// and [History.Restore] are refused: use [History.Set].
 	Uncounted []string
 }
 
-// A Revised says who changed a document, when and why. The caller gives At, By and
-// Reason. History sets the other fields.
+// A Revised says who changed a document, when and why. The caller sets At, By and Reason.
 type Revised struct {
 	At     time.Time     `bson:"at"` // stored to the millisecond
 	By     string        `bson:"by"`
@@ -37,8 +35,7 @@ type Revised struct {
 	Gone   bool          `bson:"gone,omitempty"` // the change deleted the document
 }
 
-// A RevisionID is the _id of a [Revision]. The revisions of a document are one range of
-// _id, in the order of versions.
+// A RevisionID is the _id of a [Revision].
 type RevisionID[K any] struct {
 	ID      K     `bson:"id"`
 	Version int64 `bson:"v"`
@@ -60,21 +57,17 @@ type Difference struct {
 	From, To bson.RawValue
 }
 
-// History keeps every version of a document, with who made it, when and why. The newest
-// version is in the documents' collection, earlier versions (revisions) are in another.
-// Make a History with [NewHistory].
-//
-// A change reads the document and makes two writes:
+// History keeps every version of a document, with who made it, when and why: the newest
+// in the documents' collection, earlier ones (revisions) in another. A change reads the
+// document and makes two writes:
 //
 //	revisions  upsert {_id: {id, v: 3}, doc: the document in version 3}
 //	documents  update {_id: id, version: 3} to version 4
 //
-// A cut between the two leaves a revision that equals the document. The next change uses
-// it. A version never has two revisions. Documents from before the technique have version
-// 0 and began at the zero time.
-//
-// All writers of the documents must increment the version. [model.New] refuses a
-// technique that doesn't, unless HistorySpec.Uncounted names its paths.
+// A cut between the writes leaves a revision that equals the document. The next change
+// uses it. Older documents have version 0 and began at the zero time. All writers must
+// increment the version. [model.New] refuses a technique that doesn't, unless
+// HistorySpec.Uncounted names its paths.
 //
 // op is the operation's token, a fresh bson.NewObjectID(). A retry with the same op does
 // nothing while the operation's revision is kept. An operation that meets another on the
@@ -89,7 +82,7 @@ type Difference struct {
 // # Retention
 //
 // A schema.Expiry by "until" deletes old revisions. "until" is the time of the change
-// that ended the version, or of a later change that was tried at the same time.
+// that ended the version, or of a later change that was tried meanwhile.
 //
 // # Scopes
 //
@@ -99,13 +92,13 @@ type Difference struct {
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns the indexes of the revisions by time, by operation and by subject, and
-// the index of the documents by subject.
+// Indexes returns the indexes of the revisions by time, operation and subject, and of the
+// documents by subject.
 //
 // Checks returns three checks:
 //   - Deletions that began and didn't end. Mending finishes them after a minute.
-//   - Documents with a lower version than one of their revisions, because other code
-//     stored them anew. Mending raises the version.
+//   - Documents with a lower version than a revision, because other code stored them
+//     anew. Mending raises the version.
 //   - Missing revisions between others. No write mends them.
 type History[D, K any] struct {
 	model.Parts
@@ -116,9 +109,9 @@ type History[D, K any] struct {
 }
 
 // NewHistory declares that docs keep their earlier versions in revisions. It panics with
-// a [*model.DeclarationError] if a path doesn't exist or has another type, if docs and
-// revisions are one collection, if only one of Subject and Personal is given, or if a
-// personal field overlaps another, lies inside an array, or contains the subject.
+// a [*model.DeclarationError] if docs and revisions are one collection, if a path of spec
+// doesn't exist or fit, if only one of Subject and Personal is given, or if a personal
+// field overlaps another, lies inside an array, or contains the subject.
 func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
@@ -132,8 +125,8 @@ func NewHistory[D, K any](
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
 // Insert returns the change that stores a new document. Its version must be 0. It gets
-// version 1, or the next version if a document with the _id was deleted before. A stored
-// document with the _id gives a model.ErrTaken.
+// version 1, or the next version after a deletion. A stored document with the _id gives a
+// model.ErrTaken.
 //
 // Cost: two commands, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Change[any] {
@@ -149,8 +142,8 @@ func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID)
 }
 
 // Change returns the change that replaces a document by the result of decide, which must
-// be pure. An error of decide ends the change. The version and the note in the result are
-// ignored. Fields that D doesn't know are lost in the new version.
+// be pure. The result's version and note are ignored. Fields that D doesn't know are
+// lost.
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -169,12 +162,12 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 }
 
 // Delete returns the change that deletes a document and keeps its versions. The last
-// version says who deleted it. A cut leaves a document that is marked as gone. All
-// methods of History treat it as missing. The next operation on it, or the first of
+// version says who deleted it. A cut leaves a document that is marked as gone, which all
+// methods of History treat as missing. The next operation on it, or the first of
 // [History.Checks], deletes it.
 //
-// Cost: five commands, four documents. In a transaction, which stores no mark: two
-// commands, where the server has bulkWrite.
+// Cost: five commands, four documents; two commands in a transaction, where the server
+// has bulkWrite.
 func (x *History[D, K]) Delete(id K, note Revised, op bson.ObjectID) model.Change[any] {
 	return x.h.Delete(id, note.note(), op)
 }
@@ -188,8 +181,8 @@ func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.Objec
 	return x.h.Restore(id, version, note.note(), op)
 }
 
-// AsOf returns the query of a document as it was at a time. It has no result for a time
-// before the document was stored or while it was deleted.
+// AsOf returns the query of a document as it was at a time. It has no result if the
+// document wasn't stored then.
 //
 // Cost: one command, served by _id and the index by time.
 func (x *History[D, K]) AsOf(id K, at time.Time) *model.Aggregate[Revision[D, K]] {
@@ -206,8 +199,8 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 }
 
 // Revisions returns the query of the n newest versions below the version after, newest
-// first, deletions included. after = 0 begins with the newest version. n = 0 returns all
-// versions, which the server groups in memory.
+// first, deletions included. after = 0 begins with the newest version. n = 0 returns all,
+// grouped in the server's memory.
 //
 // Cost: one command, served by _id; n+1 revisions are read.
 func (x *History[D, K]) Revisions(id K, after, n int64) *model.Aggregate[Revision[D, K]] {
@@ -225,8 +218,7 @@ func (x *History[D, K]) Between(id K, from, to time.Time) *model.Aggregate[Revis
 }
 
 // Diff returns the paths at which two documents differ, in the order of the fields of
-// from and then of to. It compares embedded documents by field and arrays whole, and
-// ignores the version and the note.
+// from, then of to. It compares arrays whole, and neither version nor note.
 func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	found, err := x.h.Diff(from, to)
 	for _, d := range found {
@@ -236,22 +228,18 @@ func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 }
 
 // Erase returns the job that removes a subject's personal fields from documents, as a new
-// version, and from all revisions. If the subject is a string, the job empties each
-// Revised.By that equals it.
+// version, and from all revisions. It empties each Revised.By that equals a subject of
+// type string. A concurrent change reads again and doesn't store erased data.
 //
-// A concurrent change reads again and doesn't store erased data. A later change can store
-// new personal data.
-//
-// Cost: two writes per document and one per revision, found by the subject's indexes. For
+// Cost: two writes per document, one per revision, by the subject's indexes. For
 // Revised.By every document and revision is read.
 func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model.Job {
 	return x.h.Erase(subject, note.note(), op)
 }
 
-// Traces returns the checks that find documents and revisions with personal data of a
-// subject. After [History.Erase] they find nothing. A personal field that is missing,
-// null or its type's zero value is no finding.
+// Traces returns the checks that find personal data of a subject. They find nothing after
+// [History.Erase]. Missing, null and zero values aren't findings.
 //
-// Cost: one command each, served by the subject's indexes. For a subject that is a
-// string, every document and revision is read.
+// Cost: one command each, served by the subject's indexes. For a string subject, every
+// document and revision is read.
 func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }

@@ -10,9 +10,8 @@ import (
 
 // InboxSpec says how many tokens an [Inbox] keeps. The zero value is valid.
 type InboxSpec struct {
-	// Keep is how many tokens a document keeps, at about 40 bytes each: more than the
-	// events of one document that can come before an event is repeated for the last time.
-	// 0 means 100, at most 10,000.
+	// Keep is how many tokens a document keeps: more than the events that can come before
+	// an event is repeated for the last time. 0 means 100, at most 10,000.
 	Keep int
 }
 
@@ -24,14 +23,13 @@ type Receipt struct {
 }
 
 // Inbox makes a document handle each event once, although an [Outbox] may deliver the
-// event several times. One write stores the event's effect and its token. Make an Inbox
-// with [NewInbox].
+// event several times. One write stores the event's effect and its token.
 //
 // For an effect on several documents, begin a transaction with [Inbox.Once]. Effects
 // outside of the database, such as a mail, can happen several times.
 //
-// A document keeps its last InboxSpec.Keep tokens. An event that is repeated after so
-// many other events is handled again.
+// An event that is repeated after InboxSpec.Keep other events of the document is handled
+// again.
 //
 // Source: the Idempotent Consumer pattern,
 // https://microservices.io/patterns/communication-style/idempotent-consumer.html.
@@ -51,11 +49,8 @@ func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpe
 }
 
 // Handle returns the write that applies update operators to a document and keeps the
-// event's token. event is any value that BSON stores. A retry with the same event and
-// token changes nothing.
-//
-// The write gives [ErrToken] if the token was used for another event, and
-// model.ErrNotFound if the document doesn't exist.
+// event's token, op. event is any value that BSON stores. A retry changes nothing. A
+// token of another event gives [ErrToken], a missing document model.ErrNotFound.
 //
 // Cost: one command, one document, by _id; up to three reads if nothing matched.
 func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, op bson.ObjectID) model.Write {

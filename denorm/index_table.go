@@ -12,7 +12,7 @@ import (
 // IndexTable finds documents by another field than _id, with a collection of entries:
 // users by city, users by email. Use it where no secondary index can serve: a second key
 // of a sharded collection, a value that is unique across shards or collections, or
-// lookups that copied fields answer alone. Make it with [NewIndexTable].
+// lookups that copied fields answer alone.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   in a unique table
@@ -34,6 +34,9 @@ import (
 //   - After three or more concurrent operations on a document, an entry can be missing.
 //   - Writes that bypass the table don't change its entries.
 //
+// Plans write each entry twice: before and after the document. In a transaction they
+// write it once.
+//
 // Source: "Index Table", users by city (seed 002); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
@@ -43,15 +46,15 @@ import (
 // empty.
 //
 // Checks returns the checks that find
-//   - surplus entries: the document is gone or doesn't have the value. Mending deletes
-//     them. The Age, one minute, must be longer than any plan takes.
+//   - surplus entries, whose document is gone or lacks the value. Mending deletes them.
+//     The Age, one minute, must be longer than any plan takes.
 //   - old copied fields, if there are copies. Mending sets them.
 //   - values without an entry. Mending enters them.
 //   - in a unique table, values whose entry is another document's. No write mends them:
 //     set the value of one of the documents.
 //
 // Cost: see [model.Check]; a look-up by _id per entry or value. Mending writes one entry
-// per finding, by _id, and no document.
+// per finding.
 type IndexTable[D, K any] struct {
 	model.Parts
 
@@ -62,7 +65,7 @@ type IndexTable[D, K any] struct {
 
 // IndexTableSpec says what an [IndexTable] stores. The zero value is valid.
 type IndexTableSpec struct {
-	// Unique makes the value the entry's _id, so that one document can have it.
+	// Unique makes the value the entry's _id, so that only one document can have it.
 	Unique bool
 
 	// Copies are paths of fields that entries copy under doc. A path may be an array, but
@@ -104,11 +107,10 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 }
 
 // NewIndexTable declares that the collection named entries finds docs by their values at
-// path. path may be an array of values.
-//
-// It panics with a [*model.DeclarationError] if path doesn't exist, is within _id or lies
-// inside an array; if entries isn't a valid name or is the name of docs; or if a copied
-// path doesn't exist, lies inside an array, or overlaps another copied path or path.
+// path, which may be an array of values. It panics with a [*model.DeclarationError] if
+// path doesn't exist, is within _id or lies inside an array; if entries isn't a valid
+// name or is the name of docs; or if a copied path doesn't exist, lies inside an array,
+// or overlaps path or another copied path.
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
@@ -119,14 +121,13 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // bson.NewObjectID(). A retry with the same op completes the plan.
 //
 // Another document with the _id, or with the value of a unique table, gives a
-// model.ErrTaken, and the entries are taken back. A retry gives model.ErrTaken too if the
-// document was stored and then changed; its entries are confirmed. The error is the
-// driver's duplicate key error in a caller's transaction, or if the other document is
-// deleted at the same time. In the second case the entries stay.
+// model.ErrTaken, and the plan takes its entries back. A retry also gives model.ErrTaken
+// if another client changed the stored document, but confirms its entries. In a caller's
+// transaction the error is the driver's duplicate key error. The same error, with entries
+// left, is possible if the other document is deleted meanwhile.
 //
-// Cost: three commands, or one without values; the document once, each entry twice, in a
-// transaction once. A cut leaves entries without a document: retry, or see
-// [IndexTable.Checks].
+// Cost: three commands, or one without values. A cut leaves entries without a document:
+// retry, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), op)
 }
@@ -139,15 +140,13 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // The write is guarded by the indexed value and the copied fields as they were read. If
 // one of them changed, the plan gives model.ErrStale; if the document is gone,
 // model.ErrNotFound; if another document has a unique value, a model.ErrTaken. In each
-// case the new entries are taken back. Other fields aren't guarded.
-//
-// A retry may read the document anew. With the same fields and op it completes the first
-// run.
+// case the new entries are taken back. Other fields aren't guarded. A retry may read the
+// document anew: with the same fields and op it completes the first run.
 //
 // Cost: one command if no indexed or copied field is set, two for copied fields, up to
-// four for the indexed field. The document is written once, each entered or removed entry
-// twice, in a transaction once, and with copied fields each other entry once. A cut
-// leaves a surplus entry or old copies: retry, or see [IndexTable.Checks].
+// four for the indexed field. A change of copied fields writes all entries of the
+// document. A cut leaves a surplus entry or old copies: retry, or see
+// [IndexTable.Checks].
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Set(doc, fields, op)
 }
@@ -157,15 +156,14 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 // and [IndexTable.Checks] find them. After a cut, run the plan again. If the document is
 // gone, pass a document with only the _id.
 //
-// Cost: three commands, two without values; the document once, each entry twice, in a
-// transaction once. A cut leaves surplus entries.
+// Cost: three commands, two without values. A cut leaves surplus entries.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 	return indextable.Tables{x.t}.Delete(doc)
 }
 
-// Lookup returns the query of a value's entries, in the order of the documents' ids. An
-// entry's document may not have the value any more, or not yet. Null is refused.
-// model.Project decodes into another type, with the copied fields under doc.
+// Lookup returns the query of a value's entries, surplus entries included, in the order
+// of the documents' ids. Null is refused. model.Project decodes into another type, with
+// the copied fields under doc.
 //
 // Cost: one command, and one per further batch; served by _id.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
@@ -176,7 +174,7 @@ func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 }
 
 // Documents returns the query of the documents with a value, in the order of their ids.
-// The value of each document is tested again, so surplus entries give no result.
+// Surplus entries give no result.
 //
 // Cost: one command, and one per further batch; one entry and one document per result,
 // served by _id.

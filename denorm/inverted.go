@@ -9,8 +9,7 @@ import (
 )
 
 // Inverted finds documents by combinations of several fields' values, and counts them by
-// another field: users of a city who visited one site and not another, by category. Make
-// it with [NewInverted].
+// another field: users of a city who visited one site and not another, by category.
 //
 // Each declared path has an inverted index, value → ids. It is an [IndexTable] in the
 // collection prefix.path. A query intersects, unites and subtracts the ids of its values
@@ -19,9 +18,8 @@ import (
 //
 // # Consistency
 //
-// See [IndexTable]. [Inverted.Documents] and [Inverted.Report] test the documents again
-// and skip surplus entries. [Inverted.IDs], [Inverted.Count] and [Inverted.Values] count
-// them.
+// See [IndexTable]. [Inverted.Documents] and [Inverted.Report] skip surplus entries.
+// [Inverted.IDs], [Inverted.Count] and [Inverted.Values] count them.
 //
 // Source: "Inverted Search – Direct Aggregation", users by category and site (seed 002
 // §10).
@@ -48,37 +46,34 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
 }
 
-// Insert returns the plan that stores a new document with the entries of all paths, as
-// [IndexTable.Insert] does.
+// Insert returns the plan that stores a new document with the entries of all paths: see
+// [IndexTable.Insert].
 //
-// Cost: one command, and two per path with values; the document once, each entry twice,
-// in a transaction once. A cut leaves entries without a document.
+// Cost: one command, and two per path with values.
 func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	return x.cores.Insert(x.docs.Insert(doc), op)
 }
 
 // Set returns the plan that sets fields of a document that the caller read, and updates
-// the entries of all paths, as [IndexTable.Set] does. The values of all paths guard the
+// the entries of all paths: see [IndexTable.Set]. The values of all paths guard the
 // write.
 //
 // Cost: one command, two per path that is set, and one per path that gets or loses
-// values; the document once, each entered or removed entry twice, in a transaction once.
-// A cut leaves a surplus entry.
+// values.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	return x.cores.Set(doc, fields, op)
 }
 
 // Delete returns the plan that deletes a document that the caller read, and then its
-// entries, as [IndexTable.Delete] does.
+// entries: see [IndexTable.Delete].
 //
-// Cost: one command, one per path, and one more per path with values; the document once,
-// each entry twice, in a transaction once.
+// Cost: one command, one per path, and one more per path with values.
 func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }
 
-// Rebuild returns the job that enters the missing values of all paths in one pass, as
-// [IndexTable.Rebuild] does.
+// Rebuild returns the job that enters the missing values of all paths in one pass: see
+// [IndexTable.Rebuild].
 //
 // Cost: per batch of 500 documents one read and one command per path with missing
 // entries; two to find the end.
@@ -86,8 +81,8 @@ func (x *Inverted[D, K]) Rebuild() model.Job {
 	return x.cores.Rebuild("inverted index of " + x.docs.Name())
 }
 
-// Is returns the query of the documents with a value at a declared path, such as for
-// [Inverted.IDs], which refuses a query of null, an array or a regular expression.
+// Is returns the query of the documents with a value at a declared path. A query of null,
+// an array or a regular expression is refused when it is used.
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
@@ -111,7 +106,7 @@ func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 }
 
 // Documents returns the query of the documents that q finds, in the order of their ids.
-// It tests each document again, so surplus entries give no result.
+// Surplus entries give no result.
 //
 // Cost: as [Inverted.IDs], and one document per id, by _id.
 func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
@@ -121,7 +116,7 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 
 // Report returns the query that counts the documents that q finds by their values at
 // path, in the order of values. path is any field. Each distinct element of an array
-// counts; a missing or null value doesn't. Report tests each document again.
+// counts; a missing or null value and surplus entries don't.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
@@ -144,8 +139,8 @@ type InvertedID[K any] struct {
 }
 
 // An InvertedQuery says which documents to find. [Inverted.Is] begins a query; And, Or
-// and Minus combine queries of one Inverted. A query never changes, so it can be used
-// again. The zero InvertedQuery is refused.
+// and Minus combine queries of one Inverted. A query is immutable. The zero InvertedQuery
+// is refused.
 type InvertedQuery struct{ q inverted.Query }
 
 // And returns the query of the documents that q and all others find.

@@ -19,8 +19,8 @@ type Part struct {
 }
 
 // Normalized divides documents into rows of several collections, on the server: orders
-// with customer and items become orders, customers and items. Use it for readers that
-// need flat collections. Make it with [NewNormalized].
+// with customer and items become orders, customers and items, for readers that need flat
+// documents.
 //
 //	main row    the document, with a key or an array's length in place of each part
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
@@ -39,15 +39,15 @@ type Part struct {
 //
 // Checks returns, for each part and for the main rows,
 //   - a check of missing or different rows. Mending writes them.
-//   - a check of rows of no document. Mending deletes them. The next [Normalized.Plan]
-//     stores a row again that became right meanwhile.
+//   - a check of rows of no document. Mending deletes them, even rows that became right
+//     meanwhile. The next [Normalized.Plan] stores them again.
 //
 // For each keyed part it also returns a check of keys with contradicting documents. No
 // write mends them.
 //
-// Cost: see [model.Check]. Look-ups are by _id, but by the key for documents of a keyed
-// part: without your own index on it, the server reads all documents per key. Mending
-// writes one row per finding.
+// Cost: see [model.Check]. Look-ups are by _id, but by the key for a keyed part: without
+// your own index on the key, the server reads all documents per key. Mending writes one
+// row per finding.
 type Normalized[D, K any] struct {
 	model.Parts
 
@@ -71,8 +71,8 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ..
 }
 
 // Plan returns the plan that writes or replaces the rows of the documents that match
-// filter; nil means all. The server does it by $merge. The rows of parts come first, so a
-// cut leaves no main row without them. The plan can be run again.
+// filter; nil means all. The server uses $merge. The rows of parts come first, so a cut
+// leaves no main row without them. The plan can be run again.
 //
 // Cost: one command per collection; each command reads the documents and writes their
 // rows.

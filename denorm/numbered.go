@@ -20,20 +20,19 @@ type NumberedSpec struct {
 	// is refused.
 	Fields []string
 
-	// Separator comes between a field's name and its position. It has no digits, dots or
+	// Separator comes between a field's name and its position, without digits, dots or
 	// dollar signs. "" means "_".
 	Separator string
 
-	// Key is the field, one of Fields, that identifies an element in its list, or the
-	// list's name for plain values. With a Key, a repeated append adds nothing. Without a
-	// Key, a repeated append may add the element twice.
+	// Key is the one of Fields that identifies an element in its list, or the list's name
+	// for plain values. With a Key, a repeated append adds nothing.
 	Key string
 }
 
 // Numbered stores a list of small documents flat, in numbered fields: skill_1, level_1,
 // skill_2, level_2. Use it for a store or a search index without nested documents, or to
-// query several fields of one element by ranges. Otherwise nested elements with
-// $elemMatch and one multikey index are simpler. Make it with [NewNumbered].
+// query several fields of an element by ranges. Otherwise $elemMatch and one multikey
+// index are simpler.
 //
 // The type D has the nested list. The stored document has a count in its place:
 //
@@ -51,13 +50,13 @@ type NumberedSpec struct {
 // Indexes returns an index per position, on Fields in order.
 //
 // Checks returns two checks, for positions up to Max:
-//   - The count differs from the numbered fields, or is missing. Mending sets it to the
+//   - Counts that differ from the numbered fields, or are missing. Mending sets the
 //     highest position with a field. A gap becomes an element without fields, or a null
 //     value.
-//   - The list is nested, or its count is above Max. No write mends it: use
+//   - Lists that are nested or count above Max. No write mends them: use
 //     [Numbered.Convert], or a larger Max.
 //
-// Cost: see [model.Check]; mending writes one document per finding, by _id.
+// Cost: see [model.Check]; mending writes one document per finding.
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -67,16 +66,16 @@ type Numbered[D, K any] struct {
 
 // NewNumbered declares that the list at path is stored as numbered fields. It panics with
 // a [*model.DeclarationError] if path isn't a top-level array, if Fields name an array or
-// a field that elements don't have, if Max, Separator or Key is invalid, or if the
-// documents have a field with the name of a numbered field.
+// an unknown field, if Max, Separator or Key is invalid, or if the documents have a field
+// with the name of a numbered field.
 func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
 }
 
 // Flatten returns the stored form of a document. A [*model.ValueError] reports a list
-// longer than Max, an element with an undeclared field or an array, or a field with the
-// name of a numbered field.
+// over Max, an element with an undeclared field or an array, or a field that is named
+// like a numbered field.
 func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.n.Docs, doc)
 	if err != nil {
@@ -85,8 +84,8 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.n.Flatten(raw)
 }
 
-// Back returns the document of a stored form. A [*model.ValueError] reports a wrong
-// count: see [Numbered.Checks]. A nested document is decoded as it is.
+// Back returns the document of a stored form, or of a nested one. A [*model.ValueError]
+// reports a wrong count: see [Numbered.Checks].
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.Back(flat)
 	if err != nil {
@@ -124,9 +123,8 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 }
 
 // AppendAt returns the write that adds an element to a list of n elements. It gives
-// model.ErrStale if the list has another length, model.ErrNotFound if the document
-// doesn't exist, and model.ErrFull if n is Max. With a Key, an element that the list has
-// already is reported as Already, and nothing is written.
+// model.ErrStale if the list has another length, model.ErrNotFound for a missing
+// document, and model.ErrFull if n is Max. With a Key, an existing element adds nothing.
 //
 // Cost: one command, one document, by _id; up to two reads if nothing matched.
 func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
@@ -142,8 +140,8 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 // gives model.ErrFull if the list has Max elements, and model.ErrNotFound for a missing
 // document. A count that isn't a number up to Max is refused.
 //
-// With a Key, an element that the list has already adds nothing. Without a Key, look for
-// the element before you repeat an append with an unknown outcome.
+// With a Key, an existing element adds nothing. Without a Key, a retry can add the
+// element twice: look for it first.
 //
 // Cost: two commands per attempt and one document, by _id. If the element exists, two
 // reads, the second one safe from rollbacks.
@@ -152,20 +150,19 @@ func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 	return x.n.Append(f.Filter, element, f.Err)
 }
 
-// Equal returns the query of the documents with an element whose fields equal these
-// values, all in one element. Values are never operators. Null also matches a missing
-// field of an existing element.
+// Equal returns the query of the documents with an element that has all these values.
+// Values are never operators. Null also matches a missing field of an existing element.
 //
-// Cost: one command with an $or over Max positions, each served by its index. The query
-// names the first index. Without a condition on the first of Fields no index serves.
+// Cost: one command with an $or over Max positions, each served by its index. Without a
+// condition on the first of Fields no index serves.
 func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 	filter, err := x.n.Equal(fields)
 	return x.find(filter, x.n.Serves(fields), err)
 }
 
 // Match returns the query of the documents with an element that matches all conditions:
-// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. The operators must be the caller's own.
-// Pass values of users to [Numbered.Equal], or as operands.
+// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Take operators only from code. Pass values
+// of users to [Numbered.Equal], or as operands.
 //
 // Cost: as [Numbered.Equal].
 func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {
@@ -177,8 +174,8 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the query that nests the results of another query on the server: of
-// [Numbered.Equal], [Numbered.Match] or any query of the flat collection. It keeps the
+// Documents returns the query that nests the results of [Numbered.Equal],
+// [Numbered.Match] or another query of the flat collection, on the server. It keeps the
 // filter, sort, skip, limit and options, but no projection.
 //
 // Cost: one command, and one per further batch; served as query.
@@ -202,10 +199,9 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 // run again.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
-// Restore returns the write that nests all flat documents again, on the server: the
-// reverse of [Numbered.Convert]. It leaves documents that [Numbered.Checks] finds. It can
-// be run again.
+// Restore returns the write that nests all flat documents again, on the server. It leaves
+// documents that [Numbered.Checks] finds. It can be run again.
 //
-// Cost: one command that reads every document and writes the flat ones. A cut leaves some
-// flat.
+// Cost: one command that reads every document and writes the flat documents. A cut leaves
+// some flat.
 func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

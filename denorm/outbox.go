@@ -16,9 +16,9 @@ type OutboxSpec struct {
 	Max      int // how many events one document may have waiting; 0 means 100, at most 10,000
 	MaxBytes int // the BSON size of one event at most; 0 means 64 KiB, at most 15 MiB
 
-	// Create lets [Outbox.Publish] create a missing document, with its _id and its events
-	// alone: for an outbox in a collection of its own, whose documents are the keys that
-	// order events.
+	// Create lets [Outbox.Publish] create a missing document, with only its _id and its
+	// events: for an outbox in a collection of its own, with one document per key of
+	// ordered events.
 	Create bool
 }
 
@@ -30,7 +30,7 @@ type Outgoing[E any] struct {
 	Fence  int64              `bson:"fence,omitempty"`  // of the runner that wrote last
 }
 
-// An OutgoingEvent is an event that waits.
+// An OutgoingEvent is a waiting event.
 type OutgoingEvent[E any] struct {
 	ID       bson.ObjectID `bson:"id"` // the token that it was published with
 	At       time.Time     `bson:"at"`
@@ -46,8 +46,8 @@ type Delivery[K, E any] struct {
 
 	Key K // the _id of the event's document; events of one key are in order
 
-	// Fence grows when another runner takes over. A receiver that remembers the greatest
-	// fence of a key can refuse late deliveries of a runner that was taken for dead.
+	// Fence grows when another runner takes over. A receiver that remembers a key's
+	// greatest fence can refuse late deliveries of a lost runner.
 	Fence int64
 }
 
@@ -60,38 +60,31 @@ type OutboxDepth struct {
 	Oldest    time.Time `bson:"oldest"` // when the oldest waiting event was published; zero without one
 }
 
-// Outbox stores an event in the document whose change it reports, by the same write. A
-// [Relay] then delivers the event. So each change that happened, and no other, sends its
-// event, without a transaction across the database and the message broker. Make it with
-// [NewOutbox].
-//
-// There are two ways to store an event:
-//   - In the changed document: merge the change and [Outbox.Publish] into one write with
-//     [model.Merge], or set the field of a new document to [Outbox.Outgoing].
+// Outbox stores an event together with the change that it reports, and a [Relay] delivers
+// it. No event is lost or sent without its change, although there is no transaction
+// across the database and the message broker. There are two ways to store an event:
+//   - In the changed document, by one write: [model.Merge] the change and
+//     [Outbox.Publish], or store [Outbox.Outgoing] in a new document.
 //   - In a collection of its own (OutboxSpec.Create), for changes of many documents and
 //     for deletions: run Publish and the change in one transaction ([model.MergePlans],
 //     [model.InTx]).
 //
-// A relay delivers an event at least once. If its runner dies after a delivery, another
-// runner delivers the event again, with the same token (OutgoingEvent.ID): see [Inbox].
-// Events of one document are delivered in the order of publishing. An event that fails
-// delays the next events until it succeeds or is parked. Events of different documents
-// have no order.
+// Each event is delivered at least once, with the same token (OutgoingEvent.ID): see
+// [Inbox]. Events of one document are delivered in order. A failing event delays the next
+// events until it succeeds or is parked.
 //
 // A retry of Publish with the same token does nothing while the event waits, but
 // publishes it again after the delivery. To exclude this, merge Publish with a write that
 // remembers its token longer, such as embed.Versioned.Guarded with Tokens.
 //
-// A deleted document takes its events along. Run relays on a database without
-// [model.Scope].Delete, which would hide events. Other writers must not replace whole
-// documents: name the path in embed.VersionedSpec.Uncounted, so that they keep the
-// outbox.
+// A deleted document takes its events along. A [model.Scope] with Delete hides events
+// from relays. Other writers must not replace whole documents: name the path in
+// embed.VersionedSpec.Uncounted.
 //
 // Source: the Transactional Outbox pattern,
 // https://microservices.io/patterns/data/transactional-outbox.html.
 //
 // Indexes returns two partial indexes, of documents with waiting and with parked events.
-// They are almost empty.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -112,12 +105,9 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 // Publish returns the write that adds an event to a document. op is the event's token: a
 // fresh bson.NewObjectID(), or the token of the reported operation.
 //
-// The write gives
-//   - model.ErrNotFound if the document is missing, without OutboxSpec.Create
-//   - a model.ErrFull if OutboxSpec.Max events wait in the document
-//   - [ErrToken] if another event in the document has the token
-//
-// An event over OutboxSpec.MaxBytes is refused.
+// The write gives model.ErrNotFound if the document is missing, without
+// OutboxSpec.Create; a model.ErrFull if OutboxSpec.Max events wait; and [ErrToken] if
+// another event there has the token. An event over OutboxSpec.MaxBytes is refused.
 //
 // Cost: one command, one document, by _id; nothing if merged with another write.
 func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID) model.Write {
@@ -133,8 +123,8 @@ func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID
 	return out, err
 }
 
-// Depth returns the query of how many events wait. It has one result, or no result if
-// nothing waits or is parked. The lag is the time since Oldest.
+// Depth returns the query of how many events wait. It has no result if no event waits or
+// is parked.
 //
 // Cost: one command, served by the partial indexes; it reads each document with events.
 func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
@@ -149,13 +139,12 @@ func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 }
 
 // Retry returns the write that lets a document's parked events wait again, after its
-// waiting events, as if they had never failed. Without parked events it changes nothing.
+// waiting events, with no attempts counted.
 //
 // Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 
-// Drop returns the write that deletes a parked event by its token. It changes nothing if
-// the event isn't parked.
+// Drop returns the write that deletes a parked event by its token.
 //
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, op bson.ObjectID) model.Write { return x.o.Drop(id, op) }
@@ -181,9 +170,9 @@ type Relay struct{ r outbox.Relay }
 // Relay returns the relay that passes each event to hand. Runners of the same name divide
 // the documents among them.
 //
-// One goroutine per part of a runner calls hand, with one event of a document at a time,
-// in order. An error counts as an attempt. After RelaySpec.Attempts the event is parked,
-// and the document's next event follows. The context ends with the runner's lease.
+// One goroutine per part calls hand, with one event of a document at a time, in order.
+// After RelaySpec.Attempts errors the event is parked, and the document's next event
+// follows. The context ends with the runner's lease.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if hand == nil {
@@ -204,16 +193,15 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 }
 
 // Run delivers events until the context ends, and returns the context's error. With
-// RelaySpec.Once it returns nil when nothing is due. Run tries again after other errors
-// of the database, except with Once.
+// RelaySpec.Once it returns nil when nothing is due. After an error of the database Run
+// tries again, except with Once.
 //
 // Runners divide the documents by leases on parts. A new runner gets its share within a
-// third of RelaySpec.For. The parts of a dead runner are taken over For after its last
-// sign of life. The runners' clocks must agree to a part of For. The event that a runner
-// was delivering when it was taken for dead can be delivered twice at the same time, with
-// different fences. The runner's later writes are refused.
+// third of RelaySpec.For. Other runners take over a dead runner's parts after For. The
+// runners' clocks must differ by much less than For. If a slow runner is taken for dead,
+// an event can be delivered twice at the same time, with different fences.
 //
 // Cost: one read per 100 documents with events, and per part and Poll without events; one
-// write per document with delivered events, and one per failure; for the leases about
-// three commands and one per part, each third of For.
+// write per document with delivered events, and per failure; for leases about three
+// commands and one per part, each third of For.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

@@ -31,41 +31,38 @@ type OutlierCount struct {
 	Pages    int64 `bson:"pages"` // overflow documents
 }
 
-// Outlier keeps an owner's elements in an array of the owner, and moves on to overflow
-// documents for the few owners with too many elements: the customers who bought a
-// bestseller. An owner without the flag has all its elements in the array. The overflow
-// is a [Bucket] in its own collection, with the owner's _id as key. Make an Outlier with
-// [NewOutlier].
-//
-// Once the flag is set, the array takes no more elements, even after a removal. So the
-// array and then the overflow, in the order of pages, is the order of appending.
+// Outlier keeps an owner's elements in an array of the owner. The few owners with too
+// many elements have the rest in overflow documents: the customers who bought a
+// bestseller. An owner without the flag has all elements in the array. The overflow is a
+// [Bucket], with the owner's _id as key. Once the flag is set, the array takes no more
+// elements, so elements stay in the order of appending. Key means the Key of the Bucket's
+// spec.
 //
 // # Consistency
 //
 // The flag is set before the first overflow document is written, so a reader who sees no
-// flag misses nothing. A cut in between leaves a flag without overflow, which is read as
-// an empty overflow. With a Key in the Bucket's spec, appends never store an element in
-// both places, as long as nobody unsets the flag.
+// flag misses nothing. A cut in between leaves a flag without overflow, which is
+// harmless. With a Key, appends never store an element in both places, as long as nobody
+// unsets the flag.
 //
 // Source: the Outlier pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
 //
 // Indexes returns the partial index of the owners with the flag, and the index of
-// overflow by owner, which is the Bucket's if it has a Key.
+// overflow by owner, with a Key the Bucket's own.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
 //   - Overflow without the flag, which readers miss. Mending sets the flag. Overflow of a
-//     Split that was cut is deleted, if there is a Key and the array still has all of its
-//     elements, and otherwise left. If other code shortened the array after the cut, an
-//     owner that gets its flag can have an element in both places.
+//     Split that was cut is deleted instead, if there is a Key and the array has all its
+//     elements. If other code shortened the array after the cut, an element can be in
+//     both places.
 //   - Arrays over Max. No write mends them: use [Outlier.Split], or with the flag
 //     [Outlier.Settle].
 //   - Overflow without an owner. Mending deletes it, unless it changed meanwhile.
 //
-// Cost: see [model.Check]. The first two checks read every owner, and overflow without
-// the flag by its index; without this index the server reads all overflow per owner. The
-// third reads all overflow, and owners by _id. Mending writes one document per finding,
-// by _id.
+// Cost: see [model.Check]. The first two checks look up overflow by its index; without
+// this index the server reads all overflow per owner. The third looks up owners by _id.
+// Mending writes one document per finding.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -78,10 +75,10 @@ type Outlier[D, K, E any] struct {
 // overflow the others. Give [model.New] the Outlier without its Bucket.
 //
 // It panics with a [*model.DeclarationError] if
-//   - a path doesn't exist
-//   - the array lies inside another array, can be stored as null, or has other elements
-//     than overflow
-//   - Flag isn't a bool or overlaps the array, or Max or MaxBytes is out of range
+//   - a path doesn't exist, Flag isn't a bool outside the array, or a bound is out of
+//     range
+//   - the array lies in an array, can be stored as null, or has other elements than
+//     overflow
 //   - overflow has a Period or the collection of the owners
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
 	if overflow == nil {
@@ -95,24 +92,22 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 
 // Append returns the change that adds an element to the owner's array, or to the overflow
 // if the array is full. After a concurrent write it reads again, up to 100 times; set
-// Attempts for another bound. With a Key in the Bucket's spec, an element that exists
-// adds nothing. A missing owner gives model.ErrNotFound, an array and overflow that don't
-// go together [ErrUnsound].
+// Attempts for another bound. With a Key, an element that exists adds nothing. A missing
+// owner gives model.ErrNotFound, an array that doesn't fit its overflow [ErrUnsound].
 //
-// Cost: two commands while the array has room, three with overflow, four with a Key too.
-// One more sets the flag, and one more closes a full overflow document for MaxBytes. If
-// the element exists, the reads are sent twice, the second time safe from rollbacks.
+// Cost: two commands while the array has room, three with overflow, four with overflow
+// and a Key; one more to set the flag, and one to close an overflow document for
+// MaxBytes. If the element exists, the reads are sent twice, the second time safe from
+// rollbacks.
 //
 // Consistency: reads ask the primary. A cut leaves at most a flag without overflow, or a
-// closed overflow document. Without a Key, look for the element before you run the change
-// again.
+// closed overflow document. Without a Key, look for the element before a retry.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 	return x.o.Append(owner, element)
 }
 
 // Remove returns the change that removes an element by its key from the array or the
-// overflow, and updates the counts there. A full overflow document stays closed. A
-// missing element isn't an error. Remove needs a Bucket with a Key. Errors are those of
+// overflow. A missing element isn't an error. Remove needs a Key. Errors are those of
 // [Outlier.Append].
 //
 // Cost: one to three reads, and one write of one document.
@@ -139,7 +134,7 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 }
 
 // Holding returns the query of an owner's element by its key, from the array or the
-// overflow. It needs a Bucket with a Key.
+// overflow. It needs a Key.
 //
 // Cost: one command, by _id and by the Bucket's index.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
@@ -156,36 +151,33 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 }
 
 // Count returns the query that counts an owner's elements, by the counts in the overflow
-// documents ([Bucket.Checks] checks them). For a missing owner, One returns
-// model.ErrNotFound.
+// documents ([Bucket.Checks]). For a missing owner, One returns model.ErrNotFound.
 //
-// Cost: one command, by _id in each collection; it reads all overflow documents of the
-// owner.
+// Cost: one command, by _id in each collection; it reads all overflow of the owner.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	pipeline, err := x.o.Count(owner)
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
 }
 
-// Split returns the job that moves elements over Max of arrays without the flag into
-// overflow documents, and sets the flag: to introduce the technique, or after other code
-// pushed too many. An element without the Bucket's Key, or that the Bucket refuses, stops
-// the job with a [*model.ValueError].
+// Split returns the job that moves the elements over Max of owners without the flag into
+// overflow documents. An element that the Bucket refuses, such as one without its Key,
+// stops the job with a [*model.ValueError].
 //
 // The job writes the overflow documents first. Then one write shortens the array and sets
 // the flag, if the array's end is as it was read. After a concurrent push the job reads
-// again. Several of these jobs may run. Other code shouldn't remove elements meanwhile:
-// the job could end with model.ErrStale. [Outlier.Checks] then finds what is left.
+// again. Several of these jobs may run. If other code removes elements meanwhile, the job
+// can end with model.ErrStale: see [Outlier.Checks].
 //
-// Cost: a scan of the owners, in batches of 10 with too many elements; per such owner a
-// command for each overflow document and one for the owner. A cut leaves overflow
-// documents that nobody reads. The next run completes them.
+// Cost: a scan of the owners, in batches of 10 with too many elements; per such owner one
+// command, and one per overflow document. A cut leaves overflow documents that nobody
+// reads. The next run completes them.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job that moves elements over Max of arrays with the flag to the end
-// of the overflow, after other code pushed them. It needs a Bucket with a Key. An element
-// that exists twice, with different fields, stops the job with a [*model.ValueError].
+// Settle returns the job that moves the elements over Max of owners with the flag to the
+// end of the overflow, after other code pushed them. It needs a Key. An element that
+// exists twice, with different fields, stops the job with a [*model.ValueError].
 //
 // The job writes the overflow documents first, and then shortens the array if its end is
 // as it was read. Between these writes readers see the elements twice. After a concurrent
