@@ -31,10 +31,10 @@ import (
 // # Consistency
 //
 // [model.StreamProgress] reports how late the copies are. An update's document is read
-// after the change and may be newer. If a feed runs twice, the later run takes over.
-// [model.Stream.Run] names the cases in which an old write still arrives late. To exclude
-// them, let plans compare a version of the document, or the change's Token. Polling and
-// scanning don't see deletions.
+// after the change and may be newer. Polling and scanning don't see deletions. If a feed
+// runs twice, the later run takes over. In rare cases ([model.Stream.Run]) an old write
+// still arrives late: to exclude them, let plans compare a version of the document, or
+// the change's Token.
 //
 // Source: "change feed" (seed 003), orders that are normalized into customers, orders and
 // items; change streams, https://www.mongodb.com/docs/manual/changeStreams/.
@@ -68,9 +68,8 @@ type FeedSpec struct {
 	Since string
 
 	// Overlap is how far each poll goes back and plans again, if Since is a time or an
-	// ObjectID. Without it, the feed misses a smaller value that arrives late (from
-	// another clock or a slow write) until its document is written again or
-	// [Feed.Rebuild] runs.
+	// ObjectID. With 0, the feed misses a smaller value that arrives late, from another
+	// clock or a slow write, until its document is written again or [Feed.Rebuild] runs.
 	Overlap time.Duration
 }
 
@@ -80,8 +79,8 @@ type FeedChange[D, K any] struct {
 	ID   K
 	Doc  *D // nil for a deletion, and for an update in a Bare feed
 
-	Updated   bson.Raw  // of an update: the fields that were set, by dotted path
-	Removed   []string  // of an update: the fields that were removed
+	Updated   bson.Raw  // of an update: set fields, by dotted path
+	Removed   []string  // of an update: removed fields
 	Truncated bson.Raw  // of an update: an array of {field, newSize}
 	Token     string    // the same whenever the change comes again; "" if Scanned
 	Time      time.Time // of the change; zero if Scanned
@@ -94,7 +93,7 @@ type FeedChange[D, K any] struct {
 //   - a plan for sample isn't repeatable, has bad input, or writes to the source other
 //     than by updates with a Mark; a running feed stops before such a plan
 //   - all plans for sample are empty, or sample has no _id
-//   - Mark or Since isn't a fitting field
+//   - Mark isn't a string field, or Since isn't a growing field
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
@@ -178,13 +177,12 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 }
 
 // Rebuild returns the job that plans for all documents, as Scanned, to fill or repair
-// copies. It doesn't see deleted documents. Beside a running feed, Rebuild can overwrite
-// newer copies by data that it read before: let plans compare versions, or stop the feed
-// meanwhile.
+// copies. It doesn't see deleted documents. Beside a running feed, it can overwrite newer
+// copies: let plans compare versions, or stop the feed meanwhile.
 //
 // Cost: a query per batch of 500 documents, two to find the end, and the plans' writes;
-// consecutive writes of one kind share a command. After a cut, run Rebuild again: some
-// copies are old, and one plan may be half done.
+// consecutive writes of one kind share a command. A cut leaves some copies old, and one
+// plan perhaps half done: run it again.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

@@ -65,13 +65,13 @@ type Difference struct {
 //	documents  update {_id: id, version: 3} to version 4
 //
 // A cut between the writes leaves a revision that equals the document. The next change
-// uses it. Older documents have version 0 and began at the zero time. All writers must
-// increment the version. [model.New] refuses a technique that doesn't, unless
+// uses it. Documents from before have version 0 and began at the zero time. All writers
+// must increment the version. [model.New] refuses a technique that doesn't, unless
 // HistorySpec.Uncounted names its paths.
 //
 // op is the operation's token, a fresh bson.NewObjectID(). A retry with the same op does
 // nothing while the operation's revision is kept. An operation that meets another on the
-// same document reads again, up to 100 times.
+// same document retries, up to 100 times.
 //
 // # Errors
 //
@@ -82,7 +82,7 @@ type Difference struct {
 // # Retention
 //
 // A schema.Expiry by "until" deletes old revisions. "until" is the time of the change
-// that ended the version, or of a later change that was tried meanwhile.
+// that ended the version, or of a later, concurrent attempt.
 //
 // # Scopes
 //
@@ -109,9 +109,9 @@ type History[D, K any] struct {
 }
 
 // NewHistory declares that docs keep their earlier versions in revisions. It panics with
-// a [*model.DeclarationError] if docs and revisions are one collection, if a path of spec
-// doesn't exist or fit, if only one of Subject and Personal is given, or if a personal
-// field overlaps another, lies inside an array, or contains the subject.
+// a [*model.DeclarationError] if both are one collection, if a path of spec doesn't exist
+// or fit, if only one of Subject and Personal is given, or if a personal field overlaps
+// another, lies inside an array, or contains the subject.
 func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
@@ -124,9 +124,8 @@ func NewHistory[D, K any](
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
-// Insert returns the change that stores a new document. Its version must be 0. It gets
-// version 1, or the next version after a deletion. A stored document with the _id gives a
-// model.ErrTaken.
+// Insert returns the change that stores a new document. doc's version must be 0. It gets
+// version 1, or the next after a deletion. A stored document gives a model.ErrTaken.
 //
 // Cost: two commands, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Change[any] {
@@ -162,9 +161,8 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 }
 
 // Delete returns the change that deletes a document and keeps its versions. The last
-// version says who deleted it. A cut leaves a document that is marked as gone, which all
-// methods of History treat as missing. The next operation on it, or the first of
-// [History.Checks], deletes it.
+// version says who deleted it. A cut leaves a document that is marked as gone and counts
+// as missing. The next operation on it, or the first of [History.Checks], deletes it.
 //
 // Cost: five commands, four documents; two commands in a transaction, where the server
 // has bulkWrite.
@@ -184,7 +182,7 @@ func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.Objec
 // AsOf returns the query of a document as it was at a time. It has no result if the
 // document wasn't stored then.
 //
-// Cost: one command, served by _id and the index by time.
+// Cost: one command, by _id and the index by time.
 func (x *History[D, K]) AsOf(id K, at time.Time) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.AsOf(id, at)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
@@ -192,7 +190,7 @@ func (x *History[D, K]) AsOf(id K, at time.Time) *model.Aggregate[Revision[D, K]
 
 // Version returns the query of one version of a document, the newest included.
 //
-// Cost: one command, served by _id.
+// Cost: one command, by _id.
 func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.Version(id, version)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
@@ -202,23 +200,23 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 // first, deletions included. after = 0 begins with the newest version. n = 0 returns all,
 // grouped in the server's memory.
 //
-// Cost: one command, served by _id; n+1 revisions are read.
+// Cost: one command, by _id; n+1 revisions are read.
 func (x *History[D, K]) Revisions(id K, after, n int64) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.Revisions(id, after, n)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Between returns the query of the versions that began at from or later and before to,
-// newest first. [History.AsOf] finds the version that was current at from.
+// Between returns the query of the versions that began at from or later, but before to,
+// newest first.
 //
-// Cost: one command, served by _id and the index by time.
+// Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, from, to time.Time) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.Between(id, from, to)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Diff returns the paths at which two documents differ, in the order of the fields of
-// from, then of to. It compares arrays whole, and neither version nor note.
+// from, then of to. It compares arrays as a whole and skips the version and the note.
 func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	found, err := x.h.Diff(from, to)
 	for _, d := range found {
@@ -240,6 +238,6 @@ func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model
 // Traces returns the checks that find personal data of a subject. They find nothing after
 // [History.Erase]. Missing, null and zero values aren't findings.
 //
-// Cost: one command each, served by the subject's indexes. For a string subject, every
-// document and revision is read.
+// Cost: one command each, by the subject's indexes. For a string subject, every document
+// and revision is read.
 func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }

@@ -15,8 +15,7 @@ type InboxSpec struct {
 	Keep int
 }
 
-// A Receipt is the token of an event that a document has handled, with a digest of the
-// event.
+// A Receipt is the token of a handled event, with a digest of the event.
 type Receipt struct {
 	Token bson.ObjectID `bson:"t"`
 	Sum   int64         `bson:"sum"`
@@ -26,7 +25,7 @@ type Receipt struct {
 // event several times. One write stores the event's effect and its token.
 //
 // For an effect on several documents, begin a transaction with [Inbox.Once]. Effects
-// outside of the database, such as a mail, can happen several times.
+// outside the database, such as a mail, can happen several times.
 //
 // An event that is repeated after InboxSpec.Keep other events of the document is handled
 // again.
@@ -41,8 +40,8 @@ type Inbox[D, K any] struct {
 }
 
 // NewInbox declares that documents keep tokens in an array of [Receipt] at path. It
-// panics with a [*model.DeclarationError] if there is no such array, it lies in another
-// array, or its nil slice is stored as null.
+// panics with a [*model.DeclarationError] if there is no such array, it lies in an array,
+// or its nil slice is stored as null.
 func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpec) *Inbox[D, K] {
 	in := inbox.Declare(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
 	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.Footprints), docs, in}
@@ -69,7 +68,7 @@ func (x *Inbox[D, K]) Once(id K, event any, op bson.ObjectID) model.Write {
 
 // Insert returns the write that stores a new document as the event's effect, with the
 // event's token. A retry changes nothing. Another document with the _id gives a
-// model.ErrTaken, and a token that was used for another event [ErrToken].
+// model.ErrTaken, a token of another event [ErrToken].
 //
 // Cost: one command, one document.
 func (x *Inbox[D, K]) Insert(doc D, event any, op bson.ObjectID) model.Write {

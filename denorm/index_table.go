@@ -10,8 +10,8 @@ import (
 )
 
 // IndexTable finds documents by another field than _id, with a collection of entries:
-// users by city, users by email. Use it where no secondary index can serve: a second key
-// of a sharded collection, a value that is unique across shards or collections, or
+// users by city, users by email. Use it where no secondary index can serve: for another
+// key of a sharded collection, values that are unique across shards or collections, or
 // lookups that copied fields answer alone.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
@@ -24,11 +24,9 @@ import (
 //
 // A value is entered before its document is written, and removed after the document is
 // written without it. A cut leaves at most a surplus entry, which [IndexTable.Documents]
-// skips.
-//
-// An entry lists the operations that claim it (ops), and whether one of them confirmed
-// that the document has the value (sure). So two operations on one document don't remove
-// each other's entries. [IndexTable.Checks] find and repair what remains:
+// skips. An entry lists the operations that claim it (ops) and whether one of them
+// confirmed it (sure), so that operations on one document don't remove each other's
+// entries. [IndexTable.Checks] find and repair what remains:
 //   - After a deletion and a concurrent change of the value, an entry can stay.
 //   - After two concurrent changes of copied fields, the older copy can stay.
 //   - After three or more concurrent operations on a document, an entry can be missing.
@@ -42,8 +40,7 @@ import (
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
 //
-// Indexes returns the partial index of unconfirmed entries by document. It is almost
-// empty.
+// Indexes returns the partial index of unconfirmed entries by document.
 //
 // Checks returns the checks that find
 //   - surplus entries, whose document is gone or lacks the value. Mending deletes them.
@@ -69,7 +66,7 @@ type IndexTableSpec struct {
 	Unique bool
 
 	// Copies are paths of fields that entries copy under doc. A path may be an array, but
-	// may not lie in one.
+	// not lie in one.
 	Copies []string
 }
 
@@ -108,9 +105,8 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 
 // NewIndexTable declares that the collection named entries finds docs by their values at
 // path, which may be an array of values. It panics with a [*model.DeclarationError] if
-// path doesn't exist, is within _id or lies inside an array; if entries isn't a valid
-// name or is the name of docs; or if a copied path doesn't exist, lies inside an array,
-// or overlaps path or another copied path.
+// path or a copied path doesn't exist, is within _id or lies inside an array, if such
+// paths overlap, or if entries isn't a valid name or is the name of docs.
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
@@ -123,8 +119,8 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // Another document with the _id, or with the value of a unique table, gives a
 // model.ErrTaken, and the plan takes its entries back. A retry also gives model.ErrTaken
 // if another client changed the stored document, but confirms its entries. In a caller's
-// transaction the error is the driver's duplicate key error. The same error, with entries
-// left, is possible if the other document is deleted meanwhile.
+// transaction, or if the other document is deleted meanwhile, the error is the driver's
+// duplicate key error.
 //
 // Cost: three commands, or one without values. A cut leaves entries without a document:
 // retry, or see [IndexTable.Checks].
@@ -152,11 +148,11 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 }
 
 // Delete returns the plan that deletes a document that the caller read, and then its
-// entries. The document is deleted even if it changed. Entries of newer values then stay,
-// and [IndexTable.Checks] find them. After a cut, run the plan again. If the document is
-// gone, pass a document with only the _id.
+// entries. If the document changed, it is deleted too, and entries of newer values stay:
+// see [IndexTable.Checks]. A cut leaves surplus entries: retry, with a document of only
+// the _id if the document is gone.
 //
-// Cost: three commands, two without values. A cut leaves surplus entries.
+// Cost: three commands, two without values.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 	return indextable.Tables{x.t}.Delete(doc)
 }
@@ -165,7 +161,7 @@ func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 // of the documents' ids. Null is refused. model.Project decodes into another type, with
 // the copied fields under doc.
 //
-// Cost: one command, and one per further batch; served by _id.
+// Cost: one command, and one per further batch; by _id.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 	filter, err := x.t.Find(value)
 	return &model.Find[IndexEntry[K]]{Query: model.Query{
@@ -184,12 +180,12 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 }
 
 // Rebuild returns the job that enters missing values, for documents that were stored
-// without the table. Existing entries don't change. In a unique table the first document
-// by _id gets a value that several documents have. [IndexTable.Checks] find the other
-// documents.
+// without the table. It can be run again, and while others write. In a unique table the
+// first document by _id gets a value that several documents have. [IndexTable.Checks]
+// find the others.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
-// missing entry. Rebuild can be run again, and while others write.
+// missing entry.
 func (x *IndexTable[D, K]) Rebuild() model.Job {
 	return indextable.Tables{x.t}.Rebuild("index table " + x.t.Entries())
 }

@@ -11,10 +11,10 @@ import (
 // Inverted finds documents by combinations of several fields' values, and counts them by
 // another field: users of a city who visited one site and not another, by category.
 //
-// Each declared path has an inverted index, value → ids. It is an [IndexTable] in the
+// Each declared path has an inverted index, value → ids: an [IndexTable] in the
 // collection prefix.path. A query intersects, unites and subtracts the ids of its values
-// in one command. Write through the Inverted, which updates all tables, and not through
-// one table. Where secondary indexes can serve, use them instead.
+// in one command. Write through the Inverted, not through one table. Where secondary
+// indexes can serve, use them instead.
 //
 // # Consistency
 //
@@ -82,22 +82,22 @@ func (x *Inverted[D, K]) Rebuild() model.Job {
 }
 
 // Is returns the query of the documents with a value at a declared path. A query of null,
-// an array or a regular expression is refused when it is used.
+// an array or a regular expression is refused when used.
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
 
 // IDs returns the query of the _ids that q finds, in order.
 //
-// Cost: one command, which reads the entries of each value of q, served by _id. On
-// DocumentDB a query of more than 16 values reads all entries of their tables. The server
-// groups ids in memory, up to 100 MB; set Options.AllowDiskUse for more.
+// Cost: one command, which reads the entries of each value of q, by _id. On DocumentDB a
+// query of more than 16 values reads all entries of their tables. The server groups ids
+// in memory, up to 100 MB; set Options.AllowDiskUse for more.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
-// Count returns the query of how many ids q finds. It has one result, also for 0.
+// Count returns the query of how many ids q finds, with one result.
 //
 // Cost: as [Inverted.IDs].
 func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
@@ -115,8 +115,8 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 }
 
 // Report returns the query that counts the documents that q finds by their values at
-// path, in the order of values. path is any field. Each distinct element of an array
-// counts; a missing or null value and surplus entries don't.
+// path, any field, in the order of values. Each distinct element of an array counts; a
+// missing or null value doesn't.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
@@ -125,7 +125,7 @@ func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[C
 }
 
 // Values returns the query that counts the documents per value of a declared path, in the
-// order of values, from the entries alone.
+// order of values.
 //
 // Cost: one command that reads all entries of the path, and no document.
 func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawValue]] {
@@ -133,14 +133,14 @@ func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawVa
 	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), "", err)
 }
 
-// An InvertedID is the _id of a document, as [Inverted.IDs] returns it.
+// An InvertedID is the _id of a document.
 type InvertedID[K any] struct {
 	ID K `bson:"_id"`
 }
 
-// An InvertedQuery says which documents to find. [Inverted.Is] begins a query; And, Or
-// and Minus combine queries of one Inverted. A query is immutable. The zero InvertedQuery
-// is refused.
+// An InvertedQuery says which documents to find. [Inverted.Is] begins a query. And, Or
+// and Minus return a new query from several of one Inverted. The zero InvertedQuery is
+// refused.
 type InvertedQuery struct{ q inverted.Query }
 
 // And returns the query of the documents that q and all others find.
@@ -164,8 +164,8 @@ func (q InvertedQuery) with(how inverted.Combination, others []InvertedQuery) In
 	return InvertedQuery{q.q.With(how, list)}
 }
 
-// Direct returns the query of the values at the declared paths of the documents with
-// these ids, in the order of _id. An unknown id gives no result.
+// Direct returns the query of the values at the declared paths, for documents with these
+// ids, in the order of _id.
 //
 // Cost: one command, and one per further batch; one document per id, by _id.
 func (x *Inverted[D, K]) Direct(ids ...K) *model.Find[bson.Raw] {

@@ -39,8 +39,8 @@ type Part struct {
 //
 // Checks returns, for each part and for the main rows,
 //   - a check of missing or different rows. Mending writes them.
-//   - a check of rows of no document. Mending deletes them, even rows that became right
-//     meanwhile. The next [Normalized.Plan] stores them again.
+//   - a check of rows without a document. Mending deletes them. The next
+//     [Normalized.Plan] restores a row that became right meanwhile.
 //
 // For each keyed part it also returns a check of keys with contradicting documents. No
 // write mends them.
@@ -58,8 +58,8 @@ type Normalized[D, K any] struct {
 
 // NewNormalized declares that documents are divided into main rows, in the collection
 // into, and the rows of parts. It panics with a [*model.DeclarationError] if two
-// collections have one name; if a path isn't a top-level field or is named twice; if a
-// part isn't an array, or with a Key a document with this field; or if elements have an
+// collections have one name, if a path isn't a top-level field or is named twice, if a
+// part isn't an array (or with a Key a document with this field), or if elements have an
 // _id.
 func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
 	list := make([]normalized.Part, len(parts))
@@ -74,8 +74,7 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ..
 // filter; nil means all. The server uses $merge. The rows of parts come first, so a cut
 // leaves no main row without them. The plan can be run again.
 //
-// Cost: one command per collection; each command reads the documents and writes their
-// rows.
+// Cost: one command per collection, which reads the documents and writes rows.
 func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 	f := x.docs.Find(filter)
 	if f.Err != nil {
@@ -87,8 +86,8 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 // Documents returns the query that puts whole documents together from rows. filter
 // applies to main rows; nil means all. The key of a part comes first in its document.
 //
-// Cost: one command; per main row a look-up for each part, by _id or by the index for an
-// array part. Without this index the server reads all rows of the part each time.
+// Cost: one command; per main row a look-up for each part, by _id or the index of
+// Indexes. Without this index the server reads all rows of an array part each time.
 func (x *Normalized[D, K]) Documents(filter bson.D) *model.Aggregate[D] {
 	f := x.main.Find(filter)
 	return commands.Indexed(x.main.Aggregate(x.n.Documents(f.Filter)), "", f.Err)

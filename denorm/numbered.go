@@ -9,15 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// NumberedSpec says how the elements of a list become numbered fields. Max is required.
+// NumberedSpec says how a list becomes numbered fields. Max is required.
 type NumberedSpec struct {
 	// Max is how many elements a list can have, from 1 to 60. Each position needs an
 	// index, and a collection has at most 64.
 	Max int
 
-	// Fields are the names of an element's fields, without dots, in the order in which
-	// they are returned. Leave them out for plain values. An element with another field
-	// is refused.
+	// Fields are the names of an element's fields, without dots, in their order. Leave
+	// them out for plain values. An element with another field is refused.
 	Fields []string
 
 	// Separator comes between a field's name and its position, without digits, dots or
@@ -66,8 +65,8 @@ type Numbered[D, K any] struct {
 
 // NewNumbered declares that the list at path is stored as numbered fields. It panics with
 // a [*model.DeclarationError] if path isn't a top-level array, if Fields name an array or
-// an unknown field, if Max, Separator or Key is invalid, or if the documents have a field
-// with the name of a numbered field.
+// an unknown field, if Max, Separator or Key is invalid, or if a numbered field has the
+// name of another field.
 func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
@@ -136,8 +135,8 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 }
 
 // Append returns the change that adds an element at the end of a document's list. After a
-// concurrent append it reads again, up to 100 times; set Attempts for another bound. It
-// gives model.ErrFull if the list has Max elements, and model.ErrNotFound for a missing
+// concurrent append it reads again, up to 100 times (see Attempts). It gives
+// model.ErrFull if the list has Max elements, and model.ErrNotFound for a missing
 // document. A count that isn't a number up to Max is refused.
 //
 // With a Key, an existing element adds nothing. Without a Key, a retry can add the
@@ -161,8 +160,8 @@ func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 }
 
 // Match returns the query of the documents with an element that matches all conditions:
-// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Take operators only from code. Pass values
-// of users to [Numbered.Equal], or as operands.
+// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Take operators only from your own code.
+// Pass values of users to [Numbered.Equal], or as operands.
 //
 // Cost: as [Numbered.Equal].
 func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {
@@ -175,8 +174,8 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 }
 
 // Documents returns the query that nests the results of [Numbered.Equal],
-// [Numbered.Match] or another query of the flat collection, on the server. It keeps the
-// filter, sort, skip, limit and options, but no projection.
+// [Numbered.Match] or another query of the collection, on the server. It keeps everything
+// but a projection.
 //
 // Cost: one command, and one per further batch; served as query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
@@ -190,18 +189,16 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	return commands.Indexed(a, query.Index, query.Err)
 }
 
-// Convert returns the job that stores nested documents flat, in place. A document that
-// changed since it was read is left to the next run. A list that can't be stored flat
-// ends the job with an error that names the document.
+// Convert returns the job that stores nested documents flat, in place. It leaves a
+// document that changed meanwhile to the next run. A list that can't be stored flat ends
+// the job with an error that names the document.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
-// nested document. No index serves. A cut leaves some documents nested. Convert can be
-// run again.
+// nested document. No index serves. After a cut, run it again.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
-// Restore returns the write that nests all flat documents again, on the server. It leaves
-// documents that [Numbered.Checks] finds. It can be run again.
+// Restore returns the write that nests all flat documents again, on the server, except
+// those that [Numbered.Checks] finds. After a cut, run it again.
 //
-// Cost: one command that reads every document and writes the flat documents. A cut leaves
-// some flat.
+// Cost: one command that reads every document and writes the flat documents.
 func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

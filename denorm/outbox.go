@@ -16,9 +16,8 @@ type OutboxSpec struct {
 	Max      int // how many events one document may have waiting; 0 means 100, at most 10,000
 	MaxBytes int // the BSON size of one event at most; 0 means 64 KiB, at most 15 MiB
 
-	// Create lets [Outbox.Publish] create a missing document, with only its _id and its
-	// events: for an outbox in a collection of its own, with one document per key of
-	// ordered events.
+	// Create lets [Outbox.Publish] create a missing document, with only its _id and
+	// events: for an outbox in a collection of its own.
 	Create bool
 }
 
@@ -46,8 +45,8 @@ type Delivery[K, E any] struct {
 
 	Key K // the _id of the event's document; events of one key are in order
 
-	// Fence grows when another runner takes over. A receiver that remembers a key's
-	// greatest fence can refuse late deliveries of a lost runner.
+	// Fence grows when another runner takes over: a receiver can refuse a lower Fence
+	// than a key's greatest.
 	Fence int64
 }
 
@@ -61,8 +60,8 @@ type OutboxDepth struct {
 }
 
 // Outbox stores an event together with the change that it reports, and a [Relay] delivers
-// it. No event is lost or sent without its change, although there is no transaction
-// across the database and the message broker. There are two ways to store an event:
+// it. No event is lost or sent without its change, and no transaction across the database
+// and the message broker is needed. There are two ways to store an event:
 //   - In the changed document, by one write: [model.Merge] the change and
 //     [Outbox.Publish], or store [Outbox.Outgoing] in a new document.
 //   - In a collection of its own (OutboxSpec.Create), for changes of many documents and
@@ -73,9 +72,9 @@ type OutboxDepth struct {
 // [Inbox]. Events of one document are delivered in order. A failing event delays the next
 // events until it succeeds or is parked.
 //
-// A retry of Publish with the same token does nothing while the event waits, but
-// publishes it again after the delivery. To exclude this, merge Publish with a write that
-// remembers its token longer, such as embed.Versioned.Guarded with Tokens.
+// A retry of Publish does nothing while the event waits, but publishes the event again
+// after the delivery. To exclude this, merge Publish with a write that remembers its
+// token longer, such as embed.Versioned.Guarded with Tokens.
 //
 // A deleted document takes its events along. A [model.Scope] with Delete hides events
 // from relays. Other writers must not replace whole documents: name the path in
@@ -93,8 +92,8 @@ type Outbox[D, K, E any] struct {
 }
 
 // NewOutbox declares that events of type E wait in the [Outgoing] field at path. It
-// panics with a [*model.DeclarationError] if there is no such field, it lies in an array
-// or isn't tagged omitempty, or E isn't stored as a document.
+// panics with a [*model.DeclarationError] if there is no such field outside arrays,
+// tagged omitempty, or E isn't stored as a document.
 func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec OutboxSpec) *Outbox[D, K, E] {
 	o := outbox.Declare(docs.Docs(), path, outbox.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
@@ -149,7 +148,7 @@ func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, op bson.ObjectID) model.Write { return x.o.Drop(id, op) }
 
-// RelaySpec says how a [Relay] works. It must be the same for all runners of a relay.
+// RelaySpec says how a [Relay] works. All runners of a relay need the same RelaySpec.
 type RelaySpec struct {
 	Attempts int           // how often an event fails before it is parked; 0 means 10
 	Pause    time.Duration // before an event is tried again, doubled each time; 0 means 1 s
@@ -167,8 +166,8 @@ type RelaySpec struct {
 // A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the relay that passes each event to hand. Runners of the same name divide
-// the documents among them.
+// Relay returns the relay that passes each event to hand. Runners of one name divide the
+// documents.
 //
 // One goroutine per part calls hand, with one event of a document at a time, in order.
 // After RelaySpec.Attempts errors the event is parked, and the document's next event
@@ -193,15 +192,15 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 }
 
 // Run delivers events until the context ends, and returns the context's error. With
-// RelaySpec.Once it returns nil when nothing is due. After an error of the database Run
-// tries again, except with Once.
+// RelaySpec.Once it returns nil when nothing is due. Run retries after a database error,
+// except with Once.
 //
 // Runners divide the documents by leases on parts. A new runner gets its share within a
 // third of RelaySpec.For. Other runners take over a dead runner's parts after For. The
 // runners' clocks must differ by much less than For. If a slow runner is taken for dead,
 // an event can be delivered twice at the same time, with different fences.
 //
-// Cost: one read per 100 documents with events, and per part and Poll without events; one
-// write per document with delivered events, and per failure; for leases about three
-// commands and one per part, each third of For.
+// Cost: one read per 100 documents with events, and per Poll of a part without events;
+// one write per document with delivered events, and per failure; each third of For, about
+// three commands and one per part for leases.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

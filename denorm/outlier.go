@@ -10,21 +10,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OutlierSpec says how many elements an owner keeps. Max and Flag are required.
+// OutlierSpec says what an owner keeps. Max and Flag are required.
 type OutlierSpec struct {
 	Max int // how many elements the owner's array has at most, from 1 to 1,000,000
 
-	// MaxBytes is how many bytes of elements the array has at most, up to 15 MiB. Each
-	// element counts with the size of its BSON document. 0 means no bound other than Max.
-	// The first element that doesn't fit and all later elements go to the overflow.
+	// MaxBytes is how many bytes of elements, as BSON documents, the array has at most,
+	// up to 15 MiB. 0 means no such bound. The first element that doesn't fit and all
+	// later elements go to the overflow.
 	MaxBytes int64
 
-	// Flag is the path of a bool of the owner, outside arrays: true means that there is
+	// Flag is the path of the owner's bool, outside arrays, that says that there is
 	// overflow.
 	Flag string
 }
 
-// An OutlierCount says how many elements an owner's array and overflow have.
+// An OutlierCount says how many elements an owner has.
 type OutlierCount struct {
 	Kept     int64 `bson:"kept"`
 	Overflow int64 `bson:"overflow"`
@@ -35,8 +35,7 @@ type OutlierCount struct {
 // many elements have the rest in overflow documents: the customers who bought a
 // bestseller. An owner without the flag has all elements in the array. The overflow is a
 // [Bucket], with the owner's _id as key. Once the flag is set, the array takes no more
-// elements, so elements stay in the order of appending. Key means the Key of the Bucket's
-// spec.
+// elements, so elements stay in order. Key means the Key of the Bucket's spec.
 //
 // # Consistency
 //
@@ -52,10 +51,10 @@ type OutlierCount struct {
 // overflow by owner, with a Key the Bucket's own.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
-//   - Overflow without the flag, which readers miss. Mending sets the flag. Overflow of a
-//     Split that was cut is deleted instead, if there is a Key and the array has all its
-//     elements. If other code shortened the array after the cut, an element can be in
-//     both places.
+//   - Overflow without the flag, which readers miss. Mending sets the flag, or deletes
+//     overflow of a Split that was cut, if there is a Key and the array has all its
+//     elements. Mending leaves unclear cases. If other code shortened the array after the
+//     cut, an element can be in both places.
 //   - Arrays over Max. No write mends them: use [Outlier.Split], or with the flag
 //     [Outlier.Settle].
 //   - Overflow without an owner. Mending deletes it, unless it changed meanwhile.
@@ -91,9 +90,9 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 }
 
 // Append returns the change that adds an element to the owner's array, or to the overflow
-// if the array is full. After a concurrent write it reads again, up to 100 times; set
-// Attempts for another bound. With a Key, an element that exists adds nothing. A missing
-// owner gives model.ErrNotFound, an array that doesn't fit its overflow [ErrUnsound].
+// if the array is full. After a concurrent write it reads again, up to 100 times (see
+// Attempts). With a Key, an existing element adds nothing. A missing owner gives
+// model.ErrNotFound, an array that doesn't fit its overflow [ErrUnsound].
 //
 // Cost: two commands while the array has room, three with overflow, four with overflow
 // and a Key; one more to set the flag, and one to close an overflow document for
@@ -133,8 +132,7 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
 }
 
-// Holding returns the query of an owner's element by its key, from the array or the
-// overflow. It needs a Key.
+// Holding returns the query of an owner's element by its key. It needs a Key.
 //
 // Cost: one command, by _id and by the Bucket's index.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
@@ -169,8 +167,8 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 // can end with model.ErrStale: see [Outlier.Checks].
 //
 // Cost: a scan of the owners, in batches of 10 with too many elements; per such owner one
-// command, and one per overflow document. A cut leaves overflow documents that nobody
-// reads. The next run completes them.
+// command, and one per overflow document. A cut leaves unread overflow until the next
+// run.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
@@ -179,12 +177,11 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 // end of the overflow, after other code pushed them. It needs a Key. An element that
 // exists twice, with different fields, stops the job with a [*model.ValueError].
 //
-// The job writes the overflow documents first, and then shortens the array if its end is
-// as it was read. Between these writes readers see the elements twice. After a concurrent
-// push or append the job reads again. An element that is removed meanwhile can come back.
+// The writes are those of [Outlier.Split], but between them readers see the elements
+// twice. An element that is removed meanwhile can come back.
 //
-// Cost: as [Outlier.Split], and all overflow documents of these owners are read, by their
-// index. A cut leaves elements in both places. The next run completes the move.
+// Cost: as [Outlier.Split], and all overflow of these owners is read, by its index. A cut
+// leaves elements in both places until the next run.
 func (x *Outlier[D, K, E]) Settle() model.Job {
 	return x.o.Settle()
 }
