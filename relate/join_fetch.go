@@ -133,23 +133,23 @@ func (j *Join[P, PK, C, CK]) key(id CK) CK {
 func (j *Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
 	var out [][]CK
 	start := 0
-	for _, end := range j.in.Cuts(len(ids), func(i int) int { return sizeOf(ids[i]) }) {
+	for _, end := range j.in.Cuts(len(ids), func(i int) int { return sizeOf(&ids[i]) }) {
 		out = append(out, ids[start:end])
 		start = end
 	}
 	return out
 }
 
-// sizeOf returns an upper bound of an id's bytes in an array: its value, its index as a
-// key, and its type.
+// sizeOf returns an upper bound of the bytes in an array of the id that the pointer points
+// at: its value, its index as a key, and its type.
 func sizeOf(id any) int {
 	const key = 10
 	switch id := id.(type) {
-	case bson.ObjectID:
+	case *bson.ObjectID:
 		return 12 + key
-	case string:
-		return len(id) + 5 + key
-	case int, int32, int64, uint32, float64, bson.DateTime:
+	case *string:
+		return len(*id) + 5 + key
+	case *int, *int32, *int64, *uint32, *float64, *bson.DateTime:
 		return 8 + key
 	}
 	raw, err := bson.Marshal(bson.D{{Key: "", Value: id}})
