@@ -13,116 +13,126 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// EventKind says what happened to a document.
+// EventKind is what happened to a document.
 type EventKind uint8
 
 const (
 	Inserted EventKind = iota
-	Updated            // some fields were changed
-	Replaced           // by another document with its _id
+	Updated            // some fields changed
+	Replaced           // by another document with the same _id
 	Deleted            //
-	Scanned            // nothing that is known: the document was found by going through the collection
+	Scanned            // unknown: a scan of the collection found the document
 )
 
 func (k EventKind) String() string {
 	return nameOf(k, "inserted", "updated", "replaced", "deleted", "scanned")
 }
 
-// An Event is one change of a document, as a [Stream] plans for it.
+// An Event is one change of a document in a [Stream].
 type Event struct {
 	Kind EventKind
-	ID   bson.RawValue // of the document
+	ID   bson.RawValue // the document's _id
 
-	// Document is the whole document. Of an update it is the one that was stored when the event was read, which may be
-	// newer. Nil for Deleted, and for Updated in a Bare stream.
+	// Document is the whole document. For an update it is the version at the time when
+	// the event was read, which may be newer than the event. It is nil for Deleted, and
+	// for Updated in a Bare stream.
 	Document bson.Raw
 
 	Updated   bson.Raw // of an update: the fields that were set, by dotted path
 	Removed   []string // of an update: the fields that were removed
 	Truncated bson.Raw // of an update: an array of {field, newSize}
 
-	Token string    // the same each time that the event is delivered, and greater than those before; "" for Scanned
-	Time  time.Time // of the change; zero for Scanned
+	Token string    // equal for each delivery of the event and greater than earlier tokens, or "" for Scanned
+	Time  time.Time // of the change, or zero for Scanned
 }
 
-// A Stream runs a plan for every change of a collection, in the order in which each document changed, as MongoDB's change
-// streams (https://www.mongodb.com/docs/manual/changeStreams/) tell of them. Where it has come to is stored, after the
-// plans were run: a stream that was killed is run again and goes on from there. So each event comes at least once, the last
-// ones again after a kill, in order; plans that may not be run again are refused.
+// A Stream runs a plan for every change of a collection. It reads MongoDB's change stream
+// (https://www.mongodb.com/docs/manual/changeStreams/). Changes of one document are
+// planned in their order.
 //
-// On a server without change streams the collection is polled by a field that grows with each write: see Since.
+// The stream stores its place after the plans ran. After a crash, the next run continues
+// at the stored place and delivers the last events again. So each event is delivered at
+// least once, and plans must be repeatable.
+//
+// On a server without change streams, the stream polls the collection: see Since.
 type Stream struct {
-	Name       string // its place is stored under it
-	Collection string // what is watched
-	Places     string // the collection in which the place is stored; write it with the write concern majority, MongoDB's default
+	Name       string // names the stream's stored place
+	Collection string // the watched collection
+	// Places is the collection that stores the place. Write it with write concern
+	// majority, MongoDB's default.
+	Places string
 
-	// Plan computes what to write for an event, purely. Its plans must be repeatable (see [Plan.Repeatable]). An error stops
-	// the stream.
+	// Plan computes the writes for an event, without side effects. The plan must be
+	// repeatable: see [Plan.Repeatable]. An error stops the stream.
 	Plan func(Event) (Plan, error)
 
-	// Work takes the place of Plan where a plan needs more than its event: it may read from
-	// the database. It must not write. Each attempt asks it again.
+	// Work replaces Plan if a plan needs to read the database. Work must not write. Each
+	// attempt calls it again.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
-	Bare bool // don't look up the documents of updates, which costs the server a read for each
+	Bare bool // don't read the documents of updates, which saves the server one read each
 
-	// Mark is a field of the watched documents in which plans that update them leave the event that they are for, so that the
-	// stream passes over its own updates. It must belong to this stream alone. "" refuses such plans. Inserts, upserts,
-	// replacements and deletes can't be told from those of others, and are refused in the watched collection. An update by a
-	// pipeline that changes so much that the server records the whole document comes once as a replacement.
+	// Mark is a field that the stream's plans set in watched documents, so that the
+	// stream skips its own updates. No other code may write it. With "", plans that write
+	// to the watched collection are refused. Inserts, upserts, replacements and deletes
+	// there are always refused, because the stream can't recognize them. A large update
+	// by a pipeline can be delivered once as a replacement.
 	Mark string
 
-	// Since is the path of a field that each write of a document sets to more than all before: a time, a version. "" can't
-	// poll. Deletes are not seen by polling, and neither are documents without the field.
+	// Since is the path of a field that every write increases, for example a time or a
+	// version. Polling needs it. Polling doesn't see deletes, or documents without the
+	// field.
 	Since string
 
-	// Overlap is how far a poll goes back before the last one's end, where Since is a date or an ObjectID: for writers whose
-	// clocks differ, or whose writes take time. What lies there is planned for each time.
+	// Overlap is how far each poll goes back before the end of the last poll, for clock
+	// differences and slow writes. Since must be a date or an ObjectID. Documents in the
+	// overlap are planned again.
 	Overlap time.Duration
 
-	// Err is bad input: Run returns it, and nothing is read.
+	// Err is bad input. Run returns it and reads nothing.
 	Err error
 }
 
-// StreamOptions say how to run a stream. The zero value goes through the collection once, then follows its changes.
+// StreamOptions configure a run. The zero value scans the collection once, and then
+// follows its changes.
 type StreamOptions struct {
-	Workers   int           // plans that run at a time, of different documents; 0 means 4
-	Queue     int           // events that are read ahead, documents that are scanned at a time; 0 means 1000
-	SaveEvery int           // events after which the place is stored at the latest; 0 means 100
-	Wait      time.Duration // how long the server is asked to wait for an event; 0 means 1 s
-	Attempts  int           // how often is tried what others or the network disturb; 0 means 8
-	Grace     time.Duration // how long plans in hand may take once the context has ended; 0 means 10 s
+	Workers   int           // plans that run at once, for different documents, or 0 for 4
+	Queue     int           // events read ahead, and documents per scan batch, or 0 for 1000
+	SaveEvery int           // the place is stored at least every n events, or 0 for 100
+	Wait      time.Duration // how long the server waits for an event, or 0 for 1 s
+	Attempts  int           // attempts after conflicts and network errors, or 0 for 8
+	Grace     time.Duration // time for running plans after the context ended, or 0 for 10 s
 
-	// PlanTime is how long one attempt at a plan may take; 0 means 10 s. A run whose
-	// predecessor has begun plans and hasn't said that they ended, because it lives or has
-	// died, waits until it says so, or for the predecessor's PlanTime and a quarter more.
+	// PlanTime limits one attempt at a plan. 0 means 10 s. If the previous run didn't
+	// report that its plans ended, a new run waits for that, or for the previous run's
+	// PlanTime plus a quarter.
 	PlanTime time.Duration
 
-	// FromNow begins a new stream with the changes from now on. By default it first plans for every document that there is,
-	// as Scanned.
+	// FromNow starts a new stream at the current time. Without it, the stream first plans
+	// for every existing document, as Scanned.
 	FromNow bool
 
-	// Rescan goes through all documents again when the server has forgotten the changes since the stored place. By default
-	// that is ErrHistoryLost. What was deleted meanwhile is not seen.
+	// Rescan scans all documents again if the server no longer has the changes since the
+	// stored place. It misses deletes in between. Without Rescan, Run returns
+	// ErrHistoryLost.
 	Rescan bool
 
-	Poll     bool          // poll by Since, where there are change streams too
-	Interval time.Duration // between polls; 0 means 1 s
+	Poll     bool          // poll by Since even if there are change streams
+	Interval time.Duration // between polls, or 0 for 1 s
 
-	// Once returns when the stream has caught up, instead of waiting for more: all changes
-	// that were acknowledged before the run began are applied, and the server had no further
-	// event for Wait. The server shows a change once a majority of the replica set has it;
-	// the run waits for that, in a sharded cluster without writes up to ten seconds. Servers
-	// whose resume tokens don't tell their time, such as Amazon's DocumentDB, leave the
-	// second condition alone.
+	// Once returns when the stream has caught up: all changes acknowledged before the run
+	// began are applied, and the server had no further event for Wait. The server shows a
+	// change when a majority of the replica set has it. In a sharded cluster without
+	// writes, the run waits for this up to ten seconds. If resume tokens contain no time,
+	// as in Amazon's DocumentDB, only the second condition applies.
 	Once bool
 
-	// Progress is told whenever the place was stored, and when there is nothing to do. An error from it stops the stream,
-	// which returns it.
+	// Progress is called when the place was stored, and when the stream is idle. Its
+	// error stops the stream, and Run returns it.
 	Progress func(StreamProgress) error
 }
 
-// StreamMode says where events come from.
+// StreamMode is the source of a stream's events.
 type StreamMode uint8
 
 const (
@@ -133,16 +143,17 @@ const (
 
 func (m StreamMode) String() string { return nameOf(m, "following", "scanning", "polling") }
 
-// StreamProgress is how far a stream has come.
+// StreamProgress is the progress of a stream.
 type StreamProgress struct {
 	Mode    StreamMode
-	Applied int64         // events whose plans were run, in this run
-	Backlog int           // events read whose plans have not been run
-	Lag     time.Duration // the age of the oldest event that is not done; 0 when nothing waits, and of what is scanned
-	Place   string        // what is stored: the token, or the value of Since
+	Applied int64         // events whose plans this run has run
+	Backlog int           // events that were read and not yet applied
+	Lag     time.Duration // the age of the oldest event not applied, or 0 if none or scanned
+	Place   string        // the stored token or value of Since
 }
 
-// A StreamError says for which event a stream stopped. The stored place is before it.
+// A StreamError names the event at which a stream stopped. The stored place is before the
+// event.
 type StreamError struct {
 	Stream string
 	Event  Event
@@ -160,7 +171,8 @@ func (e *StreamError) Error() string {
 // Unwrap returns the cause.
 func (e *StreamError) Unwrap() error { return e.Err }
 
-// Command is the aggregate command that opens the change stream of a new stream, less what the driver adds.
+// Command returns the aggregate command that opens a new change stream, without the
+// fields that the driver adds.
 func (s Stream) Command() bson.D {
 	return bson.D{
 		{Key: "aggregate", Value: s.Collection},
@@ -169,7 +181,7 @@ func (s Stream) Command() bson.D {
 	}
 }
 
-// String is the stream as a mongosh command.
+// String returns the stream as a mongosh command.
 func (s Stream) String() string {
 	if s.Err != nil {
 		return "// refused: " + s.Err.Error()
@@ -185,7 +197,7 @@ func (s Stream) open() bson.D {
 	return bson.D{{Key: "$changeStream", Value: o}}
 }
 
-// stages leave out the stream's own updates.
+// stages exclude the stream's own updates.
 func (s Stream) stages() mongo.Pipeline {
 	if s.Mark == "" {
 		return nil
@@ -195,9 +207,10 @@ func (s Stream) stages() mongo.Pipeline {
 	}}}}
 }
 
-// PlanFor is the plan that running sends for an event: that of s.Plan, checked, and marked where it updates the watched
-// collection. It returns the plan's bad input, [ErrNotRepeatable], or a [*ValueError] for writes that the stream could not
-// tell from those of others.
+// PlanFor returns the plan that Run sends for an event: the checked result of s.Plan,
+// with the Mark in updates of the watched collection. It returns the plan's bad input,
+// [ErrNotRepeatable], or a [*ValueError] for writes that the stream couldn't recognize as
+// its own.
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -206,7 +219,8 @@ func (s Stream) PlanFor(e Event) (Plan, error) {
 	return s.planFor(e, mark)
 }
 
-// scanMark differs from that of an earlier scan if the document does, so that the update shows in the change stream.
+// scanMark returns a mark that differs from the mark of an earlier scan if the document
+// differs. So the update appears in the change stream.
 func scanMark(doc bson.Raw) string {
 	h := fnv.New64a()
 	_, _ = h.Write(doc)
@@ -221,7 +235,7 @@ func (s Stream) planFor(e Event, mark string) (Plan, error) {
 	return s.checked(plan, err, mark)
 }
 
-// checked is a plan with its mark, or why it is refused.
+// checked returns a plan with its mark, or the error that refuses it.
 func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 	if err == nil {
 		err = plan.Err()
@@ -235,26 +249,30 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 	return s.marked(plan, mark)
 }
 
-// Run runs the stream until its context ends, which lets the plans in hand be run, stores the place and returns nil. It
-// returns a [*StreamError] when a plan can't be computed or run; ErrStale, a document that is gone, and what comes of the network is tried again
-// first, with growing, jittered pauses. So is reading and storing the place.
+// Run runs the stream until the context ends. Then it finishes the running plans, stores
+// the place and returns nil. It returns a [*StreamError] if a plan can't be computed or
+// run. After ErrStale, a missing document or a network error it tries up to Attempts
+// times, with growing random pauses.
 //
-// Run the stream once at a time. A second run takes over: the first one stops with [ErrTakenOver] when it next stores its
-// place, or is to begin a plan more than a quarter of PlanTime after it last asked
-// whether it is the latest. The second run begins when the first has ended its plans in
-// hand, or their time has passed: see PlanTime. So the plan of a change doesn't reach the
-// server after the plan of a newer change of the same document, with two exceptions. The
-// network can deliver a command after its sender gave it up, and a machine that was
-// suspended, with its clock, can go on and send one. Against these, let the plan carry an
-// order of its own: store the event's Token beside what it writes, and write only where
-// no greater Token is stored.
+// # One run at a time
 //
-// Cost: the commands of each event's plan; one to store the place, for up to SaveEvery
-// events; one for each quarter of PlanTime in which plans begin; two for the run, and one
-// more with Once.
+// A second run takes over. The first run stops with [ErrTakenOver] when it next stores
+// its place, or when it begins a plan and last asked more than a quarter of PlanTime ago.
+// The second run begins when the first run's plans have ended, or their time has passed:
+// see PlanTime.
 //
-// Under a [Scope] whose Filter holds for the watched collection it is refused with a
-// [*ConflictError]: the server tells of all documents, and of a deleted one only its _id.
+// So the plan of an old change doesn't reach the server after the plan of a newer change
+// of the same document. There are two exceptions: the network delivers a command after
+// its sender gave up, or a suspended machine continues. To exclude them, store the
+// event's Token with the data, and write only if no greater Token is stored.
+//
+// Under a [Scope] with a filter on the watched collection, Run returns a
+// [*ConflictError]. The server reports the changes of all documents, and only the _id of
+// a deleted document.
+//
+// Cost: the commands of each plan. One command to store the place, for up to SaveEvery
+// events. One command per quarter of PlanTime with plans. Two commands for the run, and a
+// third with Once.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}
