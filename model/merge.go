@@ -13,24 +13,24 @@ import (
 )
 
 // Merge combines updates of one document into one write, so that several techniques
-// change the document atomically and in one command. Each write must be a single update
-// by operators, to the same collection and the same document.
+// change it atomically. Each write must be a single update by operators, to the same
+// collection and document.
 //
-// Otherwise, and in these cases, the returned write fails with a [*ConflictError] that
-// names the writes by position:
+// The returned write fails with a [*ConflictError], which names the writes by position,
+// in these cases:
 //
 //   - Two writes update the same path, or a path and another path below it. The same $set
 //     twice isn't a conflict.
 //   - The filters differ, and a filter doesn't select the same _id, or a write doesn't
-//     expect a match. Differing filters are joined by AND.
+//     expect a match. Else they are joined by AND.
 //   - The writes differ in upsert, hint, sort or collation.
 //
-// If all writes contain the same token (op), one list that still contains it shows that
-// the merged write was applied before. Without a shared token, the Done of every write
-// must show it. If a write has no Done, a second run returns [ErrStale].
+// If all writes contain one token (op), a list that still contains it shows that they
+// were applied before. Otherwise the Done of every write must show it, or a second run
+// returns [ErrStale].
 //
-// If the merged write matches nothing, Reasons of a write apply only if that write's own
-// condition is false. Reasons that wrap [ErrStale] come first.
+// If the merged write matches nothing, a write's Reasons apply only if its own condition
+// is false. Reasons that wrap [ErrStale] come first.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

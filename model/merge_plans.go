@@ -7,23 +7,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MergePlans combines the plans that several techniques return for one action of a user.
-// The steps keep their order. Updates of one document by different plans become one write
-// (see [Merge]), at the position of the first update. Two steps of the same plan are
-// never merged.
+// MergePlans combines the plans of several techniques for one action of a user. The steps
+// keep their order. Updates of one document by different plans become one write (see
+// [Merge]), at the position of the first.
 //
-// Two updates of the same path, or of a path and another path below it, become a step
-// that fails with a [*ConflictError]. Updates that can't be merged for another reason
-// stay separate steps, for example updates by a pipeline.
-//
-// All filters must be true before the plan runs. Don't combine plans if a step of one
-// plan needs what another plan writes to the same document.
+// If two updates change one path, or a path and another path below it, the result fails
+// with a [*ConflictError]. Updates that can't be merged otherwise, for example by a
+// pipeline, stay separate steps. All filters must be true before the plan runs: a step
+// must not depend on another plan's write to the same document.
 //
 // A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
-// with Tx. The transaction rolls back by itself, so IfStale isn't sent. A result of one
-// write is atomic.
+// with Tx. IfStale isn't sent then. A result of one write is atomic.
 //
-// Cost: see [Plan.Cost] of the result. A document is written once for all merged updates.
+// Cost: see [Plan.Cost]. A document is written once for all merged updates.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {
@@ -98,9 +94,8 @@ func sameTarget(a, b Write) bool {
 	return a.Collection == b.Collection && pinned && ok && sameValue(id, other)
 }
 
-// Also returns a change that does more in the same attempt. The plans of Decide and of
-// more are computed from the same state, combined by [MergePlans], and run in a
-// transaction:
+// Also returns a change that does more in the same attempt and transaction. [MergePlans]
+// combines the plans of Decide and more, computed from the same state:
 //
 //	open.Move(task, to, none).Also(func(any) (model.Plan, error) {
 //		return work.Assign(&t, to, none), nil

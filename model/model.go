@@ -16,19 +16,17 @@ type Model struct {
 	techniques []Technique
 }
 
-// New creates a model. Errors and jobs use its name. New compares the techniques and
-// panics with a [*DeclarationError] in these cases:
+// New creates a model. Its name appears in errors and jobs. New compares the techniques
+// and panics with a [*DeclarationError] in these cases:
 //
 //   - A technique occurs twice, or two techniques have checks with the same name.
-//   - A technique writes a path that another technique owns (see [Footprint]).
-//   - Two techniques keep their own documents in the same collection.
-//   - A technique writes documents that another technique guards by a version, without
-//     incrementing the version.
-//   - Two indexes have the same name and differ, or the same keys are unique for only one
+//   - A technique writes a path that another one owns (see [Footprint]).
+//   - Two techniques keep their own documents in one collection.
+//   - A technique writes documents that another one guards by a version, without
+//     incrementing it.
+//   - Two indexes have the same name and differ, or keys are unique for only one
 //     technique.
 //   - A keys.Shard makes a unique index impossible, or a collection has two of them.
-//
-// Techniques may read a path that another technique writes.
 func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}
 	for i, t := range m.techniques {
@@ -52,8 +50,8 @@ func (m *Model) Name() string { return m.name }
 // Techniques returns the techniques in the order in which [New] received them.
 func (m *Model) Techniques() []Technique { return slices.Clone(m.techniques) }
 
-// Collections returns the names of all collections that the techniques use, including a
-// technique's internal collections.
+// Collections returns the names of all collections that the techniques use, including
+// internal ones.
 func (m *Model) Collections() (out []string) {
 	add := func(name string) {
 		if !slices.Contains(out, name) {

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Modify changes one document by an atomic findAndModify command and returns it, as it
-// was before or as it is after. Its fields are those of [FindAndModify].
+// A Modify changes one document by findAndModify and returns it, as it was before or as
+// it is after. Its fields are those of [FindAndModify].
 type Modify[D any] struct{ FindAndModify }
 
 // A FindAndModify is the command of a [Modify] for any document type. The caller may set
@@ -20,42 +20,43 @@ type FindAndModify struct {
 	Collection   string
 	Filter       bson.D
 	Update       any    // a bson.D of operators, a mongo.Pipeline, or nil with Remove
-	Sort         bson.D // selects the document if several match
+	Sort         bson.D // selects among several matches
 	Projection   bson.D
 	ArrayFilters bson.A
 	Upsert       bool
-	After        bool // return the document after the change, not before
-	Remove       bool // delete the document, without Update, After and Upsert
+	After        bool // return the document after the change
+	Remove       bool // delete the document
 	Options      ModifyOptions
-	Index        string // the index that serves the filter, or "" if unknown
-	Err          error  // bad input: Run returns it before anything is sent
+	Index        string // that serves the filter, or "" if unknown
+	Err          error  // bad input, which Run returns before it sends anything
 
 	codec *core.Codec
 }
 
 // ModifyOptions are sent to the server unless they are zero.
 type ModifyOptions struct {
-	Hint      any                // an index name or a key pattern
-	Collation *options.Collation // nil for the collection's collation
+	Hint      any                // index name or key pattern
+	Collation *options.Collation // nil for the collection's
 	Comment   any                // appears in the profiler and in logs
 	Let       bson.D             // variables for $expr
 }
 
-// Modify returns a findAndModify command. It copies filter and update. An empty filter
-// matches any document, and a nil filter is an error. For a Remove, pass a nil update.
+// Modify returns a findAndModify command, with copies of filter and update. An empty
+// filter matches any document, and a nil filter is an error. For a Remove, pass a nil
+// update.
 //
-// Cost: one command, one document. The index isn't known here.
+// Cost: one command, one document.
 //
-// Consistency: the command changes one document atomically. It has no token: a second run
-// can change another document.
+// Consistency: the command is atomic. It has no token: a second run can change another
+// document.
 func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 	m := new(Modify[D])
 	declOf(c).findAndModify(&m.FindAndModify, filter, update)
 	return m
 }
 
-// Run runs the command and decodes the document. It returns [ErrNotFound] if no document
-// matches. An upsert that inserts returns [ErrNotFound] too, unless After is set.
+// Run runs the command and decodes the document. It returns [ErrNotFound] if none
+// matches, even if an upsert inserted one, unless After is set.
 func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := runModify(ctx, db, &m.FindAndModify, &doc)
@@ -172,7 +173,7 @@ func (m *FindAndModify) String() string {
 	return shellCall(m.Collection, "findAndModify", m.Command()[1:])
 }
 
-// Cost returns the price: one command, at most one document.
+// Cost returns one command and one document.
 //
 //go:noinline
 func (m *FindAndModify) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }

@@ -13,10 +13,10 @@ type Need struct {
 // operation on songs without Tokens".
 func (n Need) String() string { return n.Feature + ": " + n.Technique + ": " + n.Why }
 
-// Needs returns the server features that the techniques need, in their order. On a server
-// without a feature, only the part in Why fails or has no effect. Transactions and change
-// streams need a replica set or a sharded cluster. Needs doesn't know the program's own
-// plans: see [Plan.Guarantee].
+// Needs returns the server features that the techniques need, in their order. Without a
+// feature, only the part in Why fails or has no effect. Transactions and change streams
+// need a replica set or a sharded cluster. For the program's own plans see
+// [Plan.Guarantee].
 func (m *Model) Needs() (out []Need) {
 	for _, t := range m.techniques {
 		var all []Need

@@ -7,32 +7,30 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// An Observer receives each operation that runs on a database, for example a query, a
-// plan, or a [Change] and its attempts. Use the database that [Observer.On] returns.
-// [LogTo] returns an observer that logs.
+// An Observer receives each operation that runs on a database, such as a query, a plan,
+// or a [Change] and its attempts. [Observer.On] observes a database. [LogTo] returns an
+// observer that logs.
 //
-// The goroutine of the operation calls both functions and waits for them. Several
-// goroutines may call them at once. A panic in them reaches the caller of the operation.
-// They must not use an observed database.
+// The operation's goroutine calls both functions, so calls can be concurrent. A panic
+// reaches the operation's caller. The functions must not use an observed database.
 type Observer struct {
-	// Start is called before the operation begins. Its operation has the fields that are
-	// known then: ID, Parent, Kind, Name, Caller, Collection, Began and Attempt. The
-	// operation runs with the context that Start returns, which must derive from ctx. A
-	// span in this context becomes the parent of the driver's spans. Start may be nil.
+	// Start, if not nil, is called before the operation begins, with its ID, Parent,
+	// Kind, Name, Caller, Collection, Began and Attempt. The operation runs with the
+	// returned context, which must derive from ctx. A span in it becomes the parent of
+	// the driver's spans.
 	Start func(ctx context.Context, o Operation) context.Context
 
-	// End is called when the operation has ended or panicked, with the context that Start
-	// returned. End may be nil.
+	// End, if not nil, is called when the operation has ended or panicked, with the
+	// context from Start.
 	End func(ctx context.Context, o Operation)
 }
 
 // An Operation describes one operation to an [Observer]. It contains names of
-// collections, indexes and functions, and numbers. It contains no values of documents or
-// filters and no error texts, which can quote values.
+// collections, indexes and functions, and numbers, but no values and no error texts,
+// which can quote values.
 //
-// Operations nest: a change runs reads and a plan. The observer receives each operation,
-// and Parent names the outer one. The Actual cost of an operation includes its nested
-// operations. To sum costs, take only operations without a Parent, or only one Kind.
+// Operations nest, and Parent is the outer one. Actual includes the nested operations. So
+// add up only operations without a Parent, or of one Kind.
 //
 //	Kind         Run by                                                  Runs
 //	find         [Find.All], [Find.One], [Find.Each]
@@ -48,39 +46,36 @@ type Observer struct {
 //	batch        each attempt of a batch of a job                        what its stage runs
 //	check        [Check.Each], [Check.All]                               what it reads
 //
-// A technique's search or join appears as its reads, and a [Stream] as its plans.
-// Commands that create indexes or validators aren't observed.
+// A search or join of a technique appears as its reads, and a [Stream] as its plans.
+// Commands for indexes and validators aren't observed.
 type Operation struct {
 	ID     uint64 // unique in the process
 	Parent uint64 // the ID of the outer operation, or 0
 	Kind   string
 
-	// Name is the Name of the change, the job, the job's stage or the check. A change
-	// without a Name has the name of its Decide function. Reads and plans have no name.
+	// Name is the Name of the change, job, stage or check. A change without a Name has
+	// the name of its Decide function.
 	Name string
 
 	// Caller is the function outside of this module that ran the operation, for example
-	// "example.com/shop.(*Shop).Sell". It is "" for an operation with a Parent, and on a
-	// goroutine of this module.
+	// "example.com/shop.(*Shop).Sell". It is "" for a nested operation.
 	Caller string
 
-	// Collection is the collection of the read or of the first write. It is "" for a
-	// change, a job and a transaction.
-	Collection string
+	Collection string // of the read or the first write
 
-	// Attempt counts from 1. For a change or a transaction it is the number of attempts.
+	// Attempt is the number of the attempt, from 1, or the number of attempts of a change
+	// or transaction.
 	Attempt int
 
 	Stale     bool // ended with [ErrStale], or its document was gone
 	Already   bool // the whole plan was applied before
-	TakenBack bool // its writes were taken back, by [Plan.IfStale] or an abort
+	TakenBack bool // undone by [Plan.IfStale] or an abort
 
-	// Declared is the result of the Cost method of a read, a modify or a plan. Actual is
-	// what happened: commands sent, without the driver's own retries, documents inserted,
-	// matched or deleted, and documents returned. Documents count even if the write was
-	// taken back. Lock documents and checkpoints don't count.
+	// Declared is the Cost of a read, modify or plan. Actual counts commands, without the
+	// driver's retries, documents inserted, matched or deleted, even if undone, and
+	// documents returned. Lock documents and checkpoints don't count.
 	Declared, Actual Cost
-	Modified         int64 // inserted, changed or deleted, even if taken back
+	Modified         int64 // inserted, changed or deleted, even if undone
 
 	Began time.Time
 	Took  time.Duration
@@ -94,8 +89,8 @@ type Operation struct {
 	Index   string // the unique index of a duplicate key error, if known
 }
 
-// On returns the observed database. A database can have several observers. The first
-// given observer starts first and ends last. Observers and scopes combine in any order.
+// On returns the observed database. The first of several observers starts first and ends
+// last. Observers and scopes combine in any order.
 func (o Observer) On(db DB) DB {
 	h := core.HandleOf(db)
 	h.Observers = with(db, o)

@@ -12,17 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// ReadOptions are options of a find or aggregate command. Zero fields aren't sent.
+// ReadOptions are options of find and aggregate commands. Zero fields aren't sent.
 type ReadOptions struct {
-	Hint         any                // an index name or a key pattern
+	Hint         any                // index name or key pattern
 	Collation    *options.Collation // nil for the collection's
 	Comment      any                // appears in the profiler and in logs
 	Let          bson.D             // variables for $expr
-	BatchSize    int32              // documents per batch, where 0 means 101 first and then 16 MB
+	BatchSize    int32              // per batch, where 0 means 101 documents, then 16 MB
 	AllowDiskUse bool               // let a blocking sort or group use disk
 
-	// MaxTime limits the whole operation, including all batches, through the context. 0
-	// means no extra limit. The driver sends maxTimeMS if the client has a Timeout.
+	// MaxTime, if not 0, limits the whole operation with all batches, through the
+	// context. The driver sends maxTimeMS if the client has a Timeout.
 	MaxTime time.Duration
 
 	ReadConcern    *readconcern.ReadConcern // nil for the database's
@@ -67,14 +67,14 @@ func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
 	return cmd
 }
 
-// PlanOptions apply to every command of a plan. Zero fields aren't sent.
+// PlanOptions apply to each command of a plan. Zero fields aren't sent.
 type PlanOptions struct {
 	Comment                  any                        // appears in the profiler and in logs
 	WriteConcern             *writeconcern.WriteConcern // nil for the database's
 	BypassDocumentValidation bool                       // skip the collection's validator
 
-	// AllowPartial lets Run run a transactional plan without a transaction. After a
-	// crash, the technique's check finds the partial writes.
+	// AllowPartial lets Run run a transactional plan without a transaction. The
+	// technique's check finds what a crash leaves.
 	AllowPartial bool
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // A Page is one page of a query, read by [Find.Page]. Next and Previous are URL-safe
-// tokens of the neighboring pages, or "" if there is no such page.
+// tokens of the neighboring pages, or "".
 type Page[D any] struct {
 	Docs           []D
 	Next, Previous string
@@ -22,25 +22,24 @@ type Page[D any] struct {
 // HasMore reports whether there is a next page.
 func (p Page[D]) HasMore() bool { return p.Next != "" }
 
-// Page reads one page of the query: the first page for token "", or the page of a token
+// Page reads one page of the query: the first one for token "", or the one of a token
 // from Next or Previous. [Find.Limited] sets the page size. Page appends _id to the sort,
 // as [Find.After] does.
 //
-// Pages follow the server's sort order for all types of values, with missing fields as
-// null. While nobody writes, each document is on exactly one page, in both directions.
+// Pages follow the server's sort order of all types, with missing fields as null. While
+// nobody writes, each document is on exactly one page.
 //
-// A token contains the sort fields of one document in readable form. It is valid only for
-// a query with the same collection, filter, sort, projection, collation and [Scope]. It
-// isn't signed: a forged token can begin at another position of the same query, and
-// nothing else.
+// A token contains the sort fields of one document in readable form. It is valid for the
+// same collection, filter, sort, projection, collation and [Scope]. It isn't signed: a
+// forged token can only begin elsewhere in the same query.
 //
-// Errors: a [*ValueError] if the query has no Limited or has Skip, sorts by anything but
-// 1 and -1 or by a field in an array, excludes a sort field by its projection, or if the
-// token is invalid or belongs to another query.
+// Errors: a [*ValueError] for a bad token, a query without Limited or with Skip, a sort
+// by anything but 1 and -1 or by a field in an array, or a projection without a sort
+// field.
 //
-// Cost: one command, or two if the first sort field's type changes on the page. Each
-// command asks for one extra document. Use an index on the filter's equality fields, the
-// sort fields and _id.
+// Cost: one command, or two if the type of the first sort field changes on the page. Each
+// returns one extra document. Index the filter's equality fields, the sort fields and
+// _id.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/.
 func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error) {

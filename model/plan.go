@@ -10,27 +10,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Step is one step of a [Plan]: a [Write] or a [MergeInto]. Other packages can't add
-// types of steps.
+// A Step is a [Write] or a [MergeInto] in a [Plan].
 type Step interface {
 	String() string
 	step()
 }
 
 // A Plan is an ordered list of writes, computed before anything is sent. Its order makes
-// a crash between two writes harmless. The zero Plan does nothing.
-//
-// Run it with [Plan.Run], or with [Plan.RunTx] in a transaction. [Plan.Guarantee] tells
-// what an interruption leaves.
-//
-// # Commands
+// a crash between two writes harmless: see [Plan.Guarantee]. Run it with [Plan.Run], or
+// with [Plan.RunTx] in a transaction. The zero Plan does nothing.
 //
 // Consecutive writes of one kind to one collection become one ordered command, up to
 // 25,000 statements or 16 MiB. The kinds are insert, update or replace one, update many,
 // delete one, and delete many. A write that expects a match is a separate command,
-// because a shared command reports only totals. [Plan.Cost] counts the commands. In a
-// transaction, all writes are one bulkWrite command if the server has it (MongoDB 8.0):
-// see [Plan.CostTx].
+// because a shared command reports only totals. In a transaction, all writes are one
+// bulkWrite command since MongoDB 8.0. See [Plan.Cost] and [Plan.CostTx].
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
@@ -39,20 +33,19 @@ type Plan struct {
 	Transactional bool
 
 	// IfStale undoes the first steps if a later write expects a match and finds none. Its
-	// own error is joined to the returned error. A crash can prevent it. A transaction
-	// rolls back instead.
+	// error is joined to the returned one. A crash can prevent it. In a transaction it
+	// isn't sent.
 	IfStale []Step
 
 	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
 	// count the steps that ran.
 	InTx []Step
 
-	// Leaves describes what a reader or a crash can find between two steps, or is "".
+	// Leaves describes what a reader or a crash can find between two steps.
 	Leaves string
 
-	// Applied reports that a [Change] found its token (op): the operation was applied
-	// before. The Change reads once more, with a read concern that excludes a rollback,
-	// and decides again.
+	// Applied reports that a [Change] found its token (op). The Change then reads again,
+	// so that the answer can't be rolled back, and decides again.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again
@@ -64,8 +57,8 @@ func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 // RefusedPlan returns a plan that fails with err, for bad input.
 func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
 
-// Concat joins plans in order. The result is transactional if one of them is. Its options
-// are the first non-zero ones. If one plan is stale, the IfStale steps of all plans run.
+// Concat joins plans in order. The result is transactional if one of them is, and has the
+// first non-zero options. If one plan is stale, all IfStale steps run.
 func Concat(plans ...Plan) Plan {
 	var out Plan
 	var leaves []string
@@ -158,23 +151,23 @@ type Guarantee uint8
 const (
 	// Atomic plans write one document once, or nothing.
 	Atomic Guarantee = iota
-	// Rerunnable plans can be run again after any interruption. The second run completes
-	// the first. A second run after a complete run changes nothing.
+	// Rerunnable plans can be run again after any interruption: a second run completes
+	// the first, or changes nothing.
 	Rerunnable
-	// Transactional plans need a transaction: Run refuses them, and RunTx runs them.
+	// Transactional plans need [Plan.RunTx]. Run refuses them.
 	Transactional
 )
 
 func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
-// Guarantee returns [Atomic] for a plan of at most one write to one document. It returns
+// Guarantee returns [Atomic] for at most one write to one document. It returns
 // [Rerunnable] if these conditions are true, and else [Transactional]:
 //
 //   - Each step is marked Once, or is idempotent: $set, $unset, $setOnInsert, $addToSet,
 //     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
-//     delete. A write of one document must select it by _id. A write that expects a match
-//     must have no other condition, or a Done.
-//   - After an insert, no delete, replacement, pipeline or $merge can make its document
+//     delete. A write of one document selects it by _id. A write that expects a match has
+//     no other condition, or has a Done.
+//   - No delete, replacement, pipeline or $merge can make an earlier insert's document
 //     unrecognizable.
 //   - No filter uses a field that a later step writes.
 func (p Plan) Guarantee() Guarantee {
@@ -195,9 +188,8 @@ func (p Plan) Guarantee() Guarantee {
 	return Rerunnable
 }
 
-// Repeatable reports whether the plan can be run any number of times without changing
-// more. It applies the conditions of [Rerunnable] also to a plan of one step, which may
-// contain $inc or $push.
+// Repeatable reports whether a second run changes nothing more. It applies the conditions
+// of [Rerunnable] also to one step, which may be a $inc or $push.
 func (p Plan) Repeatable() bool {
 	if p.Transactional || p.Err() != nil {
 		return false

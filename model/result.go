@@ -9,10 +9,10 @@ import (
 type Status uint8
 
 const (
-	NotSent Status = iota // the plan ended before it, or the server refused it and wrote nothing
-	Applied               // the server confirmed it
+	NotSent Status = iota // not sent, or refused by the server without effect
+	Applied               // confirmed by the server
 	Already               // applied before: it matched nothing, or met its own document
-	Unknown               // no answer or an interrupted server: it may be applied, wholly or in part
+	Unknown               // no answer, or the server was interrupted: perhaps applied, wholly or in part
 )
 
 func (s Status) String() string { return nameOf(s, "not sent", "applied", "already", "unknown") }
@@ -25,11 +25,11 @@ func nameOf[T ~uint8](v T, names ...string) string {
 	return fmt.Sprintf("%s(%d)", reflect.TypeFor[T](), uint8(v))
 }
 
-// A Result reports what a run did. After an error it reports how far the run got.
+// A Result reports what a run did, and after an error how far it got.
 type Result struct {
-	Steps []StepResult // one for each step of the plan
-	// Batches has one element for each command that was answered. In a transaction,
-	// several elements may have been one command.
+	Steps []StepResult // one per step of the plan
+	// Batches has one element per answered command. In a transaction, several elements
+	// may be one command.
 	Batches []BatchResult
 }
 
@@ -37,11 +37,11 @@ type Result struct {
 type StepResult struct {
 	Status     Status
 	Batch      int // index in Result.Batches, or -1
-	UpsertedID any // the _id that an upsert inserted, or nil
+	UpsertedID any // that an upsert inserted, or nil
 }
 
-// A BatchResult is the server's answer to one command. Its numbers are totals of all
-// steps in the command. A $merge or $out reports no numbers.
+// A BatchResult is the server's answer to one command. Its numbers are totals of all its
+// steps, and zero for $merge and $out.
 type BatchResult struct {
 	Collection string
 	First      int // index of its first step
@@ -50,8 +50,8 @@ type BatchResult struct {
 	Inserted, Matched, Modified, Deleted, Upserted int64
 }
 
-// Modified returns the number of documents that the run inserted, changed or deleted, as
-// the server reported it.
+// Modified returns how many documents the run inserted, changed or deleted, as the server
+// reported.
 func (r Result) Modified() int64 {
 	var n int64
 	for _, b := range r.Batches {

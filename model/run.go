@@ -14,20 +14,14 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Run sends the plan's commands in order. Before that, it checks and encodes the whole
-// plan: for bad input, or a document that is too large, it returns a [*StepError] and
-// sends nothing. It stops at the first failure with a [*StepError], which wraps one of
-// these errors:
+// Run checks and encodes the whole plan, then sends its commands in order. For bad input
+// or a document that is too large it returns a [*StepError] and sends nothing. It stops
+// at the first failure with a [*StepError] around the driver's error. If a write that
+// expects a match found none and wasn't applied before, it wraps [ErrStale],
+// [ErrNotFound] or the error of a [Reason]. The result reports how far the plan got.
 //
-//   - [ErrStale] or [ErrNotFound], or the error of a [Reason], if a write that expects a
-//     match found none and wasn't applied before
-//   - the driver's error
-//
-// The result reports how far the plan got, after an error too.
-//
-// If the context has a session, Run uses it and joins its transaction. Without a
-// transaction, Run refuses a transactional plan with [ErrTransactional], unless
-// Options.AllowPartial is set.
+// Run uses the context's session and joins its transaction. Outside, it refuses a
+// transactional plan with [ErrTransactional], unless Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)

@@ -11,15 +11,14 @@ import (
 )
 
 // A DB is a database to run on: a *mongo.Database, or the result of [Scope.On],
-// [Observer.On] and similar functions. Other types are refused.
+// [Observer.On] and similar functions.
 type DB interface {
 	Name() string
 	Client() *mongo.Client
 }
 
-// A Scope applies a tenant, soft deletion and stamps to everything that an application
-// reads and writes. Create it at the start of a request, and use the database that
-// [Scope.On] returns:
+// A Scope applies a tenant, soft deletion and stamps to all reads and writes. Create it
+// at the start of a request, and use the database that [Scope.On] returns:
 //
 //	db := model.Scope{
 //		Tenant: bson.D{{Key: "tenant", Value: tenant}},
@@ -27,42 +26,40 @@ type DB interface {
 //		Delete: bson.D{{Key: "deletedAt", Value: now}},
 //	}.On(database)
 //
-// Reads don't find a document outside the scope, and writes don't reach it. [ErrNotFound]
-// doesn't reveal that it exists. Fields must be top-level fields with fixed values. The
-// zero Scope adds nothing.
+// Reads and writes don't reach documents outside the scope, and [ErrNotFound] doesn't
+// reveal them. Fields are top-level fields with fixed values. The zero Scope adds
+// nothing.
 //
-// A write that gives a field of the scope another value returns a [*ConflictError], with
-// two exceptions. An update by a pipeline gets a last stage that sets the scope's fields.
+// A write that gives a field of the scope another value returns a [*ConflictError],
+// except in two cases. An update by a pipeline gets a last stage with the scope's fields.
 // A replacement keeps its own value of an Insert field, for example createdAt.
 type Scope struct {
-	// Tenant identifies the tenant's documents. It is added to every filter, to the reads
-	// of all collections in a pipeline, and to every new document. Empty values (nil, "",
-	// the zero ObjectID) are refused. [Scope.Indexes] puts its fields first in index
-	// keys. An _id is unique across tenants, so an insert can reveal that another tenant
-	// has an _id: use random _ids, or put the tenant into the _id.
+	// Tenant identifies the tenant's documents. It is added to every filter, to all
+	// collections that a pipeline reads, and to every new document. Empty values are
+	// refused. [Scope.Indexes] puts its fields first. An _id is unique across tenants,
+	// and an insert reveals that it is taken: use random _ids or put the tenant into
+	// them.
 	Tenant bson.D
 
 	Filter bson.D // more conditions, added to every filter
 	Insert bson.D // more fields of inserted and replaced documents
 	Set    bson.D // fields that every update, replacement and insert sets
 
-	// Delete turns deletes into updates that set these fields, except a [Write.Final]
-	// delete. It hides documents in which one of these fields isn't null. A marked
-	// document keeps its _id, but not its keys in unique indexes of [Scope.Indexes]. With
-	// nil, deletes remove documents.
+	// Delete turns deletes, except [Write.Final] ones, into updates that set these
+	// fields. Documents in which one of these fields isn't null are hidden. They keep
+	// their _id, but not their keys in unique indexes of [Scope.Indexes].
 	Delete bson.D
 
-	Collections []string // the collections that the scope applies to, or nil for all
+	Collections []string // the collections that it applies to, nil for all
 }
 
-// On returns the database under the scope. The scope applies to all queries, pipelines,
-// writes and plans on it, including those inside a [Change], a [Job], a tree, a join and
-// a check. Several scopes on one database all apply. A deleted document gets the marks of
-// all of them. A scope must not have a field of another scope's Tenant in Insert, Set or
-// Delete.
+// On returns the database under the scope. The scope applies to everything that runs on
+// it, also inside a [Change], [Job], tree, join or check. Several scopes all apply, and a
+// deleted document gets the marks of all. A scope can't set a field of another scope's
+// Tenant.
 //
-// With a bad field in the scope, each run returns a [*ValueError] or a [*ConflictError].
-// Otherwise, these are refused with a [*ConflictError] before anything is sent:
+// A bad field of the scope makes each run return a [*ValueError] or a [*ConflictError].
+// These return a [*ConflictError] before anything is sent:
 //
 //   - $where, $function and $accumulator
 //   - a filter with another value for a field of Tenant
@@ -70,8 +67,8 @@ type Scope struct {
 //   - a stage that may read collections that it doesn't name
 //   - an $out, and the cases listed at [MergeInto] and [Stream.Run]
 //
-// Lock documents ([Lease]), checkpoints ([JobOptions]) and the state of a migration are
-// separate for each tenant. They don't have the scope's other fields.
+// Each tenant has its own lock documents ([Lease]), checkpoints ([JobOptions]) and
+// migration states, without the scope's other fields.
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)
@@ -116,8 +113,8 @@ func tenantText(scopes []*scope) string {
 	return shell(fields)
 }
 
-// Plan returns the plan under the scope. Use it only for a [Stream] with events of
-// several tenants. Otherwise use [Scope.On].
+// Plan returns the plan under the scope, for a [Stream] with events of several tenants.
+// Otherwise use [Scope.On].
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {

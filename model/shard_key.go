@@ -10,13 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A ShardKey is the shard key of a collection. keys.Shard makes it.
+// A ShardKey is the shard key of a collection, made by keys.Shard.
 //
-// On a database of [Model.On], commands contain the shard key if its values are known. A
-// filter on _id gets the key's fields, so that mongos sends the command to one shard
-// only. The values come from the _id, if it contains fields of the key, and from
+// On a database of [Model.On], a filter on _id gets the fields of the shard key, so that
+// mongos uses one shard. Their values come from the _id, if it contains them, and from
 // documents that the same [Change] or [Job] has read. A [Scope] adds the tenant's fields.
-//
 // An upsert whose filter lacks a field of the key returns a [*ConflictError], because
 // mongos refuses it.
 type ShardKey struct {
@@ -24,10 +22,9 @@ type ShardKey struct {
 	Fields     []string // the paths of the key, in order
 
 	// Moves tells that documents may change their key. Then only writes that expect a
-	// match use a key that was read. If the document has moved, the write is stale, and
-	// the Change reads again. Without Moves, every filter on _id uses a known key, and an
-	// update by operators that changes the key returns a [*ConflictError]. Updates by a
-	// pipeline aren't checked.
+	// match use a key that was read: if the document has moved, the write is stale, and
+	// the Change reads again. Without Moves, an update by operators that changes the key
+	// returns a [*ConflictError]. Updates by a pipeline aren't checked.
 	Moves bool
 }
 

@@ -21,7 +21,7 @@ const (
 	Updated            // some fields changed
 	Replaced           // by another document with the same _id
 	Deleted            //
-	Scanned            // unknown: a scan of the collection found the document
+	Scanned            // found by a scan: the kind of change is unknown
 )
 
 func (k EventKind) String() string {
@@ -33,102 +33,93 @@ type Event struct {
 	Kind EventKind
 	ID   bson.RawValue // the document's _id
 
-	// Document is the whole document. For an update it is the version at the time when
-	// the event was read, which may be newer than the event. It is nil for Deleted, and
-	// for Updated in a Bare stream.
+	// Document is the whole document, or nil for Deleted and in a Bare stream for
+	// Updated. For an update it may be newer than the event.
 	Document bson.Raw
 
-	Updated   bson.Raw // of an update: the fields that were set, by dotted path
-	Removed   []string // of an update: the fields that were removed
-	Truncated bson.Raw // of an update: an array of {field, newSize}
+	Updated   bson.Raw // fields that an update set, by dotted path
+	Removed   []string // fields that an update removed
+	Truncated bson.Raw // arrays that an update shortened, as {field, newSize}
 
-	Token string    // equal for each delivery of the event and greater than earlier tokens, or "" for Scanned
+	Token string    // equal for each delivery, greater for later events, "" for Scanned
 	Time  time.Time // of the change, or zero for Scanned
 }
 
-// A Stream runs a plan for every change of a collection. It reads MongoDB's change stream
-// (https://www.mongodb.com/docs/manual/changeStreams/). Changes of one document are
-// planned in their order.
+// A Stream runs a plan for every change of a collection, in the order of each document's
+// changes. It reads MongoDB's change stream
+// (https://www.mongodb.com/docs/manual/changeStreams/), or polls (see Since).
 //
-// The stream stores its place after the plans ran. After a crash, the next run continues
-// at the stored place and delivers the last events again. So each event is delivered at
-// least once, and plans must be repeatable.
-//
-// On a server without change streams, the stream polls the collection: see Since.
+// The stream stores its place after the plans ran, and the next run continues there.
+// After a crash, the last events come again. So each event is delivered at least once,
+// and plans must be repeatable.
 type Stream struct {
-	Name       string // names the stream's stored place
+	Name       string // identifies the stored place
 	Collection string // the watched collection
-	// Places is the collection that stores the place. Write it with write concern
-	// majority, MongoDB's default.
-	Places string
+	Places     string // stores the place, with write concern majority
 
-	// Plan computes the writes for an event, without side effects. The plan must be
-	// repeatable: see [Plan.Repeatable]. An error stops the stream.
+	// Plan returns the writes for an event, without side effects. They must be
+	// [Plan.Repeatable]. An error stops the stream.
 	Plan func(Event) (Plan, error)
 
-	// Work replaces Plan if a plan needs to read the database. Work must not write. Each
-	// attempt calls it again.
+	// Work replaces Plan if a plan needs reads. It must not write. Each attempt calls it
+	// again.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
-	Bare bool // don't read the documents of updates, which saves the server one read each
+	Bare bool // don't read the documents of updates
 
-	// Mark is a field that the stream's plans set in watched documents, so that the
-	// stream skips its own updates. No other code may write it. With "", plans that write
-	// to the watched collection are refused. Inserts, upserts, replacements and deletes
-	// there are always refused, because the stream can't recognize them. A large update
-	// by a pipeline can be delivered once as a replacement.
+	// Mark is a field that the stream sets in its updates of watched documents, to skip
+	// their events. No other code may write it. Without Mark, plans that write to the
+	// watched collection are refused. Inserts, upserts, replacements and deletes there
+	// are always refused. A large update by a pipeline can come once, as a replacement.
 	Mark string
 
-	// Since is the path of a field that every write increases, for example a time or a
-	// version. Polling needs it. Polling doesn't see deletes, or documents without the
-	// field.
+	// Since is the path of a field that every write increases, such as a time or version.
+	// Polling needs it, and misses deletes and documents without it.
 	Since string
 
-	// Overlap is how far each poll goes back before the end of the last poll, for clock
-	// differences and slow writes. Since must be a date or an ObjectID. Documents in the
-	// overlap are planned again.
+	// Overlap is how far a poll goes back before the last poll's end, to find late
+	// writes. Since must be a date or an ObjectID. Documents in the overlap are planned
+	// again.
 	Overlap time.Duration
 
 	// Err is bad input. Run returns it and reads nothing.
 	Err error
 }
 
-// StreamOptions configure a run. The zero value scans the collection once, and then
-// follows its changes.
+// StreamOptions configure a run. By default it scans the collection once, then follows
+// its changes.
 type StreamOptions struct {
-	Workers   int           // plans that run at once, for different documents, or 0 for 4
-	Queue     int           // events read ahead, and documents per scan batch, or 0 for 1000
-	SaveEvery int           // the place is stored at least every n events, or 0 for 100
-	Wait      time.Duration // how long the server waits for an event, or 0 for 1 s
-	Attempts  int           // attempts after conflicts and network errors, or 0 for 8
-	Grace     time.Duration // time for running plans after the context ended, or 0 for 10 s
+	Workers   int           // plans run at once, for different documents, default 4
+	Queue     int           // events read ahead, and documents per scan batch, default 1000
+	SaveEvery int           // events after which the place is stored, default 100
+	Wait      time.Duration // how long the server waits for an event, default 1 s
+	Attempts  int           // attempts after conflicts and network errors, default 8
+	Grace     time.Duration // for running plans when the context has ended, default 10 s
 
-	// PlanTime limits one attempt at a plan. 0 means 10 s. If the previous run didn't
-	// report that its plans ended, a new run waits for that, or for the previous run's
-	// PlanTime plus a quarter.
+	// PlanTime limits an attempt at a plan, default 10 s. After a crash, or while the
+	// previous run's plans run, a new run waits up to the previous PlanTime and a quarter
+	// more.
 	PlanTime time.Duration
 
-	// FromNow starts a new stream at the current time. Without it, the stream first plans
-	// for every existing document, as Scanned.
+	// FromNow skips existing documents of a new stream. By default it first plans for
+	// each of them, as Scanned.
 	FromNow bool
 
 	// Rescan scans all documents again if the server no longer has the changes since the
-	// stored place. It misses deletes in between. Without Rescan, Run returns
-	// ErrHistoryLost.
+	// stored place, and misses deletes. By default Run returns ErrHistoryLost.
 	Rescan bool
 
-	Poll     bool          // poll by Since even if there are change streams
-	Interval time.Duration // between polls, or 0 for 1 s
+	Poll     bool          // poll by Since in any case
+	Interval time.Duration // between polls, default 1 s
 
-	// Once returns when the stream has caught up: all changes acknowledged before the run
-	// began are applied, and the server had no further event for Wait. The server shows a
-	// change when a majority of the replica set has it. In a sharded cluster without
-	// writes, the run waits for this up to ten seconds. If resume tokens contain no time,
-	// as in Amazon's DocumentDB, only the second condition applies.
+	// Once returns when all changes acknowledged before the run began are applied, and no
+	// event came for Wait. The server shows a change once a majority of the replica set
+	// has it, in an idle sharded cluster after up to ten seconds. If resume tokens have
+	// no time, as in Amazon's DocumentDB, only the second condition applies.
 	Once bool
 
 	// Progress is called when the place was stored, and when the stream is idle. Its
-	// error stops the stream, and Run returns it.
+	// error stops the stream.
 	Progress func(StreamProgress) error
 }
 
@@ -143,17 +134,16 @@ const (
 
 func (m StreamMode) String() string { return nameOf(m, "following", "scanning", "polling") }
 
-// StreamProgress is the progress of a stream.
+// StreamProgress reports how far a stream has come.
 type StreamProgress struct {
 	Mode    StreamMode
-	Applied int64         // events whose plans this run has run
-	Backlog int           // events that were read and not yet applied
-	Lag     time.Duration // the age of the oldest event not applied, or 0 if none or scanned
+	Applied int64         // events applied in this run
+	Backlog int           // events read but not applied
+	Lag     time.Duration // age of the oldest event not applied, 0 if none or scanned
 	Place   string        // the stored token or value of Since
 }
 
-// A StreamError names the event at which a stream stopped. The stored place is before the
-// event.
+// A StreamError is the event at which a stream stopped. The stored place is before it.
 type StreamError struct {
 	Stream string
 	Event  Event
@@ -171,8 +161,7 @@ func (e *StreamError) Error() string {
 // Unwrap returns the cause.
 func (e *StreamError) Unwrap() error { return e.Err }
 
-// Command returns the aggregate command that opens a new change stream, without the
-// fields that the driver adds.
+// Command returns the aggregate command that opens a new change stream.
 func (s Stream) Command() bson.D {
 	return bson.D{
 		{Key: "aggregate", Value: s.Collection},
@@ -207,10 +196,9 @@ func (s Stream) stages() mongo.Pipeline {
 	}}}}
 }
 
-// PlanFor returns the plan that Run sends for an event: the checked result of s.Plan,
-// with the Mark in updates of the watched collection. It returns the plan's bad input,
-// [ErrNotRepeatable], or a [*ValueError] for writes that the stream couldn't recognize as
-// its own.
+// PlanFor returns the plan that Run sends for an event: the result of s.Plan, with the
+// Mark. Errors: the plan's bad input, [ErrNotRepeatable], or a [*ValueError] for writes
+// that the stream couldn't recognize.
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -250,29 +238,26 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 }
 
 // Run runs the stream until the context ends. Then it finishes the running plans, stores
-// the place and returns nil. It returns a [*StreamError] if a plan can't be computed or
-// run. After ErrStale, a missing document or a network error it tries up to Attempts
-// times, with growing random pauses.
+// the place and returns nil. A plan that fails stops it with a [*StreamError]. After
+// ErrStale, a missing document or a network error it first tries again, with growing
+// random pauses.
 //
 // # One run at a time
 //
-// A second run takes over. The first run stops with [ErrTakenOver] when it next stores
-// its place, or when it begins a plan and last asked more than a quarter of PlanTime ago.
-// The second run begins when the first run's plans have ended, or their time has passed:
-// see PlanTime.
+// A second run takes over when the first run's plans have ended or their time has passed
+// (see PlanTime). The first run stops with [ErrTakenOver] when it next stores its place,
+// or before a plan if its last check is older than a quarter of PlanTime.
 //
-// So the plan of an old change doesn't reach the server after the plan of a newer change
-// of the same document. There are two exceptions: the network delivers a command after
-// its sender gave up, or a suspended machine continues. To exclude them, store the
-// event's Token with the data, and write only if no greater Token is stored.
+// So the plan of an old change can't reach the server after the plan of a newer change of
+// the document, unless the network delivers a command late or a suspended machine
+// continues. To exclude this, store the event's Token with the data, and write only if no
+// greater Token is stored.
 //
 // Under a [Scope] with a filter on the watched collection, Run returns a
-// [*ConflictError]. The server reports the changes of all documents, and only the _id of
-// a deleted document.
+// [*ConflictError], because the server reports all documents.
 //
-// Cost: the commands of each plan. One command to store the place, for up to SaveEvery
-// events. One command per quarter of PlanTime with plans. Two commands for the run, and a
-// third with Once.
+// Cost: the plans. One command per stored place, and one per quarter of PlanTime with
+// plans. Two commands per run, three with Once.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

@@ -2,20 +2,18 @@ package model
 
 import "slices"
 
-// A Technique is a declared modeling technique with the information that a [Model] needs.
-// The types of packages embed, relate, denorm, paths, keys, schema and geofield that have
-// a New function are techniques, except embed.Union, relate.Join, paths.Forest and
-// paths.RollUp. [Entity] makes one of a collection. To write your own technique, embed
-// [Parts].
+// A Technique is a declared modeling technique, with what a [Model] needs to know about
+// it. The types with a New function in packages embed, relate, denorm, paths, keys,
+// schema and geofield are techniques, except embed.Union, relate.Join, paths.Forest and
+// paths.RollUp. [Entity] makes one of a collection. Your own technique embeds [Parts].
 type Technique interface {
 	Indexes() []Index        // that its queries and writes need
 	Relations() []Relation   // that it stores, for diagrams
-	Checks() []Check         // that find and repair violations of its rules
-	Footprints() []Footprint // the documents and paths that it uses
+	Checks() []Check         // that find and repair violations
+	Footprints() []Footprint // the paths that it uses
 }
 
-// Parts implements [Technique]. Each technique embeds Parts, and its type comment
-// describes them.
+// Parts implements [Technique]. The comment of a technique's type describes its Parts.
 type Parts struct {
 	indexes    func() []Index
 	relations  func() []Relation
@@ -24,26 +22,25 @@ type Parts struct {
 	needs      []Need
 }
 
-// NewParts returns the Parts of a technique, for its constructor. Each function must
-// return fresh values, or be nil. needs are the needs that [Model.Needs] can't derive
-// from the indexes, without their Technique.
+// NewParts returns a technique's Parts, for its constructor. Each function returns fresh
+// values, or is nil. needs are those that [Model.Needs] can't derive from the indexes,
+// without their Technique.
 func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
 ) Parts {
 	return Parts{indexes, relations, checks, footprints, slices.Clone(needs)}
 }
 
-// Indexes returns the indexes that the technique needs. [Model.Indexes] returns the
-// indexes of a model.
+// Indexes returns the indexes that the technique needs. See also [Model.Indexes].
 func (p Parts) Indexes() []Index { return called(p.indexes) }
 
-// Relations returns the relations that the technique stores, for [Model.Diagram].
+// Relations returns the stored relations, for [Model.Diagram].
 func (p Parts) Relations() []Relation { return called(p.relations) }
 
-// Checks returns the checks that find and repair violations of the technique's rules.
+// Checks returns the checks that find and repair violations.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
-// Footprints returns the documents and paths that the technique uses, for [New].
+// Footprints returns the paths that the technique uses, for [New].
 func (p Parts) Footprints() []Footprint { return called(p.footprints) }
 
 func (p Parts) needed() []Need { return slices.Clone(p.needs) }
@@ -69,5 +66,5 @@ type Relation struct {
 	From, To         string // collections
 	FromPath, ToPath string // the stored path, and the path that it refers to
 	FromEnd, ToEnd   Cardinality
-	Label            string // the relation's name, for example the technique
+	Label            string // for example the technique
 }

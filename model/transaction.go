@@ -13,16 +13,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// RunTx runs the plan in a transaction. If the context's session already runs a
-// transaction, RunTx joins it: the owner commits and retries. Else the driver retries the
-// transaction after transient errors, and the commit if its outcome is unknown. ErrStale
-// aborts the transaction.
+// RunTx runs the plan in a transaction. It joins a running transaction of the context's
+// session, which its owner commits and retries. Else the driver retries the transaction
+// after transient errors, and a commit with an unknown outcome. ErrStale aborts it. RunTx
+// returns [ErrNoTransactions], before it writes, if the server has no transactions.
 //
-// RunTx returns [ErrNoTransactions], before it writes anything, if the server has no
-// transactions.
-//
-// Cost: see [Plan.CostTx], and one hello command per run, because some servers accept a
-// transaction but apply its writes at once.
+// Cost: [Plan.CostTx], and a hello command, because some servers accept a transaction but
+// apply its writes at once.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
 	ctx, op := begin(ctx, db, "plan", "", p.firstCollection(), 0)
 	defer op.end()
@@ -123,18 +120,15 @@ func commitUnknown(err error) bool {
 
 // WithTransactions returns a database that runs each action in a transaction: each
 // attempt of a [Change], and each plan that isn't [Atomic]. A crash leaves the whole
-// action or nothing. WithTransactions returns [ErrNoTransactions] if the server has no
-// transactions.
+// action or nothing. Errors: [ErrNoTransactions].
 //
-// These run as without WithTransactions: a [Job], a [Stream], a [Change] with
-// [Change.Mends], and a plan with a [MergeInto]. A [Change] under a [Lease], as in a
-// tree, only increments the lease's number.
+// A [Job], a [Stream], a [Change] with [Change.Mends] and a plan with a [MergeInto] run
+// as usual. A [Change] under a [Lease], as in a tree, only increments the lease's number.
 //
-// After a lost answer, an insert can meet its own document. A [Plan.Repeatable] plan is
-// then run again without that insert. Other plans and a Change return the duplicate key
-// error.
+// After a lost answer, an insert can meet its own document. A [Plan.Repeatable] plan then
+// runs again without it. Other plans and a Change return the duplicate key error.
 //
-// Cost: one hello command now. Then [Plan.CostTx], and one commit per transaction.
+// Cost: one hello command. Then [Plan.CostTx], and one commit per transaction.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
@@ -173,15 +167,14 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	return err == nil && touchedAfter(r.plan.Steps[step+1:], w.Collection).and(w.stamped()).same(stored, doc), err
 }
 
-// InTx runs f in a transaction: a new one, or the transaction of the context's session.
-// Commands take part if they use f's context.
+// InTx runs f in the transaction of the context's session, or in a new one. Commands with
+// f's context take part. If the server has no transactions, InTx returns
+// [ErrNoTransactions] and doesn't call f.
 //
-// The server can request a retry of the whole transaction. Then f is called again. f
-// isn't called again after [ErrStale], which a [Change] in a transaction returns at once:
-// call InTx again. If a plan of several commands returned ErrStale, InTx returns it even
-// if f returns nil, because later steps were sent in the same command.
-//
-// If the server has no transactions, InTx returns [ErrNoTransactions] and doesn't call f.
+// InTx calls f again if the server requests a retry, but not after [ErrStale], which a
+// [Change] in a transaction returns at once. If a plan of several commands returned
+// ErrStale, InTx returns it even if f returns nil, because later steps were sent in the
+// same command.
 //
 // Cost: one hello command, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {

@@ -13,24 +13,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Validation is the validator of a collection. [Model.Validations] returns the
-// validators of a model. The caller may set the fields, for example to combine validators
-// by [And]. [Validation.Ensure] applies it.
+// A Validation is the validator of a collection, applied by [Validation.Ensure].
+// [Model.Validations] returns those of a model. The caller may set the fields.
 //
-// A server validates new writes, not existing documents. To find existing invalid
-// documents, use the check of a schema.Schema. To introduce a validator on a live
-// collection, begin with Action "warn" or Level "moderate".
+// A server validates new writes, not existing documents. The check of a schema.Schema
+// finds existing invalid documents. On a live collection, begin with Action "warn" or
+// Level "moderate".
 //
 // Source:
 // https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
 type Validation struct {
 	Collection string
-	Validator  bson.D // a filter that documents must match, or empty for no validation
-	// Level is "strict" or "" for all inserts and updates, "moderate" for inserts and
-	// updates of valid documents, or "off".
+	Validator  bson.D // that documents must match, or empty for no validation
+	// Level is "strict" or "" for all inserts and updates, "moderate" to exclude updates
+	// of invalid documents, or "off".
 	Level string
-	// Action is "error" or "" to refuse the write with code 121, or "warn" to store it
-	// and log a warning.
+	// Action is "error" or "" to refuse the write with code 121, or "warn" to store and
+	// log it.
 	Action string
 }
 
@@ -77,13 +76,12 @@ func (v Validation) String() string {
 	return "db.runCommand(" + Shell(v.CollMod()) + ")"
 }
 
-// Ensure creates the collection with the validator, or changes the validator if it
-// differs. A second run changes nothing. If two programs ensure different validators, the
-// last one wins.
+// Ensure creates the collection with the validator, or changes a different validator. A
+// second run changes nothing. Of two programs with different validators, the last one
+// wins.
 //
-// Cost: one listCollections command. If the validator differs, one more command. For a
-// new collection, up to two more, because some servers ignore the validator of a create
-// command. No documents are read or written.
+// Cost: one listCollections command, and one more for a change. For a new collection up
+// to three more, because some servers ignore the validator of create.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
 	_, differs, err := v.Diff(ctx, db)
 	if err != nil || len(differs) == 0 {
@@ -111,9 +109,9 @@ func (v Validation) failed(err error) error {
 	return fmt.Errorf("docmodel: validation of %s: %w", v.Collection, err)
 }
 
-// Diff returns the collection's validator and the names of the differences: "collection"
-// if it doesn't exist, "validator", "validationLevel" and "validationAction". Validators
-// are compared byte by byte, including the order of fields.
+// Diff returns the collection's validator, and the names of what differs: "collection" if
+// there is none, "validator", "validationLevel" and "validationAction". Validators are
+// compared byte by byte.
 //
 // Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
@@ -161,10 +159,9 @@ func sameBytes(a, b bson.D) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
-// Validations returns the validators of the model's collections. They come from
-// techniques that know what documents look like: schema.Schema, denorm.Bounded and
-// denorm.Bucket. Validators of one collection are combined by [And]. Run the model's
-// checks first, then [Validation.Ensure] of each.
+// Validations returns the validators of all schema.Schema, denorm.Bounded and
+// denorm.Bucket techniques, combined by [And] for each collection. Run the model's checks
+// first, then [Validation.Ensure] of each.
 func (m *Model) Validations() (out []Validation) {
 	for _, t := range m.techniques {
 		x, ok := t.(interface{ Validation() Validation })

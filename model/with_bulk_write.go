@@ -10,20 +10,20 @@ import (
 // WithBulkWrite returns a database on which a [Plan] sends fewer commands outside
 // transactions. Consecutive writes, also to several collections, become one ordered
 // bulkWrite command, up to and including the next write that expects a match.
-// [Plan.Guarantee] and the results stay the same. It applies to the plans of a [Change],
-// a [Job] and a [Stream] too. In a transaction nothing changes.
+// [Plan.Guarantee] and the results stay the same. This includes the plans of a [Change],
+// a [Job] and a [Stream].
 //
 // Update many and delete many share commands only with each other, because the driver
-// doesn't retry them. A [MergeInto] is a separate command. With an unacknowledged write
-// concern, commands aren't joined.
+// doesn't retry them. A [MergeInto], and each batch with an unacknowledged write concern,
+// is a separate command.
 //
-// level is the write concern for plans without [PlanOptions].WriteConcern. Nil means the
-// client's. Pass the database's write concern if it has one, because the driver's
-// bulkWrite ignores it. The server waits for it once per command.
+// level is the write concern for plans without [PlanOptions].WriteConcern, or nil for the
+// client's. Pass the database's write concern, because the driver's bulkWrite ignores it.
+// The server waits for it once per command.
 //
 // On a server without bulkWrite (before MongoDB 8.0), plans run as on db.
 //
-// Cost: one hello command now. Then [Plan.CostBulkWrite].
+// Cost: one hello command. Then [Plan.CostBulkWrite].
 func WithBulkWrite(ctx context.Context, db DB, level *writeconcern.WriteConcern) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err

@@ -23,56 +23,52 @@ func (e Expect) String() string {
 	return "any"
 }
 
-// A Write is one write to one collection. It contains the driver's write model and what
-// the write must match. Run it with [Write.Run] or in a [Plan], or pass Model to the
-// driver's BulkWrite. A plan refuses the zero Write.
+// A Write is one write to one collection. Run it by [Write.Run] or in a [Plan], or pass
+// Model to the driver's BulkWrite. A plan refuses the zero Write.
 type Write struct {
 	Collection string
 	Model      mongo.WriteModel
 
 	// Expect One stops the plan if the write matches nothing and Done isn't true. The
-	// error is ErrNotFound if the filter's _id doesn't exist, and else ErrStale. To find
-	// this out, a filter with more conditions than _id costs a find. A document selected
-	// by other fields needs a [Reason]. The write is a separate command, because a shared
-	// command reports only totals.
+	// error is ErrNotFound if the filter's _id doesn't exist, and else ErrStale. A filter
+	// with more conditions costs a find then. A filter without _id needs a [Reason] to
+	// return ErrNotFound. The write is a separate command.
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if this operation was
-	// applied before. It is queried only if an Expect One write matched nothing, or after
-	// a duplicate key error outside a transaction. Nil means never.
+	// applied before. It is queried if an Expect One write matched nothing, or after a
+	// duplicate key error outside a transaction.
 	Done bson.D
 
-	// Reasons replace ErrStale or ErrNotFound. If an Expect One write matched nothing and
-	// wasn't applied before, the first reason with a matching document returns its error.
+	// Reasons replace ErrStale and ErrNotFound: the first reason with a matching document
+	// returns its error.
 	//
-	// Outside a transaction they also explain the duplicate key error of an insert. For
-	// an update or upsert, only a reason whose filter has an equality on every field of
-	// the violated unique index does so. Other duplicate key errors are returned as they
-	// are: see [mongo.IsDuplicateKeyError].
+	// Outside a transaction they also replace an insert's duplicate key error. For an
+	// update or upsert, only a reason does so whose filter has an equality on every field
+	// of the violated unique index. Otherwise see [mongo.IsDuplicateKeyError].
 	Reasons []Reason
 
-	// Once marks a write that a second run doesn't repeat, because its filter contains
-	// the state that was read or the token (op). [Plan.Guarantee] relies on Once.
+	// Once tells [Plan.Guarantee] that a second run changes nothing, because the filter
+	// contains state that was read, or the token (op).
 	Once bool
 
-	// Deleted lets the write also reach documents that the Delete of a [Scope] marked as
-	// deleted, for fields that must be correct after a restore. It never reaches another
-	// tenant's document.
+	// Deleted lets the write reach documents that a [Scope] marked as deleted, for fields
+	// that must be correct after a restore. The scope's other conditions apply.
 	Deleted bool
 
-	// Final makes a delete remove the document even if a [Scope] marks documents as
-	// deleted, because the document is stored elsewhere or can be computed again. A
-	// marked document would keep its _id. Deletes in a plan's IfStale are always final.
+	// Final makes a delete remove the document even if a [Scope] marks deletions. Use it
+	// if the document is stored elsewhere or computed again, and its _id must become
+	// free. Deletes in IfStale are always final.
 	Final bool
 
-	// IfMarked are update operators to add if a [Scope] turns this delete into an update
-	// that marks the document.
+	// IfMarked are extra update operators for a delete that a [Scope] turns into an
+	// update.
 	IfMarked bson.D
 
 	// Index is the index that serves the filter, or "" if unknown.
 	Index string
 
-	// Err is bad input. Run returns it and sends nothing of the plan.
+	// Err is bad input. Run returns it and sends nothing.
 	Err error
 
 	plain, covered mongo.WriteModel // the model before and after the scopes were applied
@@ -82,16 +78,16 @@ type Write struct {
 	mixed          bool             // merged from a Deleted write and another write
 }
 
-// A Reason explains why a write matched nothing, other than by a change of its document.
-// For example, the document's list is full.
+// A Reason explains why a write matched nothing although its document didn't change, for
+// example because its list is full.
 type Reason struct {
-	// If is a filter on the write's collection. The reason is true if a document matches.
-	// Nil is always true and costs nothing. Use nil with [ErrNotFound] if the write's
-	// filter only identifies a document by fields other than _id.
+	// If is a filter on the write's collection. The reason applies if a document matches.
+	// A nil If always applies. Use it with [ErrNotFound] if the write's filter only
+	// identifies a document, by fields other than _id.
 	If  bson.D
-	Err error // the error that running the write returns
+	Err error // the returned error
 
-	// Instead replaces [Plan.IfStale] if this reason is true. Nil means IfStale.
+	// Instead, if not nil, replaces [Plan.IfStale].
 	Instead []Step
 }
 
@@ -117,8 +113,7 @@ func (w Write) filter() any {
 	return nil
 }
 
-// String returns the write as a mongosh command. For a refused write it returns a comment
-// with the error.
+// String returns the write as a mongosh command, or as a comment if it is refused.
 func (w Write) String() string {
 	if w.Err != nil {
 		return "// refused: " + w.Err.Error()
@@ -177,15 +172,14 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 // A MergeInto is a step that runs on the server: an aggregation that ends in $merge or
 // $out. The number of written documents isn't known.
 //
-// A [Scope] adds its filter to the reads, and its fields to the written documents. It
-// refuses the step with a [*ConflictError] if the step could write to a document that the
-// scope hides:
+// Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
+// It returns a [*ConflictError] if it could overwrite a hidden document. Only two kinds
+// of $merge are safe, within one database:
 //
-//   - an $out, or any write into another database
-//   - a $merge, unless it fails on existing documents, or matches on the tenant's field
-//     too and the scope has no Delete or Filter
+//   - It fails on existing documents.
+//   - It matches on the tenant's field too, and the scope has no Delete or Filter.
 type MergeInto struct {
-	Collection string // the source, whereas the last stage names the target
+	Collection string // the source
 	Pipeline   mongo.Pipeline
 	Once       bool  // a second run leaves the same documents
 	Err        error // see Write.Err
