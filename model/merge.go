@@ -16,8 +16,7 @@ import (
 // change it atomically. Each write must be a single update by operators, to the same
 // collection and document.
 //
-// The returned write fails with a [*ConflictError], which names the writes by position,
-// in these cases:
+// The returned write fails with a [*ConflictError] in these cases:
 //
 //   - Two writes update the same path, or a path and another path below it. The same $set
 //     twice isn't a conflict.
@@ -26,11 +25,11 @@ import (
 //   - The writes differ in upsert, hint, sort or collation.
 //
 // If all writes contain one token (op), a list that still contains it shows that they
-// were applied before. Otherwise the Done of every write must show it, or a second run
-// returns [ErrStale].
+// were applied. Otherwise the Done of every write must show it, or a second run returns
+// [ErrStale].
 //
-// If the merged write matches nothing, a write's Reasons apply only if its own condition
-// is false. Reasons that wrap [ErrStale] come first.
+// If nothing matches, a write's Reasons apply only if its own condition is false. Reasons
+// that wrap [ErrStale] come first.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }
@@ -55,7 +54,7 @@ type merger struct {
 	name    func(int) string
 	models  []*mongo.UpdateOneModel
 	encoded bson.Raw      // the merged update made by joinEncoded, or nil if update has it
-	token   bson.ObjectID // that all writes contain, or zero
+	token   bson.ObjectID // the token in all writes, or zero
 	at      int           // the index of the write that is being added
 	update  bson.D        // operators in the order of their first use
 	paths   []pathUse

@@ -12,9 +12,9 @@ import (
 // [Merge]), at the position of the first.
 //
 // If two updates change one path, or a path and another path below it, the result fails
-// with a [*ConflictError]. Updates that can't be merged otherwise, for example by a
-// pipeline, stay separate steps. All filters must be true before the plan runs: a step
-// must not depend on another plan's write to the same document.
+// with a [*ConflictError]. Other updates that can't be merged, such as by a pipeline,
+// stay separate steps. All filters must be true before the plan runs: a step must not
+// depend on another plan's write to the same document.
 //
 // A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
 // with Tx. IfStale isn't sent then. A result of one write is atomic.

@@ -16,17 +16,16 @@ type Model struct {
 	techniques []Technique
 }
 
-// New creates a model. Its name appears in errors and jobs. New compares the techniques
-// and panics with a [*DeclarationError] in these cases:
+// New creates a model. Its name appears in errors and jobs. New panics with a
+// [*DeclarationError] in these cases:
 //
-//   - A technique occurs twice, or two techniques have checks with the same name.
-//   - A technique writes a path that another one owns (see [Footprint]).
+//   - A technique occurs twice, or two techniques have checks with one name.
+//   - A technique writes a path that another technique owns (see [Footprint]).
 //   - Two techniques keep their own documents in one collection.
-//   - A technique writes documents that another one guards by a version, without
-//     incrementing it.
-//   - Two indexes have the same name and differ, or keys are unique for only one
-//     technique.
-//   - A keys.Shard makes a unique index impossible, or a collection has two of them.
+//   - A technique writes documents that another technique guards by a version, without
+//     incrementing the version.
+//   - Two different indexes have one name, or keys are unique for only one technique.
+//   - A keys.Shard makes a unique index impossible, or a collection has two shard keys.
 func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}
 	for i, t := range m.techniques {
@@ -44,14 +43,14 @@ func New(name string, techniques ...Technique) *Model {
 	return m
 }
 
-// Name returns the name that [New] received.
+// Name returns the name from [New].
 func (m *Model) Name() string { return m.name }
 
-// Techniques returns the techniques in the order in which [New] received them.
+// Techniques returns the techniques in the order of [New].
 func (m *Model) Techniques() []Technique { return slices.Clone(m.techniques) }
 
 // Collections returns the names of all collections that the techniques use, including
-// internal ones.
+// internal collections.
 func (m *Model) Collections() (out []string) {
 	add := func(name string) {
 		if !slices.Contains(out, name) {
@@ -76,8 +75,7 @@ func (m *Model) Collections() (out []string) {
 	return out
 }
 
-// Checks returns the checks of all techniques, in the techniques' order. [Model.Audit]
-// runs the checks.
+// Checks returns the checks of all techniques, in order. [Model.Audit] runs them.
 func (m *Model) Checks() (out []Check) {
 	for _, t := range m.techniques {
 		out = append(out, t.Checks()...)

@@ -11,7 +11,7 @@ import (
 )
 
 // A Modify changes one document by findAndModify and returns it, as it was before or as
-// it is after. Its fields are those of [FindAndModify].
+// it is after.
 type Modify[D any] struct{ FindAndModify }
 
 // A FindAndModify is the command of a [Modify] for any document type. The caller may set
@@ -27,17 +27,17 @@ type FindAndModify struct {
 	After        bool // return the document after the change
 	Remove       bool // delete the document
 	Options      ModifyOptions
-	Index        string // that serves the filter, or "" if unknown
+	Index        string // the index of the filter, or "" if unknown
 	Err          error  // bad input, which Run returns before it sends anything
 
 	codec *core.Codec
 }
 
-// ModifyOptions are sent to the server unless they are zero.
+// ModifyOptions are sent unless they are zero.
 type ModifyOptions struct {
 	Hint      any                // index name or key pattern
 	Collation *options.Collation // nil for the collection's
-	Comment   any                // appears in the profiler and in logs
+	Comment   any                // for the profiler and logs
 	Let       bson.D             // variables for $expr
 }
 
@@ -55,8 +55,8 @@ func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 	return m
 }
 
-// Run runs the command and decodes the document. It returns [ErrNotFound] if none
-// matches, even if an upsert inserted one, unless After is set.
+// Run runs the command and decodes the document. It returns [ErrNotFound] if no document
+// matches, even if an upsert inserts, unless After is set.
 func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := runModify(ctx, db, &m.FindAndModify, &doc)
@@ -173,7 +173,7 @@ func (m *FindAndModify) String() string {
 	return shellCall(m.Collection, "findAndModify", m.Command()[1:])
 }
 
-// Cost returns one command and one document.
+// Cost returns the price: one command, one document.
 //
 //go:noinline
 func (m *FindAndModify) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }

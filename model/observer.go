@@ -8,8 +8,7 @@ import (
 )
 
 // An Observer receives each operation that runs on a database, such as a query, a plan,
-// or a [Change] and its attempts. [Observer.On] observes a database. [LogTo] returns an
-// observer that logs.
+// or a [Change] and its attempts. See [Observer.On] and [LogTo].
 //
 // The operation's goroutine calls both functions, so calls can be concurrent. A panic
 // reaches the operation's caller. The functions must not use an observed database.
@@ -25,9 +24,8 @@ type Observer struct {
 	End func(ctx context.Context, o Operation)
 }
 
-// An Operation describes one operation to an [Observer]. It contains names of
-// collections, indexes and functions, and numbers, but no values and no error texts,
-// which can quote values.
+// An Operation describes one operation to an [Observer]. It contains no values of
+// documents or filters, and no error texts, which can quote values.
 //
 // Operations nest, and Parent is the outer one. Actual includes the nested operations. So
 // add up only operations without a Parent, or of one Kind.
@@ -71,8 +69,8 @@ type Operation struct {
 	Already   bool // the whole plan was applied before
 	TakenBack bool // undone by [Plan.IfStale] or an abort
 
-	// Declared is the Cost of a read, modify or plan. Actual counts commands, without the
-	// driver's retries, documents inserted, matched or deleted, even if undone, and
+	// Declared is the Cost of a read, modify or plan. Actual counts commands (without the
+	// driver's retries), documents inserted, matched or deleted (even if undone), and
 	// documents returned. Lock documents and checkpoints don't count.
 	Declared, Actual Cost
 	Modified         int64 // inserted, changed or deleted, even if undone

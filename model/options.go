@@ -12,17 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// ReadOptions are options of find and aggregate commands. Zero fields aren't sent.
+// ReadOptions are options of find and aggregate. Zero fields aren't sent.
 type ReadOptions struct {
 	Hint         any                // index name or key pattern
 	Collation    *options.Collation // nil for the collection's
-	Comment      any                // appears in the profiler and in logs
+	Comment      any                // for the profiler and logs
 	Let          bson.D             // variables for $expr
 	BatchSize    int32              // per batch, where 0 means 101 documents, then 16 MB
-	AllowDiskUse bool               // let a blocking sort or group use disk
+	AllowDiskUse bool               // let a blocking stage use disk
 
-	// MaxTime, if not 0, limits the whole operation with all batches, through the
-	// context. The driver sends maxTimeMS if the client has a Timeout.
+	// MaxTime, if not 0, limits the whole operation with all its batches. The driver
+	// sends maxTimeMS if the client has a Timeout.
 	MaxTime time.Duration
 
 	ReadConcern    *readconcern.ReadConcern // nil for the database's
@@ -69,7 +69,7 @@ func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
 
 // PlanOptions apply to each command of a plan. Zero fields aren't sent.
 type PlanOptions struct {
-	Comment                  any                        // appears in the profiler and in logs
+	Comment                  any                        // for the profiler and logs
 	WriteConcern             *writeconcern.WriteConcern // nil for the database's
 	BypassDocumentValidation bool                       // skip the collection's validator
 

@@ -37,9 +37,8 @@ func (p Page[D]) HasMore() bool { return p.Next != "" }
 // by anything but 1 and -1 or by a field in an array, or a projection without a sort
 // field.
 //
-// Cost: one command, or two if the type of the first sort field changes on the page. Each
-// returns one extra document. Index the filter's equality fields, the sort fields and
-// _id.
+// Cost: one command, or two if the type of the first sort field changes on the page.
+// Index the filter's equality fields, the sort fields and _id.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/.
 func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error) {

@@ -20,28 +20,28 @@ type Step interface {
 // a crash between two writes harmless: see [Plan.Guarantee]. Run it with [Plan.Run], or
 // with [Plan.RunTx] in a transaction. The zero Plan does nothing.
 //
-// Consecutive writes of one kind to one collection become one ordered command, up to
-// 25,000 statements or 16 MiB. The kinds are insert, update or replace one, update many,
-// delete one, and delete many. A write that expects a match is a separate command,
-// because a shared command reports only totals. In a transaction, all writes are one
-// bulkWrite command since MongoDB 8.0. See [Plan.Cost] and [Plan.CostTx].
+// Consecutive writes of one kind (insert, update or replace one, update many, delete one,
+// delete many) to one collection are one ordered command, up to 25,000 statements or 16
+// MiB. A write that expects a match is a separate command, because a shared command
+// reports only totals. In a transaction, all writes are one bulkWrite command since
+// MongoDB 8.0.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
 
-	// Transactional marks steps that must run together: Run refuses them.
+	// Transactional makes Run refuse the plan outside a transaction.
 	Transactional bool
 
-	// IfStale undoes the first steps if a later write expects a match and finds none. Its
-	// error is joined to the returned one. A crash can prevent it. In a transaction it
-	// isn't sent.
+	// IfStale undoes the first steps if a later write expects a match and matches
+	// nothing. Its error is joined to the returned error. A crash can prevent it. In a
+	// transaction it isn't sent.
 	IfStale []Step
 
 	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
 	// count the steps that ran.
 	InTx []Step
 
-	// Leaves describes what a reader or a crash can find between two steps.
+	// Leaves describes what a reader or a crash can find between steps.
 	Leaves string
 
 	// Applied reports that a [Change] found its token (op). The Change then reads again,
@@ -154,7 +154,7 @@ const (
 	// Rerunnable plans can be run again after any interruption: a second run completes
 	// the first, or changes nothing.
 	Rerunnable
-	// Transactional plans need [Plan.RunTx]. Run refuses them.
+	// Transactional plans need a transaction.
 	Transactional
 )
 
@@ -188,8 +188,8 @@ func (p Plan) Guarantee() Guarantee {
 	return Rerunnable
 }
 
-// Repeatable reports whether a second run changes nothing more. It applies the conditions
-// of [Rerunnable] also to one step, which may be a $inc or $push.
+// Repeatable reports whether a second run changes nothing more. The conditions of
+// [Rerunnable] apply also to one step, such as $inc.
 func (p Plan) Repeatable() bool {
 	if p.Transactional || p.Err() != nil {
 		return false

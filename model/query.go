@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Query is the command of a [Find] for any document type, so that common code is
-// compiled once. The caller may set its fields.
+// A Query is the command of a [Find] for any document type. The caller may set its
+// fields.
 type Query struct {
 	Collection  string
 	Filter      bson.D
@@ -23,7 +23,7 @@ type Query struct {
 	Skip, Limit int64 // 0 means all
 	Options     ReadOptions
 	Deleted     bool   // under a Scope, also read documents that Scope.Delete marked
-	Index       string // that serves filter and sort, or "" if unknown
+	Index       string // the index of filter and sort, or "" if unknown
 	Err         error  // bad input, which each run returns before it sends anything
 
 	docs   *core.Docs // checks Where and Sorted, or nil for a query made by hand

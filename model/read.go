@@ -17,8 +17,8 @@ import (
 type read struct {
 	ctx        context.Context
 	db         DB
-	kind       string // of the operation, for an observer
-	index      string // that serves the read
+	kind       string // the operation's kind, for an observer
+	index      string // the index of the read
 	options    ReadOptions
 	codec      *core.Codec
 	refused    error

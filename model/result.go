@@ -9,10 +9,10 @@ import (
 type Status uint8
 
 const (
-	NotSent Status = iota // not sent, or refused by the server without effect
+	NotSent Status = iota // not sent, or refused without effect
 	Applied               // confirmed by the server
-	Already               // applied before: it matched nothing, or met its own document
-	Unknown               // no answer, or the server was interrupted: perhaps applied, wholly or in part
+	Already               // applied before
+	Unknown               // no answer or an interruption: perhaps applied, wholly or in part
 )
 
 func (s Status) String() string { return nameOf(s, "not sent", "applied", "already", "unknown") }
@@ -29,7 +29,7 @@ func nameOf[T ~uint8](v T, names ...string) string {
 type Result struct {
 	Steps []StepResult // one per step of the plan
 	// Batches has one element per answered command. In a transaction, several elements
-	// may be one command.
+	// can be one command.
 	Batches []BatchResult
 }
 
@@ -37,21 +37,21 @@ type Result struct {
 type StepResult struct {
 	Status     Status
 	Batch      int // index in Result.Batches, or -1
-	UpsertedID any // that an upsert inserted, or nil
+	UpsertedID any // the _id from an upsert, or nil
 }
 
-// A BatchResult is the server's answer to one command. Its numbers are totals of all its
-// steps, and zero for $merge and $out.
+// A BatchResult is the server's answer to one command, with totals of all its steps. A
+// $merge or $out has zeros.
 type BatchResult struct {
 	Collection string
-	First      int // index of its first step
-	Count      int // number of steps in it
+	First      int // index of the first step
+	Count      int // the number of steps
 
 	Inserted, Matched, Modified, Deleted, Upserted int64
 }
 
-// Modified returns how many documents the run inserted, changed or deleted, as the server
-// reported.
+// Modified returns the number of inserted, changed and deleted documents, as reported by
+// the server.
 func (r Result) Modified() int64 {
 	var n int64
 	for _, b := range r.Batches {

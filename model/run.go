@@ -14,14 +14,14 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Run checks and encodes the whole plan, then sends its commands in order. For bad input
-// or a document that is too large it returns a [*StepError] and sends nothing. It stops
-// at the first failure with a [*StepError] around the driver's error. If a write that
-// expects a match found none and wasn't applied before, it wraps [ErrStale],
-// [ErrNotFound] or the error of a [Reason]. The result reports how far the plan got.
+// Run checks and encodes the whole plan, then sends its commands in order. It returns a
+// [*StepError] at the first failure. For bad input, or a document that is too large,
+// nothing is sent. If a write that expects a match matched nothing and wasn't applied
+// before, it wraps [ErrStale], [ErrNotFound] or the error of a [Reason]. The result
+// reports how far the plan got.
 //
-// Run uses the context's session and joins its transaction. Outside, it refuses a
-// transactional plan with [ErrTransactional], unless Options.AllowPartial is set.
+// Run joins the transaction of the context's session. Outside, it refuses a transactional
+// plan with [ErrTransactional], unless Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)
@@ -56,12 +56,12 @@ func isMerge(s Step) bool {
 	return is
 }
 
-// Run runs the write as a plan: see [Plan.Run].
+// Run runs the write as a [Plan].
 func (w Write) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(w).Run(ctx, db)
 }
 
-// Run runs the step as a plan: see [Plan.Run].
+// Run runs the step as a [Plan].
 func (m MergeInto) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(m).Run(ctx, db)
 }
@@ -176,7 +176,7 @@ func (r *runner) bulkOptions() *options.BulkWriteOptionsBuilder {
 }
 
 // answered records a command's totals. It also decides what it means if a write that
-// expects a match found none.
+// expects a match matched nothing.
 func (r *runner) answered(ctx context.Context, b batch, res *mongo.BulkWriteResult) error {
 	r.record(ctx, b, res)
 	r.result.mark(b.first, b.count(), Applied)

@@ -142,7 +142,8 @@ func (r *runner) togetherOptions(ctx context.Context) *options.ClientBulkWriteOp
 }
 
 // answeredTogether evaluates batches that were sent together. If a batch that expects a
-// match found none, the transaction must end, because later batches were written too.
+// match matched nothing, the transaction must end, because later batches were written
+// too.
 func (r *runner) answeredTogether(ctx context.Context, group []batch, res *mongo.ClientBulkWriteResult) error {
 	first := 0
 	for i, b := range group {

@@ -10,15 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A DB is a database to run on: a *mongo.Database, or the result of [Scope.On],
-// [Observer.On] and similar functions.
+// A DB is a *mongo.Database, or the result of [Scope.On], [Observer.On] and similar
+// functions.
 type DB interface {
 	Name() string
 	Client() *mongo.Client
 }
 
-// A Scope applies a tenant, soft deletion and stamps to all reads and writes. Create it
-// at the start of a request, and use the database that [Scope.On] returns:
+// A Scope applies a tenant, soft deletion and stamps to all reads and writes. Use the
+// database that [Scope.On] returns:
 //
 //	db := model.Scope{
 //		Tenant: bson.D{{Key: "tenant", Value: tenant}},
@@ -27,12 +27,11 @@ type DB interface {
 //	}.On(database)
 //
 // Reads and writes don't reach documents outside the scope, and [ErrNotFound] doesn't
-// reveal them. Fields are top-level fields with fixed values. The zero Scope adds
-// nothing.
+// reveal them. Fields are top-level, with fixed values. The zero Scope adds nothing.
 //
 // A write that gives a field of the scope another value returns a [*ConflictError],
 // except in two cases. An update by a pipeline gets a last stage with the scope's fields.
-// A replacement keeps its own value of an Insert field, for example createdAt.
+// A replacement keeps its own value of an Insert field, such as createdAt.
 type Scope struct {
 	// Tenant identifies the tenant's documents. It is added to every filter, to all
 	// collections that a pipeline reads, and to every new document. Empty values are
@@ -42,12 +41,12 @@ type Scope struct {
 	Tenant bson.D
 
 	Filter bson.D // more conditions, added to every filter
-	Insert bson.D // more fields of inserted and replaced documents
-	Set    bson.D // fields that every update, replacement and insert sets
+	Insert bson.D // more fields of new and replaced documents
+	Set    bson.D // fields that every write sets
 
-	// Delete turns deletes, except [Write.Final] ones, into updates that set these
-	// fields. Documents in which one of these fields isn't null are hidden. They keep
-	// their _id, but not their keys in unique indexes of [Scope.Indexes].
+	// Delete turns deletes without [Write.Final] into updates that set these fields.
+	// Documents in which one of these fields isn't null are hidden. They keep their _id,
+	// but not their keys in unique indexes of [Scope.Indexes].
 	Delete bson.D
 
 	Collections []string // the collections that it applies to, nil for all
@@ -58,8 +57,8 @@ type Scope struct {
 // deleted document gets the marks of all. A scope can't set a field of another scope's
 // Tenant.
 //
-// A bad field of the scope makes each run return a [*ValueError] or a [*ConflictError].
-// These return a [*ConflictError] before anything is sent:
+// A bad scope makes each run return a [*ValueError] or a [*ConflictError]. These return a
+// [*ConflictError] before anything is sent:
 //
 //   - $where, $function and $accumulator
 //   - a filter with another value for a field of Tenant
@@ -114,7 +113,6 @@ func tenantText(scopes []*scope) string {
 }
 
 // Plan returns the plan under the scope, for a [Stream] with events of several tenants.
-// Otherwise use [Scope.On].
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {

@@ -14,16 +14,15 @@ import (
 //
 // On a database of [Model.On], a filter on _id gets the fields of the shard key, so that
 // mongos uses one shard. Their values come from the _id, if it contains them, and from
-// documents that the same [Change] or [Job] has read. A [Scope] adds the tenant's fields.
-// An upsert whose filter lacks a field of the key returns a [*ConflictError], because
-// mongos refuses it.
+// documents that the same [Change] or [Job] has read. An upsert whose filter lacks a
+// field of the key returns a [*ConflictError].
 type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order
 
-	// Moves tells that documents may change their key. Then only writes that expect a
-	// match use a key that was read: if the document has moved, the write is stale, and
-	// the Change reads again. Without Moves, an update by operators that changes the key
+	// With Moves, documents may change their key. Then only writes that expect a match
+	// use a key that was read: if the document has moved, the write is stale, and the
+	// Change reads again. Without Moves, an update by operators that changes the key
 	// returns a [*ConflictError]. Updates by a pipeline aren't checked.
 	Moves bool
 }

@@ -21,7 +21,7 @@ const (
 	Updated            // some fields changed
 	Replaced           // by another document with the same _id
 	Deleted            //
-	Scanned            // found by a scan: the kind of change is unknown
+	Scanned            // found by a scan
 )
 
 func (k EventKind) String() string {
@@ -50,8 +50,7 @@ type Event struct {
 // (https://www.mongodb.com/docs/manual/changeStreams/), or polls (see Since).
 //
 // The stream stores its place after the plans ran, and the next run continues there.
-// After a crash, the last events come again. So each event is delivered at least once,
-// and plans must be repeatable.
+// After a crash, the last events come again, so plans must be repeatable.
 type Stream struct {
 	Name       string // identifies the stored place
 	Collection string // the watched collection
@@ -68,9 +67,9 @@ type Stream struct {
 	Bare bool // don't read the documents of updates
 
 	// Mark is a field that the stream sets in its updates of watched documents, to skip
-	// their events. No other code may write it. Without Mark, plans that write to the
-	// watched collection are refused. Inserts, upserts, replacements and deletes there
-	// are always refused. A large update by a pipeline can come once, as a replacement.
+	// their events. No other code may write it. Without Mark, plans can't write to the
+	// watched collection. With Mark, they can't insert, upsert, replace or delete there.
+	// A large update by a pipeline can come once, as a replacement.
 	Mark string
 
 	// Since is the path of a field that every write increases, such as a time or version.
@@ -92,7 +91,7 @@ type StreamOptions struct {
 	Workers   int           // plans run at once, for different documents, default 4
 	Queue     int           // events read ahead, and documents per scan batch, default 1000
 	SaveEvery int           // events after which the place is stored, default 100
-	Wait      time.Duration // how long the server waits for an event, default 1 s
+	Wait      time.Duration // wait for an event, default 1 s
 	Attempts  int           // attempts after conflicts and network errors, default 8
 	Grace     time.Duration // for running plans when the context has ended, default 10 s
 
@@ -101,8 +100,8 @@ type StreamOptions struct {
 	// more.
 	PlanTime time.Duration
 
-	// FromNow skips existing documents of a new stream. By default it first plans for
-	// each of them, as Scanned.
+	// FromNow skips the existing documents. By default a new stream first plans for them,
+	// as Scanned.
 	FromNow bool
 
 	// Rescan scans all documents again if the server no longer has the changes since the
@@ -139,11 +138,11 @@ type StreamProgress struct {
 	Mode    StreamMode
 	Applied int64         // events applied in this run
 	Backlog int           // events read but not applied
-	Lag     time.Duration // age of the oldest event not applied, 0 if none or scanned
+	Lag     time.Duration // age of the oldest event not applied, or 0
 	Place   string        // the stored token or value of Since
 }
 
-// A StreamError is the event at which a stream stopped. The stored place is before it.
+// A StreamError names the event at which a stream stopped.
 type StreamError struct {
 	Stream string
 	Event  Event
@@ -170,7 +169,7 @@ func (s Stream) Command() bson.D {
 	}
 }
 
-// String returns the stream as a mongosh command.
+// String returns the stream in mongosh syntax.
 func (s Stream) String() string {
 	if s.Err != nil {
 		return "// refused: " + s.Err.Error()
@@ -248,13 +247,12 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // (see PlanTime). The first run stops with [ErrTakenOver] when it next stores its place,
 // or before a plan if its last check is older than a quarter of PlanTime.
 //
-// So the plan of an old change can't reach the server after the plan of a newer change of
-// the document, unless the network delivers a command late or a suspended machine
-// continues. To exclude this, store the event's Token with the data, and write only if no
-// greater Token is stored.
+// So the plans of a document run in the order of its changes, unless the network delivers
+// a command late or a suspended machine continues. To exclude this, store the event's
+// Token with the data, and write only if no greater Token is stored.
 //
 // Under a [Scope] with a filter on the watched collection, Run returns a
-// [*ConflictError], because the server reports all documents.
+// [*ConflictError].
 //
 // Cost: the plans. One command per stored place, and one per quarter of PlanTime with
 // plans. Two commands per run, three with Once.

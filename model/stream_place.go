@@ -146,8 +146,8 @@ func unsupported(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	// CommandNotFound, CommandNotSupported, NotImplemented, "only supported on replica sets", an unknown stage, a deprecated
-	// or gated feature.
+	// CommandNotFound, CommandNotSupported, NotImplemented, "only supported on replica
+	// sets", an unknown stage, and a deprecated or disabled feature.
 	for _, code := range []int{59, 115, 238, 40573, 40324, 303} {
 		if e.HasErrorCode(code) {
 			return true

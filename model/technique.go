@@ -2,14 +2,14 @@ package model
 
 import "slices"
 
-// A Technique is a declared modeling technique, with what a [Model] needs to know about
-// it. The types with a New function in packages embed, relate, denorm, paths, keys,
-// schema and geofield are techniques, except embed.Union, relate.Join, paths.Forest and
-// paths.RollUp. [Entity] makes one of a collection. Your own technique embeds [Parts].
+// A Technique is a declared modeling technique for a [Model]. All types with a New
+// function in packages embed, relate, denorm, paths, keys, schema and geofield are
+// techniques, except embed.Union, relate.Join, paths.Forest and paths.RollUp. [Entity]
+// makes a technique of a collection. Your own technique embeds [Parts].
 type Technique interface {
-	Indexes() []Index        // that its queries and writes need
-	Relations() []Relation   // that it stores, for diagrams
-	Checks() []Check         // that find and repair violations
+	Indexes() []Index        // needed by its queries and writes
+	Relations() []Relation   // drawn in diagrams
+	Checks() []Check         // find and repair violations
 	Footprints() []Footprint // the paths that it uses
 }
 
@@ -23,15 +23,15 @@ type Parts struct {
 }
 
 // NewParts returns a technique's Parts, for its constructor. Each function returns fresh
-// values, or is nil. needs are those that [Model.Needs] can't derive from the indexes,
-// without their Technique.
+// values, or is nil. needs are the needs that [Model.Needs] can't derive from the
+// indexes.
 func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
 ) Parts {
 	return Parts{indexes, relations, checks, footprints, slices.Clone(needs)}
 }
 
-// Indexes returns the indexes that the technique needs. See also [Model.Indexes].
+// Indexes returns the needed indexes. See also [Model.Indexes].
 func (p Parts) Indexes() []Index { return called(p.indexes) }
 
 // Relations returns the stored relations, for [Model.Diagram].
@@ -40,7 +40,7 @@ func (p Parts) Relations() []Relation { return called(p.relations) }
 // Checks returns the checks that find and repair violations.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
-// Footprints returns the paths that the technique uses, for [New].
+// Footprints returns the used paths, for [New].
 func (p Parts) Footprints() []Footprint { return called(p.footprints) }
 
 func (p Parts) needed() []Need { return slices.Clone(p.needs) }
@@ -64,7 +64,7 @@ const (
 // A Relation connects two collections, for diagrams and checks.
 type Relation struct {
 	From, To         string // collections
-	FromPath, ToPath string // the stored path, and the path that it refers to
+	FromPath, ToPath string // the stored path, and its target
 	FromEnd, ToEnd   Cardinality
 	Label            string // for example the technique
 }

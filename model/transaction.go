@@ -18,8 +18,7 @@ import (
 // after transient errors, and a commit with an unknown outcome. ErrStale aborts it. RunTx
 // returns [ErrNoTransactions], before it writes, if the server has no transactions.
 //
-// Cost: [Plan.CostTx], and a hello command, because some servers accept a transaction but
-// apply its writes at once.
+// Cost: [Plan.CostTx], and a hello command.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
 	ctx, op := begin(ctx, db, "plan", "", p.firstCollection(), 0)
 	defer op.end()
@@ -120,10 +119,10 @@ func commitUnknown(err error) bool {
 
 // WithTransactions returns a database that runs each action in a transaction: each
 // attempt of a [Change], and each plan that isn't [Atomic]. A crash leaves the whole
-// action or nothing. Errors: [ErrNoTransactions].
+// action or nothing. If the server has no transactions, it returns [ErrNoTransactions].
 //
 // A [Job], a [Stream], a [Change] with [Change.Mends] and a plan with a [MergeInto] run
-// as usual. A [Change] under a [Lease], as in a tree, only increments the lease's number.
+// as usual. A [Change] under a [Lease] only increments the lease's number.
 //
 // After a lost answer, an insert can meet its own document. A [Plan.Repeatable] plan then
 // runs again without it. Other plans and a Change return the duplicate key error.
@@ -168,15 +167,14 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 }
 
 // InTx runs f in the transaction of the context's session, or in a new one. Commands with
-// f's context take part. If the server has no transactions, InTx returns
+// f's context take part. Without transactions on the server, it returns
 // [ErrNoTransactions] and doesn't call f.
 //
 // InTx calls f again if the server requests a retry, but not after [ErrStale], which a
 // [Change] in a transaction returns at once. If a plan of several commands returned
-// ErrStale, InTx returns it even if f returns nil, because later steps were sent in the
-// same command.
+// ErrStale, InTx returns it even if f returns nil.
 //
-// Cost: one hello command, the commands of f, and the commit.
+// Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	ctx, op := begin(ctx, db, "transaction", "", "", 0)
 	defer op.end()
@@ -242,7 +240,8 @@ func transact(ctx context.Context, session *mongo.Session, tx *runctx.Tx, f func
 	return err
 }
 
-// checkTransactions asks the server for transactions, and returns the initial state of a
+// checkTransactions asks the server for transactions, because some servers accept a
+// transaction but apply its writes at once. It returns the initial state of a
 // transaction.
 func checkTransactions(ctx context.Context, db DB) (*runctx.Tx, error) {
 	if core.Transacts(db) { // it was asked before

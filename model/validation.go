@@ -14,17 +14,16 @@ import (
 )
 
 // A Validation is the validator of a collection, applied by [Validation.Ensure].
-// [Model.Validations] returns those of a model. The caller may set the fields.
+// [Model.Validations] returns all validators of a model.
 //
 // A server validates new writes, not existing documents. The check of a schema.Schema
 // finds existing invalid documents. On a live collection, begin with Action "warn" or
 // Level "moderate".
 //
-// Source:
-// https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
+// Source: https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
 type Validation struct {
 	Collection string
-	Validator  bson.D // that documents must match, or empty for no validation
+	Validator  bson.D // a filter for valid documents, or empty for no validation
 	// Level is "strict" or "" for all inserts and updates, "moderate" to exclude updates
 	// of invalid documents, or "off".
 	Level string
@@ -80,8 +79,8 @@ func (v Validation) String() string {
 // second run changes nothing. Of two programs with different validators, the last one
 // wins.
 //
-// Cost: one listCollections command, and one more for a change. For a new collection up
-// to three more, because some servers ignore the validator of create.
+// Cost: one listCollections command, and one command for a change. A new collection costs
+// up to two more, because some servers ignore the validator of create.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
 	_, differs, err := v.Diff(ctx, db)
 	if err != nil || len(differs) == 0 {

@@ -10,8 +10,7 @@ import (
 // WithBulkWrite returns a database on which a [Plan] sends fewer commands outside
 // transactions. Consecutive writes, also to several collections, become one ordered
 // bulkWrite command, up to and including the next write that expects a match.
-// [Plan.Guarantee] and the results stay the same. This includes the plans of a [Change],
-// a [Job] and a [Stream].
+// [Plan.Guarantee] and the results stay the same.
 //
 // Update many and delete many share commands only with each other, because the driver
 // doesn't retry them. A [MergeInto], and each batch with an unacknowledged write concern,

@@ -24,7 +24,7 @@ func (e Expect) String() string {
 }
 
 // A Write is one write to one collection. Run it by [Write.Run] or in a [Plan], or pass
-// Model to the driver's BulkWrite. A plan refuses the zero Write.
+// Model to the driver's BulkWrite.
 type Write struct {
 	Collection string
 	Model      mongo.WriteModel
@@ -36,19 +36,19 @@ type Write struct {
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if this operation was
-	// applied before. It is queried if an Expect One write matched nothing, or after a
-	// duplicate key error outside a transaction.
+	// applied before. It is queried if Expect One matched nothing, or after a duplicate
+	// key error outside a transaction.
 	Done bson.D
 
 	// Reasons replace ErrStale and ErrNotFound: the first reason with a matching document
 	// returns its error.
 	//
 	// Outside a transaction they also replace an insert's duplicate key error. For an
-	// update or upsert, only a reason does so whose filter has an equality on every field
-	// of the violated unique index. Otherwise see [mongo.IsDuplicateKeyError].
+	// update or upsert, the reason's filter needs an equality on every field of the
+	// violated unique index. Otherwise see [mongo.IsDuplicateKeyError].
 	Reasons []Reason
 
-	// Once tells [Plan.Guarantee] that a second run changes nothing, because the filter
+	// Once marks a write that changes nothing in a second run, because the filter
 	// contains state that was read, or the token (op).
 	Once bool
 
