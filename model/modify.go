@@ -28,7 +28,7 @@ type FindAndModify struct {
 	Remove       bool // delete the document
 	Options      ModifyOptions
 	Index        string // the index of the filter, or "" if unknown
-	Err          error  // bad input, which Run returns before it sends anything
+	Err          error  // bad input, which Run returns
 
 	codec *core.Codec
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// An Observer receives each operation that runs on a database, such as a query, a plan,
-// or a [Change] and its attempts. See [Observer.On] and [LogTo].
+// An Observer receives each operation that runs on a database, such as a query or a plan.
+// See [Observer.On] and [LogTo].
 //
 // The operation's goroutine calls both functions, so calls can be concurrent. A panic
 // reaches the operation's caller. The functions must not use an observed database.

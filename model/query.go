@@ -24,7 +24,7 @@ type Query struct {
 	Options     ReadOptions
 	Deleted     bool   // under a Scope, also read documents that Scope.Delete marked
 	Index       string // the index of filter and sort, or "" if unknown
-	Err         error  // bad input, which each run returns before it sends anything
+	Err         error  // bad input, which each run returns
 
 	docs   *core.Docs // checks Where and Sorted, or nil for a query made by hand
 	codec  *core.Codec

@@ -79,9 +79,9 @@ func checkQuery(q *Query) error {
 	return cmp.Or(core.CheckDepth(q.Filter), core.CheckDepth(q.Projection), core.CheckDepth(q.Sort), q.Options.check())
 }
 
-// Count counts the documents that the query would return, with Skip and Limit, but
-// without Options.Let. Cost: one command, which reads every matching index key or
-// document.
+// Count counts the documents that the query would return, with Skip and Limit. It returns
+// a [*ValueError] for Options.Let. Cost: one command, which reads every matching index
+// key or document.
 func (q *Query) Count(ctx context.Context, db DB) (int64, error) {
 	ctx, op := begin(ctx, db, "count", "", q.Collection, 0)
 	defer op.end()

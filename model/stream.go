@@ -28,7 +28,7 @@ func (k EventKind) String() string {
 	return nameOf(k, "inserted", "updated", "replaced", "deleted", "scanned")
 }
 
-// An Event is one change of a document in a [Stream].
+// An Event is a change of a document.
 type Event struct {
 	Kind EventKind
 	ID   bson.RawValue // the document's _id
@@ -81,7 +81,7 @@ type Stream struct {
 	// again.
 	Overlap time.Duration
 
-	// Err is bad input. Run returns it and reads nothing.
+	// Err is bad input, which Run returns.
 	Err error
 }
 
@@ -93,7 +93,7 @@ type StreamOptions struct {
 	SaveEvery int           // events after which the place is stored, default 100
 	Wait      time.Duration // wait for an event, default 1 s
 	Attempts  int           // attempts after conflicts and network errors, default 8
-	Grace     time.Duration // for running plans when the context has ended, default 10 s
+	Grace     time.Duration // for running plans at the end, default 10 s
 
 	// PlanTime limits an attempt at a plan, default 10 s. After a crash, or while the
 	// previous run's plans run, a new run waits up to the previous PlanTime and a quarter

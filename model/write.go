@@ -68,7 +68,7 @@ type Write struct {
 	// Index is the index that serves the filter, or "" if unknown.
 	Index string
 
-	// Err is bad input. Run returns it and sends nothing.
+	// Err is bad input, which Run returns.
 	Err error
 
 	plain, covered mongo.WriteModel // the model before and after the scopes were applied
@@ -170,7 +170,7 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 }
 
 // A MergeInto is a step that runs on the server: an aggregation that ends in $merge or
-// $out. The number of written documents isn't known.
+// $out. How many documents it writes isn't known.
 //
 // Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
 // It returns a [*ConflictError] if it could overwrite a hidden document. Only two kinds
