@@ -34,4 +34,4 @@ licences: ## compare THIRD_PARTY.md with the modules; UPDATE=-update writes it
 	cd internal/ci/licences && go run . $(UPDATE)
 
 api: ## compare the exported API with the last tag
-	go run golang.org/x/exp/cmd/gorelease@v0.0.0-20261113113407-e3970619a1a4 -base=$$(git describe --tags --abbrev=0 2>/dev/null || echo none)
+	.ci/api
