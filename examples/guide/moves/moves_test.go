@@ -1,0 +1,86 @@
+package moves
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// must ends an Example at an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Panic(err)
+	}
+	return v
+}
+
+func start() (context.Context, *mongo.Database, func()) {
+	client, stop := modeltest.Start()
+	return context.Background(), client.Database("moves"), stop
+}
+
+func Example_versions() {
+	ctx, db, stop := start()
+	defer stop()
+	must(db.Collection("people").InsertOne(ctx, OldPerson{"kate", "Kate Smith"}))
+	must(people.Insert(Person{"rod", "Rod", "Jones"}).Run(ctx, db))
+
+	// The program reads every document in the new form, from its first moment.
+	for person, err := range people.Find(nil).Each(ctx, db) {
+		fmt.Println(person.First, person.Last, err)
+	}
+	// A filter is the server's, and sees what is stored.
+	lastName := bson.D{{Key: "last", Value: "Smith"}}
+	fmt.Println(people.Find(lastName).Count(ctx, db))
+
+	done := must(forms.Migrate(schema.MigrateOptions{}).Run(ctx, db, model.JobOptions{}))
+	fmt.Println(done.Modified, "brought up")
+	fmt.Println(people.Find(lastName).Count(ctx, db))
+	// Output:
+	// Kate Smith <nil>
+	// Rod Jones <nil>
+	// 0 <nil>
+	// 1 brought up
+	// 1 <nil>
+}
+
+func Example_extract() {
+	ctx, db, stop := start()
+	defer stop()
+	comment := func(c Comment) { // the program, which knows the old form
+		push := bson.D{{Key: "$push", Value: bson.D{{Key: "comments", Value: c}}}}
+		must(posts.Update("p1", push).Run(ctx, db))
+	}
+	must(posts.Insert(Post{ID: "p1"}).Run(ctx, db))
+	comment(Comment{1, "First"})
+	if err := model.New("move", extract).Indexes().Ensure(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// Copy while the program writes the old form, until Verify finds nothing.
+	must(extract.Copy().Run(ctx, db, model.JobOptions{}))
+	comment(Comment{2, "Me too"})
+	fmt.Println(must(extract.Verify().All(ctx, db)))
+	must(extract.Copy().Run(ctx, db, model.JobOptions{}))
+	fmt.Println(must(extract.Verify().All(ctx, db)))
+
+	// Now readers read remarks, and writers write both forms. Then the old form goes.
+	must(extract.Drop().Run(ctx, db, model.JobOptions{}))
+	fmt.Println(must(posts.ByID("p1").One(ctx, db)))
+	for remark, err := range remarks.Find(nil).Each(ctx, db) {
+		fmt.Println(remark, err)
+	}
+	// Output:
+	// [posts 'p1': missing: [Long('2')]]
+	// []
+	// {p1 []}
+	// {1 p1 0 First} <nil>
+	// {2 p1 1 Me too} <nil>
+}
