@@ -52,7 +52,6 @@ type Remark struct {
 var (
 	posts   = model.NewCollection[Post, string]("posts")
 	remarks = model.NewCollection[Remark, int64]("remarks")
-	extract = relate.NewExtract(posts, "comments", remarks, relate.ExtractSpec[string, int64]{
-		Key: "id", Parent: "post", Order: "place",
-	})
+	extract = relate.NewExtract(posts, "comments", remarks,
+		relate.ExtractSpec[string, int64]{Key: "id", Parent: "post", Order: "place"})
 )

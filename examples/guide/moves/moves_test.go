@@ -53,12 +53,12 @@ func Example_versions() {
 func Example_extract() {
 	ctx, db, stop := start()
 	defer stop()
-	comment := func(c Comment) { // the program, which knows the old form
-		push := bson.D{{Key: "$push", Value: bson.D{{Key: "comments", Value: c}}}}
-		must(posts.Update("p1", push).Run(ctx, db))
+	comment := func(c Comment) model.Write { // the program, which knows the old form
+		add := bson.D{{Key: "$addToSet", Value: bson.D{{Key: "comments", Value: c}}}}
+		return posts.Update("p1", add)
 	}
 	must(posts.Insert(Post{ID: "p1"}).Run(ctx, db))
-	comment(Comment{1, "First"})
+	must(comment(Comment{1, "First"}).Run(ctx, db))
 	if err := model.New("move", extract).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
@@ -66,12 +66,21 @@ func Example_extract() {
 
 	// Copy while the program writes the old form, until Verify finds nothing.
 	must(extract.Copy().Run(ctx, db, model.JobOptions{}))
-	comment(Comment{2, "Me too"})
+	must(comment(Comment{2, "Me too"}).Run(ctx, db))
 	fmt.Println(must(extract.Verify().All(ctx, db)))
 	must(extract.Copy().Run(ctx, db, model.JobOptions{}))
 	fmt.Println(must(extract.Verify().All(ctx, db)))
 
-	// Now readers read remarks, and writers write both forms. Then the old form goes.
+	// From now on readers read remarks, and writers write both forms.
+	both := model.NewPlan(
+		remarks.Insert(Remark{3, "p1", 2, "Bye"}),
+		comment(Comment{3, "Bye"}),
+	)
+	fmt.Println(both.Guarantee())
+	must(both.Run(ctx, db))
+	fmt.Println(must(extract.Verify().All(ctx, db)))
+
+	// Then the old form goes.
 	must(extract.Drop().Run(ctx, db, model.JobOptions{}))
 	fmt.Println(must(posts.ByID("p1").One(ctx, db)))
 	for remark, err := range remarks.Find(nil).Each(ctx, db) {
@@ -80,7 +89,10 @@ func Example_extract() {
 	// Output:
 	// [posts 'p1': missing: [Long('2')]]
 	// []
+	// rerunnable
+	// []
 	// {p1 []}
 	// {1 p1 0 First} <nil>
 	// {2 p1 1 Me too} <nil>
+	// {3 p1 2 Bye} <nil>
 }

@@ -14,8 +14,8 @@ var (
 	ErrEnrolled = errors.New("school: the student is in the course already")
 )
 
-// A Repository is made for one request. It takes every model.DB: a *mongo.Database, or the
-// DB that a Scope, an Observer or WithTransactions returns.
+// A Repository is made for one request. It takes every model.DB: a *mongo.Database, or
+// what a Scope, an Observer or WithTransactions returns.
 type Repository struct{ db model.DB }
 
 func New(db model.DB) Repository { return Repository{db} }
@@ -25,7 +25,8 @@ func (r Repository) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, r.db)
 }
 
-// Enrol puts a student into a course. op is the token of the action, the same for each retry.
+// Enrol puts a student into a course. op is the token of the action, and the same for each
+// retry.
 func (r Repository) Enrol(
 	ctx context.Context, student, course string, op bson.ObjectID,
 ) error {

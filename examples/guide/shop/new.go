@@ -16,8 +16,10 @@ var (
 		KeyPath: "customer",
 		Fields:  []denorm.Field{{From: "name", To: "customerName"}},
 	})
-	byCents = model.NewIndex("orders", bson.D{{Key: "cents", Value: -1}}) // the program's own
-	shop    = model.New("shop", names, model.Entity(orders, byCents))
+	// The program's own index.
+	byCents = model.NewIndex("orders", bson.D{{Key: "cents", Value: -1}})
+
+	shop = model.New("shop", names, model.Entity(orders, byCents))
 )
 
 // Rename takes the place of OldRename.
