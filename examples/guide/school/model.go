@@ -14,6 +14,7 @@ type Student struct {
 	ID      string   `bson:"_id"`
 	Name    string   `bson:"name"`
 	Version int64    `bson:"version"`        // step 3: of the name
+	Lock    int64    `bson:"lock"`           // step 3: for transactions
 	Seen    []string `bson:"seen,omitempty"` // step 5: ids of courses, the last three
 }
 
@@ -67,6 +68,7 @@ var names = denorm.NewCopy(students, enrolments, denorm.CopySpec{
 	Fields:    []denorm.Field{{From: "name", To: "student.name"}},
 	Version:   "version",
 	VersionTo: "student.version",
+	Lock:      "lock",
 })
 
 // Step 4: a course tells how many students it has.

@@ -104,6 +104,10 @@ func TestVerify(t *testing.T) {
 			op("add a topic", func(ctx context.Context, r Repository) error {
 				return r.AddTopic(ctx, "maths", "sums", id(4))
 			}),
+			op("open", func(ctx context.Context, r Repository) error {
+				_, err := r.Open(ctx, "rod", "maths")
+				return err
+			}),
 			op("announce", func(ctx context.Context, r Repository) error {
 				return r.Announce(ctx, Announcement{id(9), "maths", "No lesson on Monday"})
 			}),
@@ -114,7 +118,13 @@ func TestVerify(t *testing.T) {
 				return err
 			}),
 		},
-		Max:    12,
-		Ignore: map[string]string{"courses.ops": "tokens, in the order of the actions"},
+		Max: 12,
+		Except: map[string]string{
+			"open cut": "a visit whose answer was lost is noted twice, which does no harm",
+		},
+		Ignore: map[string]string{
+			"courses.ops":   "tokens, in the order of the actions",
+			"students.lock": "counts transactions, with those that ran again",
+		},
 	})
 }

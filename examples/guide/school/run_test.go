@@ -37,6 +37,9 @@ func Example_cut() {
 	faults.From(told, 1, modeltest.CutBefore()) // From: the driver's own retry fails too
 	fmt.Println("cut:", r.Enrol(ctx, "kate", "maths", op) != nil)
 	faults.Reset()
+	for finding, err := range everything.Audit().Each(ctx, db) {
+		fmt.Println(finding, err)
+	}
 	c := must(r.Open(ctx, "kate", "maths"))
 	fmt.Println(c.Students)
 
@@ -47,6 +50,8 @@ func Example_cut() {
 	fmt.Println(c.Students)
 	// Output:
 	// cut: true
+	// courses 'maths': holds {students: Long('0')}, its children make {students: 1} <nil>
+	// enrolments 'kate/maths': operation 000000000000000000000001 isn't finished <nil>
 	// 0
 	// <nil>
 	// <nil>

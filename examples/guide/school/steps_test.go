@@ -22,11 +22,11 @@ func Example_collections() {
 	fmt.Println(find)
 	fmt.Println(find.One(ctx, db))
 	// Output:
-	// db.students.insertOne({_id: 'kate', name: 'Kate', version: Long('0')})
+	// db.students.insertOne({_id: 'kate', name: 'Kate', version: Long('0'), lock: Long('0')})
 	// db.courses.insertOne({_id: 'maths', title: 'Maths', students: Long('0')})
 	// 2 commands, 2 documents written, by _id_ - rerunnable
 	// db.students.find({_id: 'kate'}).limit(1)
-	// {kate Kate 0 []} <nil>
+	// {kate Kate 0 0 []} <nil>
 }
 
 func Example_reference() {
