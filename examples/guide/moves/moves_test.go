@@ -64,23 +64,22 @@ func Example_extract() {
 		return
 	}
 
-	// Copy while the program writes the old form, until Verify finds nothing.
+	// Copy while the program writes the old form.
 	must(extract.Copy().Run(ctx, db, model.JobOptions{}))
 	must(comment(Comment{2, "Me too"}).Run(ctx, db))
 	fmt.Println(must(extract.Verify().All(ctx, db)))
-	must(extract.Copy().Run(ctx, db, model.JobOptions{}))
-	fmt.Println(must(extract.Verify().All(ctx, db)))
 
-	// From now on readers read remarks, and writers write both forms.
+	// Then the program writes both forms. Copy again, until Verify finds nothing.
 	both := model.NewPlan(
 		remarks.Insert(Remark{3, "p1", 2, "Bye"}),
 		comment(Comment{3, "Bye"}),
 	)
 	fmt.Println(both.Guarantee())
 	must(both.Run(ctx, db))
+	must(extract.Copy().Run(ctx, db, model.JobOptions{}))
 	fmt.Println(must(extract.Verify().All(ctx, db)))
 
-	// Then the old form goes.
+	// From now on readers read remarks, and the old form can go.
 	must(extract.Drop().Run(ctx, db, model.JobOptions{}))
 	fmt.Println(must(posts.ByID("p1").One(ctx, db)))
 	for remark, err := range remarks.Find(nil).Each(ctx, db) {
@@ -88,11 +87,10 @@ func Example_extract() {
 	}
 	// Output:
 	// [posts 'p1': missing: [Long('2')]]
-	// []
 	// rerunnable
 	// []
 	// {p1 []}
 	// {1 p1 0 First} <nil>
-	// {2 p1 1 Me too} <nil>
 	// {3 p1 2 Bye} <nil>
+	// {2 p1 1 Me too} <nil>
 }
