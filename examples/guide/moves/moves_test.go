@@ -82,7 +82,8 @@ func Example_extract() {
 	// From now on readers read remarks, and the old form can go.
 	must(extract.Drop().Run(ctx, db, model.JobOptions{}))
 	fmt.Println(must(posts.ByID("p1").One(ctx, db)))
-	for remark, err := range remarks.Find(nil).Each(ctx, db) {
+	inOrder := bson.D{{Key: "place", Value: 1}}
+	for remark, err := range remarks.Find(nil).Sorted(inOrder).Each(ctx, db) {
 		fmt.Println(remark, err)
 	}
 	// Output:
@@ -91,6 +92,6 @@ func Example_extract() {
 	// []
 	// {p1 []}
 	// {1 p1 0 First} <nil>
-	// {3 p1 2 Bye} <nil>
 	// {2 p1 1 Me too} <nil>
+	// {3 p1 2 Bye} <nil>
 }
