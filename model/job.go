@@ -89,7 +89,9 @@ func (b *Batch) Leave(found ...Finding) {
 
 // JobOptions say how to run a job. The zero value runs all of it.
 type JobOptions struct {
-	DryRun    bool     // plan all, write nothing
+	// DryRun plans all and writes nothing. It returns a [*LeftError] too if a check leaves
+	// findings.
+	DryRun    bool
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 

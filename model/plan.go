@@ -149,7 +149,8 @@ func remarks(what string, steps []Step) []string {
 type Guarantee uint8
 
 const (
-	// Atomic plans write one document once, or nothing.
+	// Atomic plans write one document once, or nothing. A retry after a lost answer can
+	// write it twice: see Plan.Repeatable.
 	Atomic Guarantee = iota
 	// Rerunnable plans can be run again after any interruption: a second run completes
 	// the first, or changes nothing.

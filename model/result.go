@@ -31,6 +31,8 @@ type Result struct {
 	// Batches has one element per answered command. In a transaction, several elements
 	// can be one command.
 	Batches []BatchResult
+
+	applied bool // of a plan that is Applied and has no steps
 }
 
 // A StepResult is the outcome of one step.
@@ -60,18 +62,19 @@ func (r Result) Modified() int64 {
 	return n
 }
 
-// Already reports whether every step was applied before.
+// Already reports whether every step was applied before, or a [Change] found its token and
+// had nothing to do.
 func (r Result) Already() bool {
 	for _, s := range r.Steps {
 		if s.Status != Already {
 			return false
 		}
 	}
-	return len(r.Steps) > 0
+	return len(r.Steps) > 0 || r.applied
 }
 
 func newResult(p Plan) Result {
-	r := Result{Steps: make([]StepResult, len(p.Steps))}
+	r := Result{Steps: make([]StepResult, len(p.Steps)), applied: p.Applied && len(p.Steps) == 0}
 	for i := range r.Steps {
 		r.Steps[i].Batch = -1
 	}
@@ -96,5 +99,6 @@ func (r Result) followedBy(more Result) Result {
 		r.Steps = append(r.Steps, s)
 	}
 	r.Batches = append(r.Batches, more.Batches...)
+	r.applied = r.applied && more.applied
 	return r
 }

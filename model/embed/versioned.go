@@ -193,7 +193,8 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 // to 100 times with growing random pauses (see Attempts). The last failure is ErrStale.
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
-// version and tokens in its result. After Keep other operations, a retry is applied
+// version and tokens in its result. A result that is equal to doc is stored too, with a new
+// version. After Keep other operations, a retry is applied
 // again.
 //
 // Cost: two commands for each attempt; two reads if the document has the token.

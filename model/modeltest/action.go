@@ -60,13 +60,14 @@ func FailInside(n int, code int32, labels ...string) Action {
 	}}
 }
 
-// CutBefore breaks the connection before the server receives the command.
+// CutBefore breaks the connection before the server receives the command. The driver
+// retries a command that is cut once: use [Faults.From] for a final cut.
 func CutBefore() Action {
 	return Action{func(c *faultConn, _ *message) error { return c.cut() }}
 }
 
 // CutAfter breaks the connection after the server executed the command, before the client
-// receives the answer.
+// receives the answer. See [CutBefore] for retries.
 func CutAfter() Action {
 	return Action{func(c *faultConn, m *message) error {
 		if err := c.forward(m); err != nil {
