@@ -10,9 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// CheckFilter reports what of a filter the documents can't meet: a path that they don't have, or a value of a type that the field
-// there can't hold. The filter is one that the Codec has copied. What the server alone understands passes ($expr, $text, geometry),
-// and so does all that lies below a value whose fields are not known.
+// CheckFilter refuses a filter with a path that the documents don't have, or with a value
+// of a type that the field can't contain. The Codec must have copied the filter.
+// Conditions that only the server understands pass ($expr, $text, geometry), and so does
+// everything below a value with unknown fields.
 func (d *Docs) CheckFilter(filter bson.D) error {
 	if d == nil || d.IsZero() || d.unchecked {
 		return nil
@@ -229,7 +230,7 @@ func typeName(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// CheckSort reports a field of a sort that the documents don't have.
+// CheckSort refuses a sort by a missing field.
 func (d *Docs) CheckSort(sort bson.D) error {
 	if d == nil || d.IsZero() || d.unchecked {
 		return nil

@@ -22,7 +22,7 @@ type Layout struct {
 	paths  sync.Map           // path → *queried
 }
 
-// Has reports whether a field is known by a name.
+// Has reports whether a field with the name is known.
 func (l *Layout) Has(name string) bool { return l.fields[name] != nil }
 
 // member is one field of a document.

@@ -222,7 +222,8 @@ type addedFields struct {
 	names atomic.Pointer[map[string]bool]
 }
 
-// Adds notes that a technique stores fields in the collection's documents beside those of their type, or in another form.
+// Adds records fields that a technique stores beside those of the documents' type, or in
+// another form.
 func (d *Docs) Adds(names ...string) {
 	if d.added == nil {
 		return

@@ -9,8 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Shape is how the values of a Go type are stored, by the driver's rules under a collection's options: for techniques that
-// describe whole documents. [Docs.Shape] begins with the document, [Shape.Fields] and [Shape.Elem] go on from there.
+// A Shape describes how values of a Go type are stored under a collection's options, for
+// techniques that describe whole documents. Begin with [Docs.Shape], and continue with
+// [Shape.Fields] and [Shape.Elem].
 type Shape struct {
 	Name string       // of the field; "" for a document, and for an element
 	Type reflect.Type // pointers taken off
@@ -26,7 +27,7 @@ type Shape struct {
 	top   bool // the document itself
 }
 
-// A ShapeKind says what is known of a value.
+// A ShapeKind is what is known about a value.
 type ShapeKind uint8
 
 const (
@@ -37,8 +38,8 @@ const (
 	OpenShape                      // an interface, a custom marshaler, bson.D, bson.M, bson.A or bson.Raw
 )
 
-// Shape is the shape of the documents. Under a Registry of the collection's own, types whose zero value it doesn't write
-// as the driver's default are open.
+// Shape returns the shape of the documents. Under the collection's own Registry, a type
+// is open if its zero value isn't written as by the driver's default.
 func (d *Docs) Shape() Shape {
 	if d.typ == nil {
 		return Shape{Kind: OpenShape}
@@ -72,8 +73,8 @@ func (s Shape) of(t reflect.Type) Shape {
 	return s
 }
 
-// Fields returns the fields of a document in the order they are written, and the shape of those of other names that an inlined
-// map adds; nil if there is none.
+// Fields returns a document's fields in the order they are written. rest is the shape of
+// other fields that an inlined map adds, or nil.
 func (s Shape) Fields() (fields []Shape, rest *Shape) {
 	if s.Kind != DocumentShape {
 		return nil, nil
@@ -164,7 +165,8 @@ func (c *Codec) writesAsDefault(t reflect.Type) bool {
 	return (err == nil) == (defErr == nil) && bytes.Equal(own, def)
 }
 
-// As returns the shape of another type in the place of s: that of a variant, stored under the same options.
+// As returns the shape of another type, such as a variant, stored in the place of s under
+// the same options.
 func (s Shape) As(t reflect.Type) Shape {
 	if t == nil {
 		Fail("the type is nil", "Shape.As", "give the type of the variant")
@@ -172,7 +174,8 @@ func (s Shape) As(t reflect.Type) Shape {
 	return s.of(t)
 }
 
-// Nested returns s as the shape of a document within another: options that are for whole documents don't reach it.
+// Nested returns s as the shape of an embedded document. Options for whole documents
+// don't apply to it.
 func (s Shape) Nested() Shape {
 	s.top = false
 	return s
