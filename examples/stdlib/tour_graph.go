@@ -106,7 +106,8 @@ type layer struct {
 
 // layering computes a package's layer. A package first announces itself to its imports.
 // After all its importers reported their longest chain, it reports its own, one longer.
-// Packages in a circle of imports would wait forever: they halt, and stay unreported.
+// Packages in a circle of imports would wait forever: they halt, and still wait at the
+// end.
 var layering = paths.NewProgram(layers, func(v *paths.GraphVertex[Package, string, layer, int]) error {
 	const there = -1
 	tell := func(m int) {

@@ -4,7 +4,7 @@
 //
 //	coverage_test.go   each exported function that generates a command has a case
 //	purity_test.go     the same input gives the same bytes, unchanged and not kept
-//	golden_test.go     commands and cost of each case, in testdata (go test -update writes it)
+//	golden_test.go     commands and cost of each case (go test -update writes testdata)
 //	hostile_test.go    any caller's string stays a value
 //	imports_test.go    which package imports which
 //	readme_test.go     README.md quotes real code and output
