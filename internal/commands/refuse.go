@@ -14,7 +14,7 @@ import (
 type takenError struct {
 	collection string
 	value      bson.RawValue
-	pending    bool // the claim is not confirmed: its operation is under way, or was cut
+	pending    bool // not confirmed: the operation runs, or crashed
 }
 
 // Taken returns the error for a value that another document has. pending means that the

@@ -59,7 +59,8 @@ func (s Shape) AsRead(doc bson.Raw) bson.D {
 
 var dType, rawType = reflect.TypeFor[bson.D](), reflect.TypeFor[bson.Raw]()
 
-// fieldsAsRead are the conditions on the fields of a document, of a type with a layout or nil; whole is that it has no others.
+// fieldsAsRead returns the conditions on a document's fields. l is the type's layout or
+// nil. whole means that the document has no other fields.
 func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool) bson.A {
 	all, names := bson.A{}, bson.A{"_id"}
 	field := func(name string, v bson.RawValue) {
@@ -96,7 +97,8 @@ func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool) bson.A {
 	return all
 }
 
-// readAlike are the values that are read as a type's zero value, as a missing field is: null, and what that is stored as.
+// readAlike returns the values that decode as a type's zero value, as a missing field
+// does: null, and the stored zero value.
 func (c *Codec) readAlike(t reflect.Type) bson.A {
 	alike := bson.A{nil}
 	zero := reflect.Zero(t)

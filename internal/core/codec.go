@@ -52,8 +52,8 @@ func (c *Codec) DecodesWhole(into any) bool {
 	return c != nil && c.whole != nil && reflect.TypeOf(into) == c.wholeAs
 }
 
-// jsonRegistry is the default registry for collections that are named by JSON tags. A registry keeps the names of each
-// struct as it first met them, by whichever tags; so both kinds can't share one.
+// jsonRegistry is the default registry for JSON tags. A registry caches each struct's
+// names, so it can't serve two kinds of tags.
 var jsonRegistry = bson.NewRegistry()
 
 // Registry returns the registry for the driver. nil means the default.
@@ -210,7 +210,8 @@ func (c *Codec) clone(v any) (any, error) {
 	return doc.LookupErr("v")
 }
 
-// rewritesScalars reports whether a scalar may leave as something else than the driver's default for it.
+// rewritesScalars reports whether a scalar may be encoded other than by the driver's
+// default.
 func (c *Codec) rewritesScalars() bool {
 	return c != nil && (c.registry != nil || c.options != nil && c.options.IntMinSize)
 }
@@ -244,7 +245,8 @@ func (c *Codec) isPlainMap(v reflect.Value) bool {
 		(c == nil || c.registry == nil)
 }
 
-// sortedD copies a map as a document whose keys are in order, so that equal maps become equal bytes.
+// sortedD copies a map as a document with sorted keys, so that equal maps have equal
+// bytes.
 func (c *Codec) sortedD(m reflect.Value) (bson.D, error) {
 	d := make(bson.D, 0, m.Len())
 	for k, v := range m.Seq2() {

@@ -141,7 +141,8 @@ func WellFormed(v bson.RawValue) bool {
 
 var nestingTypes sync.Map // reflect.Type → bool
 
-// nests reports whether values of a type can be of any depth: it holds itself, or an interface.
+// nests reports whether values of a type can have any depth: the type contains itself or
+// an interface.
 func nests(t reflect.Type) bool {
 	if t == nil {
 		return false

@@ -116,14 +116,14 @@ func takeArrays(t reflect.Type) (elem reflect.Type, arrays int, k kind) {
 	}
 }
 
-// omitsEmpty follows the driver: its option OmitEmpty reaches the fields of the document itself, not those of the
-// documents within.
+// omitsEmpty follows the driver: the option OmitEmpty applies to the document's own
+// fields, not to embedded documents.
 func omitsEmpty(m *member, c *Codec, top bool) bool {
 	return m.omitEmpty || top && c != nil && c.options != nil && c.options.OmitEmpty
 }
 
-// storesNull follows the driver: nil slices, maps and pointers are written as null unless an option or tag says
-// otherwise.
+// storesNull follows the driver: nil slices, maps and pointers are null unless an option
+// or tag says otherwise.
 func storesNull(m *member, c *Codec, top bool) bool {
 	if omitsEmpty(m, c, top) {
 		return false

@@ -61,8 +61,8 @@ func filtersOf(v any) (out []bson.D) {
 	return out
 }
 
-// lookQueried looks up a path of a query or an update. Of a path that only documents of an older version have, or that a technique
-// adds, no more is known.
+// lookQueried looks up a path of a query or update. Paths of older versions and of
+// techniques' own fields have no known type.
 func (d *Docs) lookQueried(l *Layout, at, path string) (*queried, error) {
 	if at == "" && d.added.has(path) {
 		return opaque, nil
@@ -77,7 +77,8 @@ func (d *Docs) lookQueried(l *Layout, at, path string) (*queried, error) {
 	return q, nil
 }
 
-// checkCondition checks what a filter says of the field at a path: a value, a pattern, or a document of operators.
+// checkCondition checks a filter's condition on a path: a value, a pattern, or a document
+// of operators.
 func (d *Docs) checkCondition(q *queried, path string, v any) error {
 	cond, ok := v.(bson.D)
 	if !ok || !operatorFirst(cond) {
@@ -132,7 +133,7 @@ func operatorFirst(doc bson.D) bool { return len(doc) > 0 && strings.HasPrefix(d
 
 func logical(op string) bool { return op == "$and" || op == "$or" || op == "$nor" }
 
-// checkEach checks each value of a list. A list that is no list is for the server to refuse.
+// checkEach checks each value of a list. The server refuses other values.
 func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
 	switch v := v.(type) {
 	case bson.A:
@@ -161,8 +162,8 @@ func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
 	return nil
 }
 
-// checkEachRaw is checkEach for an encoded list. What it says of an element depends on the element's type alone, so that of equal types in
-// a row the first is checked.
+// checkEachRaw is checkEach for an encoded list. The result depends only on an element's
+// type, so it checks the first of equal types in a row.
 func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawValue) error {
 	if list.Type != bson.TypeArray || !WellFormed(list) {
 		return nil
@@ -190,7 +191,8 @@ func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawV
 	return nil
 }
 
-// checkHeld refuses a value of a type that the field can't hold, and a document with fields that its documents don't have.
+// checkHeld refuses a value of a type that the field can't have, and a document with
+// unknown fields.
 func (d *Docs) checkHeld(q *queried, path string, holds types, v any) error {
 	if holds != anyType && typeOf(v)&holds == 0 && !d.ownTypes() && !d.older.any() {
 		return d.Refuse(path, v, fmt.Sprintf("is a %s, which the field, a %s, never holds", typeName(v), q.name()))

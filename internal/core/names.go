@@ -70,7 +70,7 @@ func CheckNames(v any, prefix string) (path string, err error) {
 // MaxDepth is the nesting of documents and arrays that MongoDB stores.
 const MaxDepth = 100
 
-// checkKeys walks an encoded document and returns the path of the first field whose name is refused.
+// checkKeys returns the path of the first refused field name in an encoded document.
 func checkKeys(doc bson.Raw, prefix string, depth int) (string, error) {
 	if depth > MaxDepth {
 		return prefix, fmt.Errorf("is nested deeper than MongoDB's %d levels", MaxDepth)

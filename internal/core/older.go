@@ -22,7 +22,7 @@ type olderTypes struct {
 	versions atomic.Pointer[versions]
 }
 
-// versions are how a collection's documents are read and stored, once its versions are declared.
+// versions say how a collection with declared versions reads and stores documents.
 type versions struct {
 	codec  *Codec // decodes a document of any version as the newest
 	field  string // holds the version

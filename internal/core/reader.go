@@ -94,7 +94,7 @@ func appendSteps[V any](dst []V, c *Codec, v reflect.Value, steps []step) []V {
 	return appendSteps(dst, c, v, steps[1:])
 }
 
-// appendValues appends the V, or the Vs of the slice, that v holds. What is stored as null is passed over.
+// appendValues appends v, or the elements of the slice v. It skips values stored as null.
 func appendValues[V any](dst []V, c *Codec, v reflect.Value) []V {
 	nilable := v.Kind() == reflect.Pointer || v.Kind() == reflect.Map || v.Kind() == reflect.Slice
 	switch p := v.Addr().Interface().(type) {
@@ -145,7 +145,7 @@ func isEmpty(v reflect.Value, c *Codec) bool {
 	return v.IsZero()
 }
 
-// zeroer returns v as what says itself whether it is empty. It goes by v's address, which doesn't allocate.
+// zeroer returns v as a bson.Zeroer. It uses v's address, which doesn't allocate.
 func zeroer(v reflect.Value) (bson.Zeroer, bool) {
 	switch {
 	case !v.Type().Implements(zeroerType) || !v.CanInterface() || v.Kind() == reflect.Pointer && v.IsNil():

@@ -17,15 +17,15 @@ type DB interface {
 // A Handle is a database with scopes or observers. Package model makes it.
 type Handle struct {
 	Database  *mongo.Database
-	Scopes    any    // of package model; nil for a database that is under none
-	Tenant    string // whose the documents are that the library keeps for itself; "" for nobody's
-	Observers any    // of package model; nil for a database that nobody observes
-	Err       error  // bad input; whatever runs on the handle is refused with it
-	Tx        bool   // the server has transactions, and what belongs together runs in one
-	Together  bool   // with Tx: the server has bulkWrite, which takes writes of several collections
-	Bulk      bool   // outside transactions, writes of several collections are sent by bulkWrite
+	Scopes    any    // of package model; nil without scopes
+	Tenant    string // names the tenant of the library's own documents, or ""
+	Observers any    // of package model; nil without observers
+	Err       error  // bad input: everything that runs on the handle fails with it
+	Tx        bool   // run related writes in a transaction
+	Together  bool   // with Tx: the server has bulkWrite for several collections
+	Bulk      bool   // outside transactions, send writes of several collections by bulkWrite
 
-	WriteConcern *writeconcern.WriteConcern // of these; nil for that of the client
+	WriteConcern *writeconcern.WriteConcern // of bulkWrite; nil for the client's
 }
 
 // Name returns the database's name.

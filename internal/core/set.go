@@ -169,7 +169,8 @@ func (d *Docs) readable(f Field, v bson.RawValue, element bool) bool {
 	return err == nil && d.Decode(doc, reflect.New(reflect.StructOf([]reflect.StructField{field})).Interface()) == nil
 }
 
-// fits reports whether values of a type can be stored in a field; element asks for an element where it is an array.
+// fits reports whether values of a type can be stored in a field. With element, an array
+// field takes an element.
 func (f Field) fits(have reflect.Type, element bool) bool {
 	if have == nil || f.Open {
 		return true

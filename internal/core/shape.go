@@ -17,7 +17,7 @@ type Shape struct {
 	Type reflect.Type // pointers taken off
 	Kind ShapeKind
 
-	Index []int // of a field: where it is in the struct, as reflect.Type.FieldByIndex takes it; several for one of an inlined struct
+	Index []int // a field's reflect.StructField.Index, of several numbers if inlined
 
 	Null     bool // a nil Go value is stored as null
 	Optional bool // an empty Go value isn't stored at all
@@ -130,7 +130,8 @@ func (s Shape) Elem() Shape {
 	panic(DeclarationError(fmt.Sprintf("%v has no elements", s.Type), "Shape.Elem", "ask the shape of an array or a map"))
 }
 
-// throughPointer reports whether a field is inlined through a pointer, whose fields aren't stored when it is nil.
+// throughPointer reports whether a field is inlined through a pointer. If the pointer is
+// nil, the field isn't stored.
 func throughPointer(t reflect.Type, index []int) bool {
 	for _, i := range index[:len(index)-1] {
 		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
@@ -153,7 +154,8 @@ func (c *Codec) canBeEmpty(t reflect.Type) bool {
 	return true
 }
 
-// writesAsDefault reports whether a registry writes a type's zero value as the driver's default does.
+// writesAsDefault reports whether a registry writes a type's zero value like the driver's
+// default.
 func (c *Codec) writesAsDefault(t reflect.Type) bool {
 	if c == nil || c.registry == nil || t.Kind() == reflect.Interface {
 		return true
