@@ -1,9 +1,10 @@
-// Stdlib is a tour of docmodel on real data: it reads the Go standard library of this machine, and models its packages, their
-// files and imports with every technique that fits them: packages as a tree in six representations, imports as references of
-// each kind and as a graph, files as children with numbers, copies and indexes kept beside. It prints each generated command,
-// what it returned and what it cost, in a table at the end. It ends with an error if the trees don't give the same answers, or
-// counters, distances and documents are not what go list and their types say. It needs no server; with MONGODB_URI it runs on
-// that one, in a database of its own that it drops.
+// Stdlib is a tour of docmodel on real data: your machine's Go standard library. It
+// models packages, files and imports with every technique that fits: packages as a tree
+// in six representations, imports as references of each kind and as a graph, files as
+// children with numbers, copies and indexes. It prints each command, its result and its
+// cost, and a table of the costs at the end. It fails if the trees disagree, or if
+// counters, distances or documents disagree with go list or with their types. It needs no
+// server. With MONGODB_URI it runs on that server, in its own database, which it drops.
 package main
 
 import (
@@ -29,7 +30,8 @@ func main() {
 	}
 }
 
-// run reads, connects and tours. Progress goes to progress, if reading takes long.
+// run reads the library, connects and runs the tour. Slow reading is reported to
+// progress.
 func run(ctx context.Context, out, progress io.Writer, uri string) error {
 	slow := time.AfterFunc(time.Second, func() { fmt.Fprintln(progress, "reading the standard library with go list -json std …") })
 	std, err := readStd(ctx)

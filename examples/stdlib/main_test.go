@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// two packages as go list prints them, and an import that it doesn't list.
+// listOutput is go list's output for two packages, with an import that isn't in the list.
 const listOutput = `{"ImportPath": "a", "Name": "a", "Doc": "Package a.", "Dir": "/src/a", "GoFiles": ["x.go", "y_unix_y.go"],
 "Imports": ["b", "C"], "TestImports": ["b"], "Deps": ["C", "b"]}
 {"ImportPath": "b", "Name": "b", "Dir": "/src/b", "GoFiles": ["z.go"], "XTestImports": ["b", "a"]}`
@@ -62,7 +62,7 @@ func TestNoGoCommand(t *testing.T) {
 	}
 }
 
-// The program, as it is run without a server.
+// The program without a server.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
