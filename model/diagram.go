@@ -20,7 +20,9 @@ import (
 // of Mermaid's is written as an underscore, and a path that differs for it is told beside.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
-func (m *Model) Diagram() string {
+func (m *Model) Diagram() string { return m.diagram().String() }
+
+func (m *Model) diagram() *diagram {
 	var d diagram
 	for _, t := range m.techniques {
 		if e, ok := t.(entity); ok {
@@ -37,7 +39,7 @@ func (m *Model) Diagram() string {
 			}
 		}
 	}
-	return d.String()
+	return &d
 }
 
 // Entity is a collection as a part of a [Model.Diagram]: with all fields of its documents. It declares no technique.
