@@ -18,7 +18,7 @@ func (m *Model) HTML() string {
 		t.Rows = append(t.Rows, []string{x.Collection, Shell(x.Keys), x.optionsText(), x.Why})
 	}
 	for _, x := range set.Dropped {
-		t.Rows = append(t.Rows, []string{x.Index.Collection, Shell(x.Index.Keys), "not needed", x.By + ": " + x.Why})
+		t.Rows = append(t.Rows, []string{x.Index.Collection, Shell(x.Index.Keys), "not needed", x.Why})
 	}
 	if len(t.Rows) > 0 {
 		p.Table(t)

@@ -60,12 +60,21 @@ func (t *tour) bars() page.Bars {
 		if r.index != "" {
 			row.Note = "index " + r.index
 		}
-		for i, amount := range []int{r.cost.Commands, r.cost.Written, r.cost.Returned} {
+		add := func(series, amount int, what string) {
 			if amount > 0 {
-				row.Bars = append(row.Bars, page.Bar{Series: i, Amount: float64(amount), Text: fmt.Sprint(amount, " ", []string{"commands", "written", "returned"}[i])})
+				row.Bars = append(row.Bars, page.Bar{Series: series, Amount: float64(amount), Text: fmt.Sprint(amount, " ", what)})
 			}
 		}
+		add(0, r.cost.Commands, map[bool]string{true: "command", false: "commands"}[r.cost.Commands == 1])
+		add(1, r.cost.Written, "written")
+		add(2, r.cost.Returned, "returned")
 		g.Rows = append(g.Rows, row)
 	}
 	return c
+}
+
+// firstLine is the title of a value that is shown over several lines.
+func firstLine(v fmt.Stringer) string {
+	line, _, _ := strings.Cut(v.String(), "\n")
+	return line
 }

@@ -49,11 +49,11 @@ func (e End) String() string { return [...]string{"at most one", "one", "many"}[
 // Diagram adds the picture, once for wide and once for narrow screens, and a table of the
 // ties, which have numbers in the picture.
 func (p *Page) Diagram(d Diagram) {
-	p.body.WriteString("<figure>\n")
+	fmt.Fprintf(&p.body, "<figure>\n<figcaption>%s</figcaption>\n", text(d.Caption))
 	for _, columns := range []int{2, 1} {
 		newDrawing(d, columns).write(&p.body)
 	}
-	fmt.Fprintf(&p.body, "<figcaption>%s</figcaption>\n</figure>\n", text(d.Caption))
+	p.body.WriteString("</figure>\n")
 	if len(d.Ties) == 0 {
 		return
 	}

@@ -32,6 +32,18 @@ type Line struct {
 	At   func(x float64) float64
 }
 
+// Between is a function of whole numbers with straight lines between them.
+func Between(f func(n int64) int64) func(x float64) float64 {
+	return func(x float64) float64 {
+		n := math.Floor(x)
+		low := float64(f(int64(n)))
+		if x == n {
+			return low
+		}
+		return low + (x-n)*(float64(f(int64(n)+1))-low)
+	}
+}
+
 // A Mark is a value with a name.
 type Mark struct {
 	At   float64
@@ -67,7 +79,7 @@ func (a Axis) at(place float64) float64 {
 // Lines adds a chart, its legend and its table.
 func (p *Page) Lines(c Lines) {
 	b := &p.body
-	fmt.Fprintf(b, "<figure>\n<figcaption>%s</figcaption>\n", text(c.Caption))
+	fmt.Fprintf(b, "<div class=\"pair\">\n<figure>\n<figcaption>%s</figcaption>\n", text(c.Caption))
 	c.draw(b)
 	b.WriteString("<ul class=\"legend\">\n")
 	for i, l := range c.Lines {
@@ -76,6 +88,7 @@ func (p *Page) Lines(c Lines) {
 	}
 	b.WriteString("</ul>\n</figure>\n")
 	p.Table(c.table())
+	b.WriteString("</div>\n")
 }
 
 // draw writes the picture.

@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/docmodel/docmodel/internal/page"
 	"github.com/docmodel/docmodel/model"
@@ -70,9 +71,7 @@ func (a Advice) sizes(p *page.Page) {
 	d := f.decide(false)
 	has := d.Parent.Has
 	of := func(each int64) func(n float64) float64 {
-		return func(n float64) float64 {
-			return float64(plus(d.Parent.Bytes, arrayBytes(int64(math.Round(n)), each)))
-		}
+		return page.Between(func(n int64) int64 { return plus(d.Parent.Bytes, arrayBytes(n, each)) })
 	}
 	lines := []page.Line{{Name: "with " + d.Child.Name + " in it", At: of(d.Child.Bytes)}}
 	if !d.Child.Value {
@@ -110,7 +109,7 @@ func (a Advice) sizes(p *page.Page) {
 // bytesAxis is an axis of sizes from about that of the smallest document to some more than
 // a document can have.
 func bytesAxis(least float64) page.Axis {
-	a := page.Axis{Name: "bytes", From: 1, To: 4 * model.MaxDocument, Log: true, Text: func(v float64) string { return bytesText(int64(v)) }}
+	a := page.Axis{Name: "bytes", From: 1, To: 4 * model.MaxDocument, Log: true, Text: shortBytes}
 	for 16*a.From <= least && 16*a.From < a.To {
 		a.From *= 16
 	}
@@ -119,6 +118,9 @@ func bytesAxis(least float64) page.Axis {
 	}
 	return a
 }
+
+// shortBytes is "64 kB", where bytesText is "64.0 kB".
+func shortBytes(v float64) string { return strings.Replace(bytesText(int64(v)), ".0 ", " ", 1) }
 
 func fullDocument() []page.Mark {
 	return []page.Mark{{At: model.MaxDocument, Name: "16 MB, the largest document"}}
@@ -163,10 +165,10 @@ func (b *Budget) growth(p *page.Page) {
 	b.root.walk(func(n *node) {
 		key := n.class == entries && n.bounds.Items > 0 && n.bounds.Key == 0
 		s := &supposed{at: n, above: b.above(n), key: key}
-		at := func(count float64) float64 {
-			s.count = int64(math.Round(count))
-			return float64(b.root.value(s))
-		}
+		at := page.Between(func(count int64) int64 {
+			s.count = count
+			return b.root.value(s)
+		})
 		line := page.Line{At: at}
 		switch {
 		case n.missing() != "":
