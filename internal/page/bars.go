@@ -39,9 +39,9 @@ type Bar struct {
 // Bars adds a chart.
 func (p *Page) Bars(c Bars) {
 	b := &p.body
-	most := c.most()
+	most, letters := c.most()
 	p.legend(c.Series)
-	fmt.Fprintf(b, "<table class=\"bars\" role=\"table\">\n<caption>%s</caption>\n", text(c.Caption))
+	fmt.Fprintf(b, "<table class=\"bars\" role=\"table\" style=\"--label:%.1frem\">\n<caption>%s</caption>\n", 1+0.5*letters, text(c.Caption))
 	fmt.Fprintf(b, "<thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">%s</th><th scope=\"col\" role=\"columnheader\">%s</th></tr></thead>\n",
 		text(c.What), text(strings.Join(c.Series, ", ")))
 	for _, g := range c.Groups {
@@ -56,11 +56,7 @@ func (p *Page) Bars(c Bars) {
 			}
 			b.WriteString("</th><td role=\"cell\">\n")
 			for _, bar := range row.Bars {
-				fmt.Fprintf(b, "<div class=\"bar\"><span class=\"%s\" style=\"--w:%.4f\"></span>", colour(bar.Series), c.share(bar.Amount, most))
-				if bar.Mark > 0 {
-					fmt.Fprintf(b, "<i style=\"--w:%.4f\"></i>", c.share(bar.Mark, most))
-				}
-				fmt.Fprintf(b, "<span>%s</span></div>\n", text(bar.Text))
+				c.bar(b, bar, most)
 			}
 			b.WriteString("</td></tr>\n")
 		}
@@ -69,17 +65,30 @@ func (p *Page) Bars(c Bars) {
 	b.WriteString("</table>\n")
 }
 
-// most is the largest amount of a chart.
-func (c Bars) most() float64 {
-	most := 0.0
+// bar writes a bar, its mark and its text. The text stands behind both.
+func (c Bars) bar(b *strings.Builder, bar Bar, most float64) {
+	long, mark := c.share(bar.Amount, most), c.share(bar.Mark, most)
+	fmt.Fprintf(b, "<div class=\"bar\"><span class=\"%s\" style=\"--w:%.4f\"></span>", colour(bar.Series), long)
+	if mark > 0 {
+		fmt.Fprintf(b, "<i style=\"--w:%.4f\"></i>", mark)
+	}
+	beyond := ""
+	if mark > long {
+		beyond = fmt.Sprintf(" style=\"--m:%.4f\"", mark-long)
+	}
+	fmt.Fprintf(b, "<span%s>%s</span></div>\n", beyond, text(bar.Text))
+}
+
+// most is the largest amount of a chart, and the letters of its longest text.
+func (c Bars) most() (amount, letters float64) {
 	for _, g := range c.Groups {
 		for _, row := range g.Rows {
 			for _, bar := range row.Bars {
-				most = max(most, bar.Amount, bar.Mark)
+				amount, letters = max(amount, bar.Amount, bar.Mark), max(letters, wide(bar.Text))
 			}
 		}
 	}
-	return most
+	return amount, letters
 }
 
 // share is how long a bar is, from 0 to 1.

@@ -139,7 +139,7 @@ func (b *Budget) HTML() string {
 		row := page.BarRow{Name: part.Path, Bars: []page.Bar{bar}}
 		for _, o := range w.Open {
 			if o.Path == part.Path {
-				row.Note = "without " + o.Why + ", which has no bound"
+				row.Note = "no bound: " + o.Why + "; the bytes are those of an empty one"
 			}
 		}
 		group.Rows = append(group.Rows, row)
