@@ -140,8 +140,9 @@ func (c Lines) path(l Line, x, y func(float64) float64) string {
 	last := c.X.place(c.end(l))
 	for i := range samples + 1 {
 		v := c.X.at(last * float64(i) / samples)
-		fmt.Fprintf(&b, "%c%.1f %.1f", "ML"[min(i, 1)], x(v), y(l.At(v)))
-		if l.At(v) > c.Y.To {
+		at := l.At(v)
+		fmt.Fprintf(&b, "%c%.1f %.1f", "ML"[min(i, 1)], x(v), y(at))
+		if at > c.Y.To {
 			break
 		}
 	}

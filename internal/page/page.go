@@ -58,18 +58,23 @@ func (p *Page) Details(summary, code string) {
 	p.body.WriteString("</details>\n")
 }
 
-// List adds a list. Of a point with several lines, the lines after the first are a list too.
-func (p *Page) List(points ...string) {
+// A Point is a point of a list, with a list of its own below it.
+type Point struct {
+	Text  string
+	Below []string
+}
+
+// List adds a list.
+func (p *Page) List(points ...Point) {
 	if len(points) == 0 {
 		return
 	}
 	p.body.WriteString("<ul>\n")
 	for _, x := range points {
-		first, rest, more := strings.Cut(x, "\n")
-		fmt.Fprintf(&p.body, "<li>%s", text(first))
-		if more {
+		fmt.Fprintf(&p.body, "<li>%s", text(x.Text))
+		if len(x.Below) > 0 {
 			p.body.WriteString("\n<ul>\n")
-			for line := range strings.SplitSeq(rest, "\n") {
+			for _, line := range x.Below {
 				fmt.Fprintf(&p.body, "<li>%s</li>\n", text(line))
 			}
 			p.body.WriteString("</ul>\n")
