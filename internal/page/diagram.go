@@ -250,6 +250,9 @@ func (g *drawing) placeEnds() {
 	for i, r := range g.routes {
 		g.routes[i].y1 = y(side{r.fromBox, r.from, r.gutter}, g.Ties[r.tie].FromEnd)
 		g.routes[i].y2 = y(side{r.toBox, r.to, r.gutter}, g.Ties[r.tie].ToEnd)
+		if r.fromBox == r.toBox && g.routes[i].y1 == g.routes[i].y2 { // a field and itself
+			g.routes[i].y1, g.routes[i].y2 = g.routes[i].y1-5, g.routes[i].y2+5
+		}
 	}
 }
 

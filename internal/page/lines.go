@@ -53,7 +53,7 @@ type Mark struct {
 // The picture of a chart, in its own units. It is so small that its text can be read on a
 // screen of 360 pixels.
 const (
-	chartWidth, chartLeft, chartRight  = 400, 58, 14
+	chartWidth, chartLeft, chartRight  = 400, 58, 26
 	chartHeight, chartTop, chartBottom = 230, 10, 42
 	markHeight                         = 15
 	samples                            = 80 // points of a line

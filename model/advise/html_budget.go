@@ -19,7 +19,7 @@ func (b *Budget) HTML() string {
 		row := page.BarRow{Name: part.Path, Bars: []page.Bar{bar}}
 		for _, o := range w.Open {
 			if o.Path == part.Path {
-				row.Note = "no bound: " + o.Why + "; the bytes are those of an empty one"
+				row.Note = "no bound; these are the bytes of an empty one"
 			}
 		}
 		group.Rows = append(group.Rows, row)
