@@ -49,11 +49,11 @@ func (e End) String() string { return [...]string{"at most one", "one", "many"}[
 // Diagram adds the picture, once for wide and once for narrow screens, and a table of the
 // ties, which have numbers in the picture.
 func (p *Page) Diagram(d Diagram) {
-	fmt.Fprintf(&p.body, "<figure>\n<figcaption>%s</figcaption>\n", text(d.Caption))
+	fmt.Fprintf(&p.body, "<figure>\n<figcaption>%s</figcaption>\n<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n", text(d.Caption), text(d.Caption))
 	for _, columns := range []int{2, 1} {
 		newDrawing(d, columns).write(&p.body)
 	}
-	p.body.WriteString("</figure>\n")
+	p.body.WriteString("</div>\n</figure>\n")
 	if len(d.Ties) == 0 {
 		return
 	}

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// write writes the drawing as SVG.
+// write writes the drawing as SVG. It scrolls rather than shrink below readable letters.
 func (g *drawing) write(b *strings.Builder) {
 	class := "broad"
 	if g.columns == 1 && len(g.Boxes) > 1 {
 		class = "narrow"
 	}
 	width := g.width()
-	fmt.Fprintf(b, "<svg class=\"diagram %s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
-		class, width, g.height, width, text(g.Caption), text(g.describe()))
+	fmt.Fprintf(b, "<svg class=\"diagram %s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" style=\"min-width:%.0fpx\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
+		class, width, g.height, width, 0.8*width, text(g.Caption), text(g.describe()))
 	for i, box := range g.Boxes {
 		g.box(b, i, box)
 	}
