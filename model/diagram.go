@@ -22,7 +22,9 @@ import (
 // become underscores, with the original path beside.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
-func (m *Model) Diagram() string {
+func (m *Model) Diagram() string { return m.diagram().String() }
+
+func (m *Model) diagram() *diagram {
 	var d diagram
 	for _, t := range m.techniques {
 		if e, ok := t.(entity); ok {
@@ -39,7 +41,7 @@ func (m *Model) Diagram() string {
 			}
 		}
 	}
-	return d.String()
+	return &d
 }
 
 // Entity returns a Technique that shows all fields of a collection in [Model.Diagram].

@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,9 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, os.Stderr, os.Getenv(modeltest.EnvURI)); err != nil {
+	file := flag.String("html", "", "write the tour to this file, too, as a web page that needs no network")
+	flag.Parse()
+	if err := run(ctx, os.Stdout, os.Stderr, os.Getenv(modeltest.EnvURI), *file); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		stop()
 		os.Exit(1)
@@ -31,8 +34,8 @@ func main() {
 }
 
 // run reads the library, connects and runs the tour. Slow reading is reported to
-// progress.
-func run(ctx context.Context, out, progress io.Writer, uri string) error {
+// progress. If file isn't "", the tour is written there as a web page.
+func run(ctx context.Context, out, progress io.Writer, uri, file string) error {
 	slow := time.AfterFunc(time.Second, func() { fmt.Fprintln(progress, "reading the standard library with go list -json std …") })
 	std, err := readStd(ctx)
 	slow.Stop()
@@ -41,9 +44,13 @@ func run(ctx context.Context, out, progress io.Writer, uri string) error {
 	}
 	monitor := modeltest.NewMonitor()
 	return connect.Run(ctx, uri, "docmodel_stdlib", out, func(ctx context.Context, out io.Writer, db *mongo.Database) error {
-		fmt.Fprintf(out, "%d packages and %d files of the standard library, %s\n", len(std.packages), len(std.files), where(uri))
+		what := fmt.Sprintf("%d packages and %d files of the standard library, %s", len(std.packages), len(std.files), where(uri))
+		fmt.Fprintln(out, what)
 		t := &tour{out: out, progress: progress, monitor: monitor, db: db, std: std}
-		return t.all(ctx)
+		if err := t.all(ctx); err != nil || file == "" {
+			return err
+		}
+		return os.WriteFile(file, []byte(t.page(what)), 0o644)
 	}, monitor)
 }
 

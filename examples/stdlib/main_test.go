@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ func TestDecodeListBroken(t *testing.T) {
 
 func TestNoGoCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := run(context.Background(), io.Discard, io.Discard, ""); !errors.Is(err, errNoGo) {
+	if err := run(context.Background(), io.Discard, io.Discard, "", ""); !errors.Is(err, errNoGo) {
 		t.Errorf("want %v, got %v", errNoGo, err)
 	}
 }
@@ -66,7 +67,8 @@ func TestNoGoCommand(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := run(context.Background(), &out, io.Discard, ""); err != nil {
+	file := filepath.Join(t.TempDir(), "tour.html")
+	if err := run(context.Background(), &out, io.Discard, "", file); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -83,6 +85,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the tour lacks %q", want)
 		}
 	}
+	checkPage(t, file)
 	_, table, _ := strings.Cut(out.String(), "== What it cost")
 	for line := range strings.Lines(strings.Split(table, notShown)[0]) {
 		if n := utf8.RuneCountInString(line); n > 120 {

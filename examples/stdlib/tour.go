@@ -22,6 +22,7 @@ type tour struct {
 	std           *library
 	chapter       string // the running chapter
 	rows          []row
+	shown         []shown
 }
 
 // A chapter shows some techniques. It leaves packages and files unchanged, except for the
@@ -64,7 +65,7 @@ func (t *tour) all(ctx context.Context) error {
 	for _, c := range t.chapters() {
 		fmt.Fprintf(t.out, "\n== %s: %s\n", c.name, c.what)
 		t.chapter = c.name
-		if err := c.run(ctx); err != nil {
+		if err := t.show(ctx, c); err != nil {
 			return err
 		}
 	}

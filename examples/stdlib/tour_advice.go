@@ -43,12 +43,14 @@ func (t *tour) advice(ctx context.Context) error {
 			}
 			relation.known(&found.Relation)
 			advice := advise.Choose(found.Relation)
+			t.shown = append(t.shown, shown{name: firstLine(advice), page: advice.HTML()})
 			return indented(found.String() + advice.String()), advice.Err
 		})
 		if err != nil {
 			return err
 		}
 	}
+	t.shown = append(t.shown, shown{name: firstLine(packageBudget.Worst()), page: packageBudget.HTML()})
 	fmt.Fprintf(t.out, "\nhow large a package gets\n  → %s\n", indented(packageBudget.Worst().String()))
 	fmt.Fprintf(t.out, "\nwhat is declared, as a diagram that Mermaid draws\n  → %s\n", indented(everything.Diagram()))
 	return nil

@@ -165,22 +165,30 @@ func (b *Budget) Worst() Worst {
 // String describes the worst case.
 func (w Worst) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s: at most %s of 16 MB", w.Collection, bytesText(w.Bytes))
-	if len(w.Open) > 0 {
-		s.WriteString(", and what has no bound")
-	}
-	fmt.Fprintf(&s, "; %d of %d levels\n", w.Depth, MaxNesting)
+	fmt.Fprintln(&s, w.title())
 	for _, p := range w.Parts {
 		fmt.Fprintf(&s, "  %s: %s\n", p.Path, bytesText(p.Bytes))
 	}
 	for _, o := range w.Open {
-		fmt.Fprintf(&s, "  %s has no bound: %s", o.Path, o.Why)
-		if o.Room > 0 {
-			fmt.Fprintf(&s, "; 16 MB at %s", countText(o.Room))
-		}
-		s.WriteString("\n")
+		fmt.Fprintf(&s, "  %s\n", o.line())
 	}
 	return s.String()
+}
+
+func (w Worst) title() string {
+	and := ""
+	if len(w.Open) > 0 {
+		and = ", and what has no bound"
+	}
+	return fmt.Sprintf("%s: at most %s of 16 MB%s; %d of %d levels", w.Collection, bytesText(w.Bytes), and, w.Depth, MaxNesting)
+}
+
+func (o Open) line() string {
+	out := fmt.Sprintf("%s has no bound: %s", o.Path, o.Why)
+	if o.Room > 0 {
+		out += "; 16 MB at " + countText(o.Room)
+	}
+	return out
 }
 
 // Item returns the greatest size of an array's element or map's value, without type and

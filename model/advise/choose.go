@@ -126,11 +126,7 @@ func (a Advice) String() string {
 		return "// refused: " + a.Err.Error()
 	}
 	var b strings.Builder
-	if a.Child == a.Parent || a.Relation.Tree.Nodes > 0 {
-		fmt.Fprintf(&b, "%s: %s\n", a.Parent, a.Choice)
-	} else {
-		fmt.Fprintf(&b, "%s → %s: %s\n", a.Parent, a.Child, a.Choice)
-	}
+	fmt.Fprintln(&b, a.title())
 	for _, u := range a.Uses {
 		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(u.String(), "\n", "\n    "))
 	}
@@ -138,37 +134,58 @@ func (a Advice) String() string {
 		fmt.Fprintf(&b, "  from today's %s: %s\n", a.Relation.Now, a.Migration)
 	}
 	for _, r := range a.Reasons {
-		mark := "because"
-		switch {
-		case r.Against:
-			mark = "although"
-		case r.Unused != "":
-			mark = "without " + r.Unused + ":"
-		}
-		fmt.Fprintf(&b, "  %s %s", mark, r.Text)
-		if r.Figure != "" {
-			fmt.Fprintf(&b, ": %s", r.Figure)
-		}
-		fmt.Fprintf(&b, " [%s]\n", r.Rule)
+		fmt.Fprintf(&b, "  %s\n", r.line())
 	}
 	for _, r := range a.RunnersUp {
-		parent := ""
-		if r.Parent != a.Parent {
-			parent = " with " + r.Parent + " as the parents"
-		}
-		fmt.Fprintf(&b, "  runner-up: %s%s (%s), if\n", r.Choice, parent, strings.Join(r.Types, ", "))
+		fmt.Fprintf(&b, "  runner-up: %s, if\n", a.runnerUp(r))
 		for _, f := range r.Flips {
 			fmt.Fprintf(&b, "    %s\n", f)
 		}
 	}
 	if len(a.Assumed) > 0 {
-		words := make([]string, len(a.Assumed))
-		for i, x := range a.Assumed {
-			words[i] = x.String()
-		}
-		fmt.Fprintf(&b, "  assumed: %s\n", strings.Join(words, ", "))
+		fmt.Fprintf(&b, "  assumed: %s\n", a.assumedText())
 	}
 	return b.String()
+}
+
+// title names the ends and the choice.
+func (a Advice) title() string {
+	if a.Child == a.Parent || a.Relation.Tree.Nodes > 0 {
+		return fmt.Sprintf("%s: %s", a.Parent, a.Choice)
+	}
+	return fmt.Sprintf("%s → %s: %s", a.Parent, a.Child, a.Choice)
+}
+
+func (r Reason) line() string {
+	mark := "because"
+	switch {
+	case r.Against:
+		mark = "although"
+	case r.Unused != "":
+		mark = "without " + r.Unused + ":"
+	}
+	out := mark + " " + r.Text
+	if r.Figure != "" {
+		out += ": " + r.Figure
+	}
+	return fmt.Sprintf("%s [%s]", out, r.Rule)
+}
+
+// runnerUp is another answer in a line, without its flips.
+func (a Advice) runnerUp(r RunnerUp) string {
+	parent := ""
+	if r.Parent != a.Parent {
+		parent = " with " + r.Parent + " as the parents"
+	}
+	return fmt.Sprintf("%s%s (%s)", r.Choice, parent, strings.Join(r.Types, ", "))
+}
+
+func (a Advice) assumedText() string {
+	words := make([]string, len(a.Assumed))
+	for i, x := range a.Assumed {
+		words[i] = x.String()
+	}
+	return strings.Join(words, ", ")
 }
 
 // TB is the part of *testing.T that [Advice.Want] needs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A Use is one of the library's types in an advice, and its needs.
@@ -200,7 +201,10 @@ func (d *decision) embedUse(w words) Use {
 }
 
 // exported converts a field's name to a Go type.
-func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+func exported(name string) string {
+	first, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[size:]
+}
 
 func (d *decision) twoWayUse(w words) Use {
 	path, elements := d.listOf(w)
@@ -231,7 +235,7 @@ func rowIndexes(collections ...string) (out []string) {
 }
 
 func (d *decision) linksUse(w words) Use {
-	both := w.parents + strings.ToUpper(w.children[:1]) + w.children[1:]
+	both := w.parents + exported(w.children)
 	if d.choice&(CopyIntoParent|CopyIntoChild) != 0 {
 		return Use{"denorm.WideRow", fmt.Sprintf("denorm.NewWideRow(%s, %s, denorm.WideRowSpec{LeftRows: %q, RightRows: %q})", w.parents, w.children, w.parents+"Rows", w.children+"Rows"),
 			[]string{"two collections of rows, which are its own"}, rowIndexes(w.parents+"Rows", w.children+"Rows"), commands("page of "+w.children+" of a parent", 1, "page of "+w.parents+" of a child", 1)}
