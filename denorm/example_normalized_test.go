@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A purchase holds its purchaser and its items. The analysts want three flat collections: orders, customers and items.
+// A purchase holds a buyer and items. The analysts want three flat collections:
+// orders, customers and items.
 type (
 	purchase struct {
 		ID    int             `bson:"_id"`

@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A résumé keeps its skills as a list, and also as one text, in which a skill and its level stand together.
+// A résumé keeps its skills as a list, and also as one text, in which a skill and its
+// level stand together.
 type (
 	skilled struct {
 		ID     string       `bson:"_id"`

@@ -28,7 +28,8 @@ var (
 	lampTells = denorm.NewOutbox[switched](lamps, "outbox", denorm.OutboxSpec{})
 )
 
-// A relay hands on the events of an outbox, those of one document in order, each at least once.
+// A relay hands on each event of an outbox at least once. The events of one document come
+// in order.
 func ExampleRelay() {
 	client, stop := modeltest.Start()
 	defer stop()
@@ -47,7 +48,8 @@ func ExampleRelay() {
 		}
 	}
 
-	// The receiver can't be reached once. The second event of the lamp waits for the first, and other lamps go on.
+	// The receiver fails once. The lamp's second event waits until the first is handed
+	// on. Other lamps don't wait.
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	failed := false
@@ -60,7 +62,7 @@ func ExampleRelay() {
 			}
 			fmt.Println(d.Key, "on:", d.Body.On)
 			if d.Key == "hall" && !d.Body.On {
-				cancel() // a service runs until it is stopped
+				cancel() // a service would run on
 			}
 			return nil
 		})

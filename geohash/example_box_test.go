@@ -7,7 +7,8 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 )
 
-// The islands of Fiji lie on both sides of the antimeridian. So the west of their box is greater than its east.
+// The islands of Fiji lie on both sides of the antimeridian. So the West of the box
+// is greater than its East.
 var (
 	fiji    = geohash.Box{South: -19.5, West: 176.5, North: -15.5, East: -178}
 	islands = []struct {
@@ -20,7 +21,7 @@ var (
 	}
 )
 
-// Few ranges of keys hold all points of a box, so that any ordered index finds them.
+// A few ranges of keys cover the box, so an ordinary index finds the points in it.
 func ExampleBox() {
 	fmt.Println(fiji.Validate())
 	cover := fiji.Cover(nil, 3)

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A café has receipts, and asks what each day brought.
+// A café stores receipts, and wants to know the takings of each day.
 type (
 	receipt struct {
 		ID    string `bson:"_id"`
@@ -26,7 +26,8 @@ type (
 
 var receipts = model.NewCollection[receipt, string]("receipts")
 
-// takingsSince returns results of another type than the collection's documents.
+// takingsSince returns the takings by day. AggregateAs decodes the results into another
+// type than the collection's documents.
 func takingsSince(day string) *model.Aggregate[takings] {
 	return model.AggregateAs[takings](receipts, mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: "day", Value: bson.D{{Key: "$gte", Value: day}}}}}},

@@ -23,8 +23,8 @@ var (
 	errLow = errors.New("the bid is too low")
 )
 
-// bid reads a lot, decides, and writes. The write's filter holds the price that was read: if another bid came in between,
-// it matches nothing, and the change reads again.
+// bid reads a lot, decides, and writes. The write's filter holds the price that was read.
+// If another bid came in between, the write matches nothing, and the change reads again.
 func bid(id, bidder string, price int64) model.Change[lot] {
 	return model.Change[lot]{
 		Name: "bid",
@@ -53,7 +53,8 @@ func ExampleChange() {
 	// Decide is pure, so that you can look at a plan without running it.
 	fmt.Println(bid("vase", "bob", 120).Decide(lot{"vase", 100, "ann"}))
 
-	// While bob's change is under way, carol bids: after bob's first read, before his write.
+	// While bob's change is under way, carol bids: after bob's first read, before his
+	// write.
 	bobs := bid("vase", "bob", 120)
 	read, attempts := bobs.Read, 0
 	bobs.Read = func(inner context.Context, db model.DB) (lot, error) {

@@ -24,8 +24,9 @@ type (
 
 var invoices = model.NewCollection[invoice, string]("invoices")
 
-// A rule of the application's own, as a check. The pipeline finds the invoices that break it, Tell puts the problem into
-// words, and Mend plans the writes. Each write asks that the invoice is as it was found.
+// A rule of the application's own, as a check. The pipeline finds the invoices that break
+// it, Tell puts the problem into words, and Mend plans the writes. The filter of each
+// write holds the total that was found.
 var totalsCheck = model.Check{
 	Name:       "invoices: wrong totals",
 	Collection: "invoices",

@@ -17,7 +17,8 @@ type plant struct {
 	Likes  []string `bson:"likes,omitempty"`
 }
 
-// The types are the documents' and their _id's. They are compared when the program starts.
+// The type parameters are the type of the documents and the type of their _id.
+// NewCollection panics if they don't fit each other.
 var plants = model.NewCollection[plant, string]("plants")
 
 func ExampleCollection() {
@@ -43,7 +44,8 @@ func ExampleCollection() {
 	_, err := plants.ByID("ivy").One(ctx, db)
 	fmt.Println(errors.Is(err, model.ErrNotFound), err)
 
-	// Filters and updates are compared with the type. A wrong name or type is an error before anything is sent.
+	// Filters and updates are compared with the type. A wrong name or type is an error
+	// before anything is sent.
 	_, err = plants.Find(bson.D{{Key: "heigth", Value: 60}}).All(ctx, db)
 	fmt.Println(err)
 	_, err = plants.Find(bson.D{{Key: "height", Value: "60"}}).All(ctx, db)

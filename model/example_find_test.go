@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A cinema lists its films. The list shows a title and a year, and never reads the plot.
+// A cinema lists its films. The list shows the year of each film, and never reads the
+// plot.
 type (
 	film struct {
 		ID    string `bson:"_id"`
@@ -46,7 +47,8 @@ func ExampleFind() {
 	n, err := thrillers.Where(bson.D{{Key: "year", Value: bson.D{{Key: "$lt", Value: 1980}}}}).Count(ctx, db)
 	fmt.Println(n, "before 1980", err)
 
-	// Project reads the fields of another type alone. After gives the page behind the last document that was seen.
+	// Project reads only the fields of another type. After returns the query of the
+	// page that follows the given values.
 	page, err := model.Project[filmLine](newest.After()).All(ctx, db)
 	fmt.Println(page, err)
 	last := page[len(page)-1]

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A phone book is asked by name, by name and town, and by number.
+// Readers of a phone book look up a name, a name in a town, or a number.
 type subscriber struct {
 	ID     string `bson:"_id"`
 	Name   string `bson:"name"`
@@ -37,11 +37,12 @@ func ExampleIndexSet() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("phone")
 
-	// An index that is the beginning of a longer one is dropped from the set.
+	// The set leaves out an index whose keys are the first keys of another.
 	set := phoneBook.Indexes()
 	fmt.Print(set)
 
-	// The database has an index that nobody asks for, and one that was created without unique.
+	// The database has an index that the model doesn't need, and an index that lacks
+	// the option unique.
 	if _, err := db.Collection("subscribers").Indexes().CreateMany(ctx, []mongo.IndexModel{
 		{Keys: bson.D{{Key: "town", Value: 1}}, Options: options.Index().SetName("old")},
 		{Keys: bson.D{{Key: "number", Value: 1}}},
@@ -54,7 +55,8 @@ func ExampleIndexSet() {
 	fmt.Println("changed:", diff.Changed)
 	fmt.Println("extra:", diff.Extra, err)
 
-	// Ensure creates what is missing and drops nothing. So the changed index is an error, which a person has to mend.
+	// Ensure creates what is missing and drops nothing. So the changed index is an error,
+	// and a person has to drop it.
 	fmt.Println("refused:", set.Ensure(ctx, db) != nil)
 	if err := db.Collection("subscribers").Indexes().DropOne(ctx, "number_1"); err != nil {
 		fmt.Println(err)

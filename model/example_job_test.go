@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A club stores an email in lower case too, for a search. Members that are older than the search don't have it yet.
+// A club stores an email in lower case too, for a search. Members that are older than the
+// search don't have it yet.
 type member struct {
 	ID    string `bson:"_id"`
 	Email string `bson:"email"`
@@ -20,7 +21,8 @@ type member struct {
 
 var members = model.NewCollection[member, string]("members")
 
-// fillLower is a backfill: it passes through the members that lack the field, and plans a write for each.
+// fillLower is a backfill: it passes through the members that lack the field, and plans a
+// write for each.
 var fillLower = model.Job{
 	Name: "lower emails",
 	Stages: []model.Stage{{
@@ -52,13 +54,14 @@ func ExampleJob() {
 		return
 	}
 
-	fmt.Println(fillLower) // what it begins with
+	fmt.Println(fillLower) // the command of the first batch
 
 	// A dry run reads and plans everything, and writes nothing.
 	dry, err := fillLower.Run(ctx, db, model.JobOptions{DryRun: true})
 	fmt.Println("dry run:", dry.Documents, "read,", dry.Writes, "planned,", dry.Modified, "modified", err)
 
-	// In batches of two. With a checkpoint, a job that was stopped goes on behind its last batch.
+	// This run reads two documents at a time, and stops after the first batch. The
+	// next run goes on from the checkpoint.
 	_, err = fillLower.Run(ctx, db, model.JobOptions{
 		BatchSize: 2, Checkpoint: "jobs", Progress: func(p model.Progress) error {
 			fmt.Println("batch", p.Batches, "up to", model.Shell(p.After))

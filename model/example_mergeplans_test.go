@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A pupil joins a choir and pays for the first term. Each is a plan of two writes, and both write the pupil.
+// A pupil joins a choir and pays for the first term. Each is a plan of two writes, and
+// both write the pupil.
 type (
 	pupil struct {
 		ID    string `bson:"_id"`
@@ -47,7 +48,7 @@ func payFee(id string, amount int64) model.Plan {
 	)
 }
 
-// One plan of both writes the pupil once.
+// MergePlans makes one plan of both. It writes the pupil once.
 func ExampleMergePlans() {
 	client, stop := modeltest.Start()
 	defer stop()

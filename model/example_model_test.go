@@ -36,7 +36,8 @@ var (
 	labels   = embed.NewEmbedded[exhibitLabel](exhibits, "labels", embed.EmbeddedSpec{Key: "language", Max: 9})
 	byName   = model.NewIndex("halls", bson.D{{Key: "name", Value: 1}})
 
-	// The model is declared once, beside its techniques. An Entity is a collection with indexes of the application's own.
+	// The model is declared once, beside its techniques. An Entity is a collection with
+	// indexes of the application's own.
 	museum = model.New("museum", model.Entity(halls, byName), hangsIn, labels)
 )
 
@@ -45,7 +46,7 @@ func ExampleModel() {
 	defer stop()
 	ctx, database := context.Background(), client.Database("museum")
 
-	// When a program is deployed: what all techniques need together.
+	// For a deployment: the indexes and the features that all techniques need together.
 	fmt.Print(museum.Indexes())
 	fmt.Println(museum.Needs())
 	if err := museum.Indexes().Ensure(ctx, database); err != nil {
@@ -53,7 +54,8 @@ func ExampleModel() {
 		return
 	}
 
-	// While it runs: a database on which only the model's collections are reached.
+	// For the running program: a database on which it reaches only the model's
+	// collections.
 	db := museum.On(database)
 	if _, err := halls.Insert(hall{"east", "East Hall"}).Run(ctx, db); err != nil {
 		fmt.Println(err)
@@ -63,7 +65,7 @@ func ExampleModel() {
 	var conflict *model.ConflictError
 	fmt.Println(errors.As(err, &conflict), err)
 
-	// Each night: every rule of every technique.
+	// For a nightly job: every check of every technique.
 	for _, check := range museum.Checks() {
 		fmt.Println(check.Name, "-", check.Rule)
 	}

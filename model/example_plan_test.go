@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A hotel stores a booking, and a room shows who sleeps in it.
+// A hotel stores bookings, and each room names its guest.
 type (
 	booking struct {
 		ID    string `bson:"_id"`
@@ -29,7 +29,8 @@ var (
 	rooms    = model.NewCollection[room, string]("rooms")
 )
 
-// A plan is a value. It tells its commands, its price and what a crash leaves, before it runs.
+// A plan is a value. It tells its commands, its price and what a crash leaves, before it
+// runs.
 func ExamplePlan() {
 	client, stop := modeltest.Start()
 	defer stop()
@@ -48,12 +49,14 @@ func ExamplePlan() {
 	result, err := checkIn.Run(ctx, db)
 	fmt.Println(result.Modified(), "documents modified", err)
 
-	// The answer was lost, so the plan runs again. It finds its own writes and changes nothing.
+	// The answer was lost, so the plan runs again. It finds its own writes and changes
+	// nothing.
 	result, err = checkIn.Run(ctx, db)
 	fmt.Println(result.Modified(), "documents modified", err)
 	fmt.Println("the insert:", result.Steps[0].Status)
 
-	// A second run of this plan would add a night more. So both writes need a transaction.
+	// A second run of this plan would add a night more. So the plan needs
+	// a transaction.
 	stay := model.NewPlan(
 		bookings.Insert(booking{"b2", "12", "ann"}),
 		rooms.Update("12", bson.D{{Key: "$inc", Value: bson.D{{Key: "nights", Value: 1}}}}),

@@ -53,7 +53,8 @@ func ExampleResult() {
 		fmt.Println("modified:", result.Modified(), "all applied before:", result.Already(), "error:", err != nil)
 	}
 
-	// The connection breaks after the second write reached the server, and before its answer came.
+	// The connection breaks after the second write reached the server, and before its
+	// answer came.
 	faults.On(modeltest.Writes, 2, modeltest.CutAfter())
 	run()
 	fmt.Println("It runs again, since it is", feed.Guarantee())

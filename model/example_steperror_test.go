@@ -36,7 +36,8 @@ func delay(id, from, to string) model.Write {
 	}}
 }
 
-// A failed plan returns a StepError: which step failed, where, and why. Earlier steps were applied, later ones were not sent.
+// A failed plan returns a StepError: which step failed, where, and why. Earlier steps
+// were applied, later ones were not sent.
 func ExampleStepError() {
 	client, stop := modeltest.Start()
 	defer stop()

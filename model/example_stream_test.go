@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A newspaper keeps the headlines of its articles in a collection of their own, and a stream keeps them up to date.
+// A newspaper keeps the headlines of its articles in a collection of their own, and a
+// stream keeps them up to date.
 type (
 	article struct {
 		ID    string `bson:"_id"`
@@ -29,7 +30,8 @@ var (
 	headlines = model.NewCollection[headline, string]("headlines")
 )
 
-// headlineStream plans a write for each change of an article. An event can come twice, so the plans must be repeatable.
+// headlineStream plans a write for each change of an article. An event can come twice, so
+// the plans must be repeatable.
 var headlineStream = model.Stream{
 	Name: "headlines", Collection: "articles", Places: "places",
 	Plan: func(e model.Event) (model.Plan, error) {
@@ -51,7 +53,8 @@ var headlineStream = model.Stream{
 	},
 }
 
-// Once ends a run when nothing waits. A service leaves it out, and the stream runs until its context ends.
+// Once ends a run when nothing waits. A service leaves it out, and the stream runs until
+// its context ends.
 func ExampleStream() {
 	client, stop := modeltest.Start()
 	defer stop()

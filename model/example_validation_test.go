@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A clinic measures temperatures. Other programs write to the collection too, so the server is to refuse what can't be.
+// A clinic measures temperatures. Other programs write to the collection too, so the
+// server refuses impossible values.
 type temperature struct {
 	ID      string  `bson:"_id"`
 	Celsius float64 `bson:"celsius"`
@@ -32,7 +33,8 @@ func ExampleValidation() {
 	ctx, db := context.Background(), client.Database("clinic")
 	fmt.Println(possible)
 
-	// Diff looks, Ensure changes. A second Ensure finds nothing to do.
+	// Diff only compares. Ensure creates the validation. A second Ensure finds nothing to
+	// do.
 	_, differs, err := possible.Diff(ctx, db)
 	fmt.Println("differs:", differs, err)
 	fmt.Println(possible.Ensure(ctx, db))

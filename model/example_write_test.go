@@ -23,17 +23,18 @@ var (
 	errBroken = errors.New("the bike is broken")
 )
 
-// rent is a write of one's own: the driver's update, and what it must find.
+// rent builds a Write by hand: the driver's update model, and what it must find.
 func rent(id, rider string) model.Write {
 	return model.Write{
 		Collection: "bikes",
 		Index:      model.IDIndex,
-		Expect:     model.One, // to match nothing is an error
+		Expect:     model.One, // matching nothing is an error
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{{Key: "_id", Value: id}, {Key: "rider", Value: ""}, {Key: "broken", Value: false}},
 			Update: bson.D{{Key: "$set", Value: bson.D{{Key: "rider", Value: rider}}}},
 		},
-		// If it matches nothing: was this very write applied before? If not, why does it match nothing?
+		// These are asked only if the write matched nothing. Done tells whether this very
+		// write was applied before. A Reason says why not.
 		Done: bson.D{{Key: "_id", Value: id}, {Key: "rider", Value: rider}},
 		Reasons: []model.Reason{
 			{If: bson.D{{Key: "_id", Value: id}, {Key: "broken", Value: true}}, Err: errBroken},
@@ -62,7 +63,7 @@ func ExampleWrite() {
 	_, err := rent("blue", "bob").Run(ctx, db)
 	fmt.Println(errors.Is(err, errBroken))
 
-	// The driver can run the write too, without the questions.
+	// The driver can run the write too. It doesn't ask Done and Reasons.
 	answer, err := db.Collection("bikes").BulkWrite(ctx, []mongo.WriteModel{rent("blue", "bob").Model})
 	fmt.Println(answer.MatchedCount, err)
 	// Output:

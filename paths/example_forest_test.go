@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/paths"
 )
 
-// A menu of a web site is a tree with its order.
+// The menu of a web site is an ordered tree.
 type menuItem struct {
 	ID     string  `bson:"_id"`
 	Parent *string `bson:"parent"`
@@ -24,7 +24,7 @@ var (
 	menu      = paths.NewParentTree(menuItems, paths.TreeSpec{})
 )
 
-// A tree is read once, and then asked in memory.
+// A forest is read from a tree once, and then answers in memory.
 func ExampleForest() {
 	client, stop := modeltest.Start()
 	defer stop()
@@ -48,7 +48,8 @@ func ExampleForest() {
 	fmt.Println(forest.Ancestors("team"))
 	fmt.Println(forest.Children("home"))
 
-	// Changes are those of a tree, and are in memory alone: try one here before you run it.
+	// A forest has the operations of a tree. They change memory only, so you can try a
+	// move before you run it.
 	fmt.Println(forest.Move("team", paths.FirstChild("home")))
 	fmt.Println(forest.Descendants("home", 1))
 	err = forest.Move("home", paths.LastChild("about"))

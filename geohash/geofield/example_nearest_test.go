@@ -22,7 +22,8 @@ var (
 	stationPlace = geofield.NewField(stations, "at", "geo", geofield.FieldSpec{})
 )
 
-// A search in the order of distance. It reads a circle first, and a ring around it only if the loop goes on.
+// Nearest returns places in the order of distance. It reads a circle first. It reads a
+// ring around the circle only if more places are needed.
 func ExampleNearest() {
 	client, stop := modeltest.Start()
 	defer stop()
@@ -37,7 +38,7 @@ func ExampleNearest() {
 
 	here := geohash.Point{Lat: 51.510, Lng: 7.460}
 	spec := geofield.NearestSpec{Start: 2000, Max: 20000}
-	var mark geofield.Mark // the beginning; a link to the next page holds the mark of the last place
+	var mark geofield.Mark // the zero Mark is the beginning
 	for page := 1; page <= 2; page++ {
 		places, err := stationPlace.Nearest(here, spec, mark, 2).All(ctx, db)
 		if err != nil {
@@ -46,11 +47,11 @@ func ExampleNearest() {
 		}
 		for _, place := range places {
 			fmt.Printf("page %d: %d. %s, %.1f km\n", page, place.Rank, place.Doc.ID, place.Meters/1000)
-			mark = place.Mark
+			mark = place.Mark // the next page begins after this place
 		}
 	}
 
-	// Bad input is in the first query, and no command is sent.
+	// First.Err holds the error of bad input. No command is sent.
 	nowhere := stationPlace.Nearest(geohash.Point{Lat: 95}, spec, geofield.Mark{}, 2)
 	fmt.Println(nowhere.First.Err)
 	// Output:

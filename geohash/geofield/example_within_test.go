@@ -23,7 +23,8 @@ var (
 	benchPlace = geofield.NewField(benches, "at", "geo", geofield.FieldSpec{Ranges: 2}) // 8 ranges are the default
 )
 
-// A search in an area. For a box the server decides, for a circle the program leaves out what lies around it.
+// Within finds the places in an area. The query of a box is exact. The query of a circle
+// also finds places around it, which Each, All and Count leave out.
 func ExampleWithin() {
 	client, stop := modeltest.Start()
 	defer stop()
@@ -46,7 +47,8 @@ func ExampleWithin() {
 	}
 	fmt.Println(err)
 
-	// The query is an ordinary Find: a sort and conditions can be added. A limit belongs to boxes alone.
+	// The query is an ordinary Find, to which you can add a sort and conditions. A limit
+	// is allowed for a box only.
 	window := benchPlace.Within(geohash.Box{South: 50.734, West: 7.09, North: 50.74, East: 7.12})
 	window.Find = window.Find.Sorted(bson.D{{Key: "_id", Value: 1}}).Limited(2)
 	for place, err := range window.Each(ctx, db) {

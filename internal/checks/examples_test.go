@@ -38,9 +38,9 @@ func TestExamples(t *testing.T) {
 func TestFixedExamples(t *testing.T) {
 	names := map[string][]string{
 		"model": {
-			"Aggregate", "Change", "Check", "Check_own", "Collection", "Find", "InTx", "IndexSet", "Job", "Lease", "Merge", "MergePlans", "Model",
+			"Aggregate", "Change", "Check", "Check_own", "Collection", "Find", "InTx", "IndexSet", "Job", "Lease", "Merge", "MergeInto", "MergePlans", "Model",
 			"Model_Audit", "Model_Diagram", "Model_Indexes", "Modify", "New", "Observer", "Page", "Plan", "Result", "Scope", "StepError", "Stream",
-			"Validation", "Write",
+			"Technique", "Validation", "WithTransactions", "Write",
 		},
 		"model/advise":     {"Budget", "Choose", "Survey"},
 		"model/design":     {"Lint"},

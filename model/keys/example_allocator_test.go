@@ -43,7 +43,8 @@ func ExampleAllocator() {
 		fmt.Println("after", 2*i+2, "numbers:", monitor.Cost().Commands, "commands")
 	}
 
-	// What is left of a block is lost when the process ends. The next allocator begins behind it.
+	// What is left of a block is lost when the process ends. The next allocator begins
+	// behind it.
 	next := billNumbers.Allocator(db, 100)
 	fmt.Println(next.Next(ctx, "north"))
 	fmt.Println(billNumbers.Take("north", 100)) // what it sent

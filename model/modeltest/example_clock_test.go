@@ -24,7 +24,8 @@ func overdue() *model.Find[loan] {
 	return loans.Find(bson.D{{Key: "$expr", Value: bson.D{{Key: "$lt", Value: bson.A{"$due", "$$NOW"}}}}})
 }
 
-// The clock stands still until the test moves it. Give clock.Now to the code under test where it needs a time.
+// The clock stands still until the test moves it. Give clock.Now to the code under test
+// where it needs a time.
 func ExampleClock() {
 	clock := modeltest.NewClock(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC))
 	client, stop := modeltest.Start(modeltest.WithClock(clock))

@@ -34,7 +34,8 @@ func ExampleFaults() {
 		return
 	}
 
-	// The answer of a write is lost. The driver sends it again, and the server applies it once.
+	// The answer of a write is lost. The driver sends it again, and the server applies it
+	// once.
 	faults.Reset()
 	faults.On(modeltest.Writes, 1, modeltest.CutAfter())
 	_, err := goThrough.Run(ctx, db)

@@ -10,7 +10,8 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// draw takes money from an account, if the account has as much. It reads and then writes, and believes what it read.
+// draw takes money from an account, if the account has as much. It reads and then writes,
+// and believes what it read.
 func draw(ctx context.Context, accounts *mongo.Collection, amount int) error {
 	var account struct{ Balance int }
 	if err := accounts.FindOne(ctx, bson.D{{Key: "_id", Value: "ann"}}).Decode(&account); err != nil {
@@ -23,7 +24,8 @@ func draw(ctx context.Context, accounts *mongo.Collection, amount int) error {
 	return err
 }
 
-// A gate stops one command, so that a test can do something at that very moment. Here it shows a race.
+// A gate holds a command back, so that a test can do something else first. Here it shows
+// a race.
 func ExampleGate() {
 	faults, gate := modeltest.NewFaults(), modeltest.NewGate()
 	client, stop := modeltest.Start(modeltest.WithFaults(faults))

@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// A forecast lists towns.
+// A forecast stores the temperature of towns.
 type town struct {
 	ID     string `bson:"_id"`
 	Degree int32  `bson:"degree"`

@@ -23,7 +23,8 @@ var (
 	byDevice     = keys.NewShard(measurements, bson.D{{Key: "device", Value: "hashed"}}, keys.ShardSpec{})
 )
 
-// The engine answers as the router of a cluster, and tells to how many shards each statement went.
+// The engine answers as the router of a cluster, and counts the shards that each
+// statement goes to.
 func ExampleShards() {
 	shards := modeltest.NewShards(3)
 	client, stop := modeltest.Start(modeltest.WithShards(shards))

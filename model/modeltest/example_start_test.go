@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// A shop of pets.
+// A shop sells pets.
 type pet struct {
 	ID   string `bson:"_id"`
 	Kind string `bson:"kind"`
@@ -18,8 +18,8 @@ type pet struct {
 
 var pets = model.NewCollection[pet, string]("pets")
 
-// The client is the driver's own, and its server is an engine in this process. In a test, NewClient(t) does the same, and
-// needs no stop.
+// The client is the driver's own, and its server is an engine in this process. In a test,
+// NewClient(t) does the same, and needs no stop.
 func ExampleStart() {
 	client, stop := modeltest.Start()
 	defer stop()

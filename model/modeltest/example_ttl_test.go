@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// A visitor's session ends after an hour. A TTL index removes it.
+// A visit ends after an hour. A TTL index removes it.
 type visit struct {
 	ID   string    `bson:"_id"`
 	Seen time.Time `bson:"seen"`
@@ -23,7 +23,8 @@ var (
 	site   = model.New("site", model.Entity(visits, expiry))
 )
 
-// A server removes expired documents about once a minute, so code can still find them. With a TTL a test decides when.
+// A server removes expired documents about once a minute, so code can still find them.
+// With a TTL a test decides when.
 func ExampleTTL() {
 	clock, ttl := modeltest.NewClock(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)), modeltest.NewTTL(0)
 	client, stop := modeltest.Start(modeltest.WithClock(clock), modeltest.WithTTL(ttl))
@@ -44,13 +45,13 @@ func ExampleTTL() {
 
 	clock.Advance(2 * time.Hour)
 	show("expired, and not removed yet:")
-	// Code that must not see an expired session asks for the time itself.
+	// Code that must not see an expired visit compares the time by itself.
 	n, err := visits.Find(bson.D{{Key: "seen", Value: bson.D{{Key: "$gt", Value: clock.Now().Add(-time.Hour)}}}}).Count(ctx, db)
-	fmt.Println("sessions that are valid:", n, err)
+	fmt.Println("valid visits:", n, err)
 	ttl.Sweep()
 	show("swept:")
 	// Output:
 	// expired, and not removed yet: 1 stored <nil>
-	// sessions that are valid: 0 <nil>
+	// valid visits: 0 <nil>
 	// swept: 0 stored <nil>
 }

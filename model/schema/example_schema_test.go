@@ -29,7 +29,8 @@ var (
 	}})
 )
 
-// A schema comes from the Go type. It is enforced by the server, and by Go before anything is sent.
+// A schema is made from the Go type. The server enforces it, and Validate checks a
+// document without a server.
 func ExampleSchema() {
 	client, stop := modeltest.Start()
 	defer stop()
@@ -48,14 +49,14 @@ func ExampleSchema() {
 		}
 	}
 
-	// What is stored already, before the schema is enforced. A person decides what to do with it.
+	// Before you enforce a schema, find the stored documents that don't conform.
 	if _, err := db.Collection("pizzas").InsertOne(ctx, bson.D{{Key: "_id", Value: "p0"}, {Key: "size", Value: "small"}}); err != nil {
 		fmt.Println(err)
 	}
 	found, err := pizzaSchema.Checks()[0].All(ctx, db)
 	fmt.Println(found, err)
 
-	// From now on the server refuses what doesn't conform, whoever writes it.
+	// From now on the server refuses documents that don't conform, from any program.
 	fmt.Println(pizzaSchema.Validation().Ensure(ctx, db))
 	_, err = pizzas.Insert(bad).Run(ctx, db)
 	var refused mongo.ServerError
