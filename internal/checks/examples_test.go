@@ -39,7 +39,7 @@ func TestFixedExamples(t *testing.T) {
 	names := map[string][]string{
 		"model": {
 			"Aggregate", "Change", "Check", "Check_own", "Collection", "Find", "InTx", "IndexSet", "Job", "Lease", "Merge", "MergeInto", "MergePlans", "Model",
-			"Model_Audit", "Model_Diagram", "Model_Indexes", "Modify", "New", "Observer", "Page", "Plan", "Result", "Scope", "StepError", "Stream",
+			"Model_Audit", "Model_Diagram", "Model_Indexes", "Modify", "New", "Observer", "Page", "Plan", "Result", "Scope", "Stage", "StepError", "Stream",
 			"Technique", "Validation", "WithTransactions", "Write",
 		},
 		"model/advise":     {"Budget", "Choose", "Survey"},
