@@ -146,6 +146,7 @@ type Engine struct {
 	began    time.Time
 	counters counters
 	router   *router.Router // nil unless the engine is a mongos
+	alone    bool           // a standalone server
 
 	mu       sync.Mutex
 	closed   bool
@@ -167,6 +168,10 @@ func New() *Engine {
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e
 }
+
+// SetStandalone makes the engine a standalone server: it is in no replica set, and has
+// neither transactions nor change streams. Call it before using the engine.
+func (e *Engine) SetStandalone() { e.alone = true }
 
 // SetClock sets the clock for everything that the engine stores, answers and lets expire.
 // Call it before using the engine. Several goroutines call now. Waits (an awaited batch,

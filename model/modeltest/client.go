@@ -96,6 +96,15 @@ func (b *backend) configure(c *config) error {
 		}
 		c.clock.drive(b.engine)
 	}
+	if c.alone {
+		if b.engine == nil {
+			return errServerAlone
+		}
+		if c.shards != nil {
+			panic("modeltest: WithoutTransactions: a sharded cluster has transactions\n\tremedy: leave out WithShards, or this option")
+		}
+		b.engine.SetStandalone()
+	}
 	if c.shards != nil {
 		if b.engine == nil {
 			return errServerShards

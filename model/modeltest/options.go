@@ -20,6 +20,7 @@ type config struct {
 	ttl      *TTL
 	clock    *Clock
 	shards   *Shards
+	alone    bool // the engine is a standalone server
 	anyOrder bool // of a recording's commands
 }
 
@@ -52,6 +53,11 @@ func WithChangeLag(lag time.Duration) Option {
 	}
 	return func(c *config) { c.lag = lag }
 }
+
+// WithoutTransactions makes the engine a standalone server, which has neither transactions
+// nor change streams. Use it to test code for such a server. A client of a real server
+// fails with this option, and it panics together with [WithShards].
+func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
 // options. Later ones win. It panics for hosts, dialers, TLS, compressors and direct
