@@ -1,4 +1,4 @@
-.PHONY: help fmt lint test server-test fuzz bench
+.PHONY: help fmt lint test server-test fuzz bench vulnerabilities licences api
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,3 +26,12 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 bench: ## every benchmark, and the tables beside other libraries (internal/bench/RESULTS.md)
 	go test -run '^$$' -bench . -benchmem ./...
 	cd internal/bench && go run .
+
+vulnerabilities: ## known vulnerabilities of what the library calls
+	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+
+licences: ## compare THIRD_PARTY.md with the modules; UPDATE=-update writes it
+	cd internal/ci/licences && go run . $(UPDATE)
+
+api: ## compare the exported API with the last tag
+	.ci/api

@@ -195,7 +195,8 @@ func NewCounter[C, CK, P, PK any](
 // the driver's duplicate key error.
 //
 // Cost: four commands, by _id: a read of the parent, and writes of the child, the parent
-// and the child again. A child without a parent costs one. In a transaction: one command,
+// and the child again. A child whose parent is missing is stored and isn't counted; a
+// relate.Dangling finds it. A child without a parent costs one command. In a transaction: one command,
 // or without Tokens two.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), op)

@@ -10,20 +10,40 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// The orders of ExampleColumns have too many properties for one table: they are divided into orders, customers and items.
-var orderRows = denorm.NewNormalized(orders, "orders",
-	denorm.Part{Path: "customer", Into: "customers", Key: "id"}, denorm.Part{Path: "items", Into: "items"})
+// A purchase holds a buyer and items. The analysts want three flat collections:
+// orders, customers and items.
+type (
+	purchase struct {
+		ID    int             `bson:"_id"`
+		Buyer *purchaser      `bson:"customer,omitempty"`
+		Items []purchasedItem `bson:"items,omitempty"`
+	}
+	purchaser struct {
+		ID   string `bson:"id,omitempty"`
+		City string `bson:"city"`
+	}
+	purchasedItem struct {
+		SKU string `bson:"sku"`
+		Qty int    `bson:"qty"`
+	}
+)
+
+var (
+	purchases    = model.NewCollection[purchase, int]("customersOrdersAndItems")
+	purchaseRows = denorm.NewNormalized(purchases, "orders",
+		denorm.Part{Path: "customer", Into: "customers", Key: "id"}, denorm.Part{Path: "items", Into: "items"})
+)
 
 func ExampleNormalized() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 
-	shop := orders.InsertMany([]order{
-		{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"bolt", 4}, {"nut", 8}}},
-		{ID: 2, Customer: &customer{"ann", "Rome"}, Items: []orderItem{{"nut", 1}}},
+	shop := purchases.InsertMany([]purchase{
+		{ID: 1, Buyer: &purchaser{"ann", "Oslo"}, Items: []purchasedItem{{"bolt", 4}, {"nut", 8}}},
+		{ID: 2, Buyer: &purchaser{"ann", "Rome"}, Items: []purchasedItem{{"nut", 1}}},
 	})
-	plan := orderRows.Plan(nil)
+	plan := purchaseRows.Plan(nil)
 	fmt.Println(plan.Steps[2])
 	fmt.Println(plan.Cost(), "-", plan.Guarantee())
 	for _, p := range []model.Plan{shop, plan} {
@@ -40,13 +60,13 @@ func ExampleNormalized() {
 	}
 
 	// Ann has moved: of what her orders say, one is the row.
-	for _, check := range orderRows.Checks() {
+	for _, check := range purchaseRows.Checks() {
 		for finding, err := range check.Each(ctx, db) {
 			fmt.Println(finding, err)
 		}
 	}
-	whole, err := orderRows.Documents(nil).One(ctx, db)
-	fmt.Println(whole.ID, *whole.Customer, whole.Items, err)
+	whole, err := purchaseRows.Documents(nil).One(ctx, db)
+	fmt.Println(whole.ID, *whole.Buyer, whole.Items, err)
 	// Output:
 	// db.customersOrdersAndItems.aggregate([{$set: {customer: {$cond: [{$and: [{$eq: [{$type: '$customer'}, 'object']}, {$not: {$in: [{$type: '$customer.id'}, ['missing', 'null', 'undefined', 'array']]}}]}, '$customer.id', '$customer']}, items: {$cond: [{$isArray: '$items'}, {$size: '$items'}, '$items']}}}, {$merge: {into: 'orders', on: '_id', whenMatched: 'replace', whenNotMatched: 'insert'}}])
 	// 3 commands, as many documents written as match - rerunnable

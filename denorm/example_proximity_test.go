@@ -10,20 +10,35 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// The résumés of ExampleNumbered keep their skills as one text too, in which a skill and its level stand together.
-var skillText = denorm.NewProximity(resumes, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+// A résumé keeps its skills as a list, and also as one text, in which a skill and its
+// level stand together.
+type (
+	skilled struct {
+		ID     string       `bson:"_id"`
+		Skills []skillGrade `bson:"skills,omitempty"`
+	}
+	skillGrade struct {
+		Skill string `bson:"skill"`
+		Level string `bson:"level"`
+	}
+)
+
+var (
+	skilledPeople = model.NewCollection[skilled, string]("resumes")
+	skillText     = denorm.NewProximity(skilledPeople, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+)
 
 func ExampleProximity() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("jobs")
 
-	john := skillText.Insert(resume{ID: "john", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Excellent"}}})
+	john := skillText.Insert(skilled{ID: "john", Skills: []skillGrade{{"Poetry", "Poor"}, {"Math", "Excellent"}}})
 	fmt.Println(john)
-	add := skillText.Add("ann", skillLevel{"Classical Poetry", "Truly Excellent"})
+	add := skillText.Add("ann", skillGrade{"Classical Poetry", "Truly Excellent"})
 	fmt.Println(add)
 	fmt.Println(add.Cost())
-	for _, w := range []model.Write{john, skillText.Insert(resume{ID: "ann"}), add} {
+	for _, w := range []model.Write{john, skillText.Insert(skilled{ID: "ann"}), add} {
 		if _, err := w.Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
@@ -38,7 +53,7 @@ func ExampleProximity() {
 	fmt.Println(skillText.Equal(bson.D{{Key: "skill", Value: "C++ (2020)"}}))
 
 	// The text says what the list says.
-	var skills []skillLevel
+	var skills []skillGrade
 	err = skillText.Back("|Classical Poetry,Truly Excellent|", &skills)
 	fmt.Println(skills, err)
 	// Output:
@@ -46,7 +61,7 @@ func ExampleProximity() {
 	// db.resumes.updateOne({_id: 'ann', skills: {$not: {$elemMatch: {$eq: {skill: 'Classical Poetry', level: 'Truly Excellent'}}}}}, [{$set: {skills: {$concatArrays: [{$ifNull: ['$skills', []]}, [{$literal: {skill: 'Classical Poetry', level: 'Truly Excellent'}}]]}, skillText: {$concat: [{$ifNull: ['$skillText', '|']}, {$literal: 'Classical Poetry,Truly Excellent|'}]}}}])
 	// 1 command, 1 document written, by _id_
 	// db.resumes.find({skillText: BSONRegExp('[ \\t\\r\\n,;|](?:Poetry[ \\t\\r\\n,;]+(?:[^ \\t\\r\\n,;|]+[ \\t\\r\\n,;]+){0,1}Excellent|Excellent[ \\t\\r\\n,;]+(?:[^ \\t\\r\\n,;|]+[ \\t\\r\\n,;]+){0,1}Poetry)[ \\t\\r\\n,;|]')})
-	// [{ann  [{Classical Poetry Truly Excellent}] []}] <nil>
+	// [{ann [{Classical Poetry Truly Excellent}]}] <nil>
 	// db.resumes.find({skillText: RegExp('\\|C\\+\\+ \\(2020\\),[^,|]*\\|')})
 	// [{Classical Poetry Truly Excellent}] <nil>
 }

@@ -12,36 +12,34 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Feed keeps what is copied from a collection by its changes: a function computes a plan from each change, and the feed's
-// [model.Stream] runs them in order, from where it stopped last. The writers of the collection know nothing of it. Make it
-// with [NewFeed].
+// Feed keeps copies of a collection's data up to date: a function computes a plan from
+// each change of a document, and the feed's [model.Stream] runs the plan.
 //
-// The stream first goes through all documents, then follows the collection's change stream; a server without one is polled
-// by a field that grows with each write. Where it has come to is stored once the plans were run, so that a feed that was
-// killed anywhere and runs again comes to the same end: the last changes come again, in order. So plans must be repeatable:
-// a copy is set, replaced or deleted under an _id that the change gives, never added to. An insert meets its own document
-// when it comes again, and another one when that was changed since: for copies that change, replace with upsert. A document
-// may be gone when its plan is run: a write of it that expects one match would stop the feed with model.ErrNotFound.
+// The stream first plans for every stored document, then follows the collection's change
+// stream. It stores its place after the plans ran. A feed that was killed and runs again
+// repeats the last changes, in order. So plans must be repeatable:
+//   - A plan sets, replaces or deletes a copy under an _id that the change gives. It
+//     never adds to a value.
+//   - A repeated insert is recognized only while the copy is unchanged. If copies change,
+//     replace with upsert.
+//   - The changed document may be gone when its plan runs. A write that must match it
+//     then stops the feed with model.ErrNotFound.
 //
-// Changes of one document are applied in their order, one after the other; those of different documents at the same time, so
-// that plans of different documents must not depend on each other's order.
+// Plans of one document run in the order of its changes, plans of different documents at
+// the same time.
 //
 // # Consistency
 //
-// Copies are late by what [model.StreamProgress] reports: events that are read and not applied, and the age of the oldest.
-// The document of an update is looked up when the event is read, and may be newer than
-// the change. Of two runs of one feed the later takes over, and waits until the plans
-// that the earlier has in hand have ended: see [model.Stream.Run], which also says what
-// can arrive late in spite of that. Where that matters, let plans compare a version of
-// the document, or the change's Token ($max, or a filter that asks for a lower one).
+// [model.StreamProgress] reports how late the copies are. An update's document is read
+// after the change and may be newer. Polling and scanning don't see deletions. If a feed
+// runs twice, the later run takes over. In rare cases ([model.Stream.Run]) an old write
+// still arrives late: to exclude them, let plans compare a version of the document, or
+// the change's Token.
 //
-// What polling and going through the documents can't see is what was deleted: compare the copies with their source now and
-// then, with [Feed.Rebuild] for what is there.
+// Source: "change feed" (seed 003), orders that are normalized into customers, orders and
+// items; change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 //
-// Source: "change feed" (seed 003), orders that are normalized into customers, orders and items; change streams,
-// https://www.mongodb.com/docs/manual/changeStreams/.
-//
-// Indexes returns the index that polling reads by; none without Since.
+// Indexes returns the index for polling; nothing without Since.
 type Feed[D, K any] struct {
 	model.Parts
 
@@ -49,27 +47,29 @@ type Feed[D, K any] struct {
 	stream model.Stream
 }
 
-// FeedSpec says where a feed keeps its place, and how it sees changes. The zero value is valid.
+// FeedSpec says how a feed sees changes. The zero value is valid.
 type FeedSpec struct {
-	// Places is the collection in which the place is stored, under the feed's name; "" means "docmodel.feeds".
+	// Places is the collection that stores the feed's place, under its name. "" means
+	// "docmodel.feeds".
 	Places string
 
-	// Bare spares the server looking up the document of each update: changes by updates have no Doc, but what was set and
-	// removed. By default an update whose document is gone by now is passed over: its deletion follows.
+	// Bare leaves out the look-up of updated documents: their changes have no Doc.
+	// Without Bare, the feed skips an update of a document that is gone.
 	Bare bool
 
-	// Mark is a field of the source, for the feed alone, in which plans that update the source leave their change's token: so
-	// the feed passes over its own updates. "" refuses such plans. See [model.Stream].
+	// Mark is a field of the source for this feed alone. Plans that update the source
+	// leave their change's token there, so that the feed skips these updates. "" refuses
+	// such plans.
 	Mark string
 
-	// Since is the path of a field of the source that each write sets to more than all before, a time or a version, by which
-	// a server without change streams is polled; "" refuses such servers.
+	// Since is the path of a field that each write of the source sets to a greater value,
+	// such as a time. The feed polls by it on a server without change streams. "" refuses
+	// such servers.
 	Since string
 
-	// Overlap is how far each poll goes back before the last document that was planned for, where Since is a time or an
-	// ObjectID: for writers whose clocks differ, or whose writes take time. What lies there is planned for again in each poll:
-	// as many commands more. 0 goes on after that document, in the order of Since and _id, so that what arrives later with
-	// less is missed until it is written again, or [Feed.Rebuild] is run.
+	// Overlap is how far each poll goes back and plans again, if Since is a time or an
+	// ObjectID. With 0, the feed misses a smaller value that arrives late, from another
+	// clock or a slow write, until its document is written again or [Feed.Rebuild] runs.
 	Overlap time.Duration
 }
 
@@ -77,23 +77,23 @@ type FeedSpec struct {
 type FeedChange[D, K any] struct {
 	Kind model.EventKind
 	ID   K
-	Doc  *D // nil when it was deleted, and when it was updated in a Bare feed
+	Doc  *D // nil for a deletion, and for an update in a Bare feed
 
-	Updated   bson.Raw  // of an update: the fields that were set, by dotted path
-	Removed   []string  // of an update: the fields that were removed
+	Updated   bson.Raw  // of an update: set fields, by dotted path
+	Removed   []string  // of an update: removed fields
 	Truncated bson.Raw  // of an update: an array of {field, newSize}
-	Token     string    // the same each time that the change comes; "" when the document was scanned
-	Time      time.Time // of the change; zero when the document was scanned
+	Token     string    // the same whenever the change comes again; "" if Scanned
+	Time      time.Time // of the change; zero if Scanned
 }
 
-// NewFeed declares a feed of a name. Its function must be pure. It is tried here on the sample, a document such as the feed
-// will meet, for each kind of change.
+// NewFeed declares a feed. apply computes the plan of a change and must be pure. NewFeed
+// tries apply with each kind of change of sample, a typical document.
 //
-// It panics with a [*model.DeclarationError] when a plan for the sample is not repeatable, has bad input, or writes to the
-// source in a way that the feed could not tell from the writes of others; when all plans for it are empty, so that nothing
-// was tried; when the sample has no _id; when Mark is not a name or names a field that is no string; when Since doesn't
-// exist, lies in an array or doesn't grow. A plan that turns out otherwise when the feed runs stops it before anything of
-// the plan is sent.
+// It panics with a [*model.DeclarationError] if
+//   - a plan for sample isn't repeatable, has bad input, or writes to the source other
+//     than by updates with a Mark; a running feed stops before such a plan
+//   - all plans for sample are empty, or sample has no _id
+//   - Mark isn't a string field, or Since isn't a growing field
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
@@ -116,7 +116,7 @@ func NewFeed[D, K any](
 	return f
 }
 
-// change is the typed change of an event.
+// change decodes an event into a typed change.
 func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 	c := FeedChange[D, K]{
 		Kind: e.Kind, Updated: e.Updated, Removed: e.Removed, Truncated: e.Truncated, Token: e.Token, Time: e.Time,
@@ -147,14 +147,14 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 	return c, nil
 }
 
-// Stream returns the stream that runs the feed: see [model.Stream.Run] for how it starts, stops and fails.
+// Stream returns the stream that runs the feed: see [model.Stream.Run].
 //
-// Cost: the commands of each change's plan, and one in a hundred changes to store the place; the server looks up the
-// document of each update by its _id.
+// Cost: the commands of each change's plan, and one per 100 changes to store the place.
+// The server looks up each updated document by _id.
 func (f *Feed[D, K]) Stream() model.Stream { return f.stream }
 
-// Plan returns the plan of a change, as running the feed sends it: checked, and marked where it updates the source. A plan
-// that the feed would stop at is returned as a refused one.
+// Plan returns the plan of a change as a running feed sends it. The plan is refused where
+// a running feed would stop.
 //
 // Cost: nothing is sent.
 func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
@@ -176,14 +176,13 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	return plan
 }
 
-// Rebuild returns the job that goes through all documents and runs their plans as Scanned ones, in batches: to fill copies
-// before a feed runs, or to make them good at any time. What it does is what the stream
-// does by itself when it begins; deleted documents are not seen. Beside a running feed it
-// can write what it read before a change after the feed has applied that change: then
-// plans must compare versions, or the feed must be stopped meanwhile.
+// Rebuild returns the job that plans for all documents, as Scanned, to fill or repair
+// copies. It doesn't see deleted documents. Beside a running feed, it can overwrite newer
+// copies: let plans compare versions, or stop the feed meanwhile.
 //
-// Cost: a query per batch of 500 documents, and two to find the end; the plans' writes, consecutive ones of one kind in one command.
-// Cut, it leaves some copies as they were, and of one document's plan perhaps the first writes alone; it can be run again.
+// Cost: a query per batch of 500 documents, two to find the end, and the plans' writes;
+// consecutive writes of one kind share a command. A cut leaves some copies old, and one
+// plan perhaps half done: run it again.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

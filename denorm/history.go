@@ -10,24 +10,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// HistorySpec names the fields that a document with a history has. The zero value is valid.
+// HistorySpec names the fields of a document with a history. The zero value is valid.
 type HistorySpec struct {
 	Version string // path of the version, an int64; "" means version
 	Revised string // path of a *[Revised], tagged omitempty; "" means revised
 
-	// Subject is the path of what identifies the person whom a document is about, and
-	// Personal are the fields that [History.Erase] removes. Both are given, or neither is.
+	// Subject is the path of the value that identifies the person whom a document is
+	// about. Personal are the fields that [History.Erase] removes. Give both or neither.
 	Subject  string
 	Personal []string
 
-	// Uncounted are paths that other techniques write without counting the version up.
-	// A change of them alone is in no revision. [History.Change] and [History.Restore],
-	// which would undo such a write, are refused then: use [History.Set].
+	// Uncounted are paths that other techniques write without incrementing the version.
+	// No revision records a change of these paths alone. With Uncounted, [History.Change]
+	// and [History.Restore] are refused: use [History.Set].
 	Uncounted []string
 }
 
-// A Revised says who changed a document, when and why. The caller gives At, By and
-// Reason. History sets the other fields in what it stores.
+// A Revised says who changed a document, when and why. The caller sets At, By and Reason.
 type Revised struct {
 	At     time.Time     `bson:"at"` // stored to the millisecond
 	By     string        `bson:"by"`
@@ -36,8 +35,7 @@ type Revised struct {
 	Gone   bool          `bson:"gone,omitempty"` // the change deleted the document
 }
 
-// A RevisionID is the _id of a [Revision]. Revisions of a document are one range of _id,
-// in the order of versions.
+// A RevisionID is the _id of a [Revision].
 type RevisionID[K any] struct {
 	ID      K     `bson:"id"`
 	Version int64 `bson:"v"`
@@ -46,74 +44,62 @@ type RevisionID[K any] struct {
 // A Revision is a document as it was in one version.
 type Revision[D, K any] struct {
 	ID    RevisionID[K] `bson:"_id"`
-	At    time.Time     `bson:"at"`              // when the version began; the zero time if no change says
-	Until time.Time     `bson:"until,omitempty"` // when it ended, for a schema.Expiry; zero in the newest
-	Token bson.ObjectID `bson:"token,omitempty"` // of the change that began it
-	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has the _id and the note of the change
+	At    time.Time     `bson:"at"`              // when the version began; the zero time if unknown
+	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero in the newest version
+	Token bson.ObjectID `bson:"token,omitempty"` // of the change that began the version
+	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only the _id, version and note
 	Doc   D             `bson:"doc"`
 }
 
-// A Difference is a path at which two documents differ. A value of type 0 is missing.
+// A Difference is a path at which two documents differ. A missing value has type 0.
 type Difference struct {
 	Path     string
 	From, To bson.RawValue
 }
 
-// History keeps every version of a document: the newest in the documents' collection, and
-// earlier ones, the revisions, in another. Each version says who made it, when and why.
-// Make it with [NewHistory].
-//
-// A change first stores the document, as it was read, under {id, version}, and then writes
-// the next version, guarded by the version that was read. It is two writes:
+// History keeps every version of a document, with who made it, when and why: the newest
+// in the documents' collection, earlier ones (revisions) in another. A change reads the
+// document and makes two writes:
 //
 //	revisions  upsert {_id: {id, v: 3}, doc: the document in version 3}
 //	documents  update {_id: id, version: 3} to version 4
 //
-// A change that is cut between the two leaves a revision that equals the stored document.
-// The next change uses it. A document has at most one revision of each version, whoever
-// meets. All writers of the documents must go through the technique: [model.New] refuses a
-// technique that writes them and doesn't count the version up, unless its paths are named
-// in HistorySpec.Uncounted.
+// A cut between the writes leaves a revision that equals the document. The next change
+// uses it. Documents from before have version 0 and began at the zero time. All writers
+// must increment the version. [model.New] refuses a technique that doesn't, unless
+// HistorySpec.Uncounted names its paths.
 //
-// Documents from before the technique have version 0, and began at the zero time.
-//
-// Each operation takes a token, a fresh bson.NewObjectID(). Run again with the same token,
-// it does nothing, however many changes came since, as long as its revision is kept. An
-// operation that meets another on the same document reads again, up to 100 times.
+// op is the operation's token, a fresh bson.NewObjectID(). A retry with the same op does
+// nothing while the operation's revision is kept. An operation that meets another on the
+// same document retries, up to 100 times.
 //
 // # Errors
 //
-// A change whose time is before the time of the last change gives [ErrEarlier], and nothing
-// is written. A version that isn't stored gives [ErrNoRevision]. A document that leaves no
-// room for a revision in 16 MiB is refused.
+// A change with an earlier time than the last change gives [ErrEarlier]. A missing
+// document gives model.ErrNotFound, a missing version [ErrNoRevision]. A document that
+// leaves no room for a revision in 16 MiB is refused.
 //
 // # Retention
 //
-// Revisions are deleted by a schema.Expiry of the revisions' collection, by the path
-// "until". It is the time of the change that ended the version, or of a later change that
-// was tried at the same time. The newest version is never deleted by it.
-//
-// # Erasure
-//
-// [History.Erase] removes a person's data from documents and revisions, and
-// [History.Traces] proves it.
+// A schema.Expiry by "until" deletes old revisions. "until" is the time of the change
+// that ended the version, or of a later, concurrent attempt.
 //
 // # Scopes
 //
-// [History.Delete] deletes a document under a [model.Scope] with Delete too: its versions
-// are kept here. Revisions belong to the tenant who wrote them.
+// [History.Delete] deletes a document also under a [model.Scope] with Delete. Revisions
+// belong to the tenant who wrote them.
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns the indexes of the revisions by time and by operation, and those by
-// subject.
+// Indexes returns the indexes of the revisions by time, operation and subject, and of the
+// documents by subject.
 //
-// Checks returns three checks. The first finds deletions that were begun a minute ago or
-// earlier and were cut; mending finishes them. The second finds documents whose version is
-// behind one of their revisions, because other code stored the document anew; mending
-// raises the version. The third finds missing revisions between others; no write mends
-// them.
+// Checks returns three checks:
+//   - Deletions that began and didn't end. Mending finishes them after a minute.
+//   - Documents with a lower version than a revision, because other code stored them
+//     anew. Mending raises the version.
+//   - Missing revisions between others. No write mends them.
 type History[D, K any] struct {
 	model.Parts
 
@@ -122,10 +108,10 @@ type History[D, K any] struct {
 	h         *history.History
 }
 
-// NewHistory declares that documents keep their earlier versions in another collection. It
-// panics with a [*model.DeclarationError] when a path doesn't exist or holds another type,
-// when both are one collection, when only one of Subject and Personal is given, and when
-// personal fields overlap, lie inside arrays, or hold the subject.
+// NewHistory declares that docs keep their earlier versions in revisions. It panics with
+// a [*model.DeclarationError] if both are one collection, if a path of spec doesn't exist
+// or fit, if only one of Subject and Personal is given, or if a personal field overlaps
+// another, lies inside an array, or contains the subject.
 func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
@@ -138,9 +124,8 @@ func NewHistory[D, K any](
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
-// Insert returns the change that stores a new document. Its version must be 0: it gets
-// version 1, or the version after the last if a document with its _id was deleted before.
-// A document that is stored already gives a model.ErrTaken.
+// Insert returns the change that stores a new document. doc's version must be 0. It gets
+// version 1, or the next after a deletion. A stored document gives a model.ErrTaken.
 //
 // Cost: two commands, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Change[any] {
@@ -148,17 +133,16 @@ func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Chan
 }
 
 // Set returns the change that sets fields of a document by their paths; nil stores null.
-// An array is set whole. No such document is model.ErrNotFound.
+// An array is set whole.
 //
-// Cost: three commands, two documents: one read, by _id and the index on operations, and
-// two writes by _id.
+// Cost: one read and two writes, by _id and the index by operation.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID) model.Change[any] {
 	return x.h.Set(id, fields, note.note(), op)
 }
 
-// Change returns the change that replaces a document by what decide makes of it. decide
-// must be pure, and its error ends the change. What it says of the version and of the note
-// doesn't count. Fields that D doesn't know are lost in the new version.
+// Change returns the change that replaces a document by the result of decide, which must
+// be pure. The result's version and note are ignored. Fields that D doesn't know are
+// lost.
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -176,68 +160,63 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 	return x.h.Change(id, note.note(), op, decided)
 }
 
-// Delete returns the change that deletes a document and keeps its versions, the last of
-// which says who deleted it. No such document is model.ErrNotFound.
+// Delete returns the change that deletes a document and keeps its versions. The last
+// version says who deleted it. A cut leaves a document that is marked as gone and counts
+// as missing. The next operation on it, or the first of [History.Checks], deletes it.
 //
-// A deletion that is cut leaves a document that is marked as gone: the next operation on
-// it, or the first of [History.Checks], finishes the deletion. For all methods of History
-// the document isn't there any more.
-//
-// Cost: five commands, four documents. In a transaction the mark isn't stored: two
-// commands, where the server has bulkWrite.
+// Cost: five commands, four documents; two commands in a transaction, where the server
+// has bulkWrite.
 func (x *History[D, K]) Delete(id K, note Revised, op bson.ObjectID) model.Change[any] {
 	return x.h.Delete(id, note.note(), op)
 }
 
-// Restore returns the change that makes an earlier version the newest, as a version of its
-// own. It stores a document that was deleted again. What was erased stays erased.
+// Restore returns the change that stores an earlier version again, as a new version, also
+// after a deletion. Erased data stays erased. The newest version, and a version that was
+// a deletion, give [ErrNoRevision].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.ObjectID) model.Change[any] {
 	return x.h.Restore(id, version, note.note(), op)
 }
 
-// AsOf returns the query of a document as it was at a time: its one result is the last
-// version that began until then. There is none before the document was stored, and none
-// while it was deleted.
+// AsOf returns the query of a document as it was at a time. It has no result if the
+// document wasn't stored then.
 //
-// Cost: one command, served by _id and the index on the revisions' time.
+// Cost: one command, by _id and the index by time.
 func (x *History[D, K]) AsOf(id K, at time.Time) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.AsOf(id, at)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Version returns the query of one version of a document, be it the newest or an earlier
-// one.
+// Version returns the query of one version of a document, the newest included.
 //
-// Cost: one command, served by _id.
+// Cost: one command, by _id.
 func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.Version(id, version)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Revisions returns the query of the n versions before the version after, newest first. A
-// deletion is one of them. 0 for after begins with the newest, and 0 for n returns all,
-// which the server groups in memory.
+// Revisions returns the query of the n newest versions below the version after, newest
+// first, deletions included. after = 0 begins with the newest version. n = 0 returns all,
+// grouped in the server's memory.
 //
-// Cost: one command, served by _id; n+1 revisions are read.
+// Cost: one command, by _id; n+1 revisions are read.
 func (x *History[D, K]) Revisions(id K, after, n int64) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.Revisions(id, after, n)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Between returns the query of the versions that began within a time, newest first; from
-// is within, to isn't. [History.AsOf] of from is the version before them.
+// Between returns the query of the versions that began at from or later, but before to,
+// newest first.
 //
-// Cost: one command, served by _id and the index on the revisions' time.
+// Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, from, to time.Time) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.Between(id, from, to)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Diff returns the paths at which two documents differ, in the order of from's fields and
-// then to's. Embedded documents are compared field by field, and arrays whole. The version
-// and the note aren't compared.
+// Diff returns the paths at which two documents differ, in the order of the fields of
+// from, then of to. It compares arrays as a whole and skips the version and the note.
 func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	found, err := x.h.Diff(from, to)
 	for _, d := range found {
@@ -246,24 +225,19 @@ func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	return out, err
 }
 
-// Erase returns the job that removes a subject's personal fields, from each document that
-// is about the subject as a new version, and from all revisions. If the subject is a
-// string, the job also removes it where it is the actor (Revised.By) of a change.
+// Erase returns the job that removes a subject's personal fields from documents, as a new
+// version, and from all revisions. It empties each Revised.By that equals a subject of
+// type string. A concurrent change reads again and doesn't store erased data.
 //
-// Who writes a document at the same time finds that it changed, and reads again: what is
-// removed isn't stored again from an earlier read. A change that stores new personal data
-// afterwards is a new fact. [History.Traces] says whether anything is left.
-//
-// Cost: two writes for each document, one for each revision; found by the subject's
-// indexes, but for the actor, for whom every document and revision is read.
+// Cost: two writes per document, one per revision, by the subject's indexes. For
+// Revised.By every document and revision is read.
 func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model.Job {
 	return x.h.Erase(subject, note.note(), op)
 }
 
-// Traces returns the checks that find documents and revisions which hold personal data of
-// a subject. They find nothing after [History.Erase]: the proof of the erasure. A personal
-// field that is missing, null or its type's zero value is no trace.
+// Traces returns the checks that find personal data of a subject. They find nothing after
+// [History.Erase]. Missing, null and zero values aren't findings.
 //
-// Cost: one command each, served by the subject's indexes. For a subject that is a string
-// every document and revision is read, for the actors.
+// Cost: one command each, by the subject's indexes. For a string subject, every document
+// and revision is read.
 func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }

@@ -8,30 +8,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Inverted finds documents by any combination of the values of several fields, and counts them by the values of any: users
-// of some city who came to this site and not to that, by category. Make it with [NewInverted].
+// Inverted finds documents by combinations of several fields' values, and counts them by
+// another field: users of a city who visited one site and not another, by category.
 //
-// It keeps, for each declared path, an inverted index: value → ids, in their order. The direct index, id → values, is the
-// documents themselves. A query takes the ids of each of its values and intersects, unites and subtracts them, in one
-// command; a report then asks each of the documents that remain for its category.
-//
-// The inverted index of a path is an [IndexTable] in the collection prefix.path, one entry for each value
-// and id: so a value may have any number of ids, two writers never wait for one list, and no entry outgrows a document. What
-// is said of the IndexTable's entries, values, claims, checks and repairs holds here, each path by itself. What differs: a
-// document is written with all of its entries by one plan, so write through here and not through a single table; and queries
-// join tables.
-//
-// Where a secondary index can serve each field, the server intersects and unites by itself: use this where it can't, as
-// with fields of a sharded collection, or where ids alone answer.
+// Each declared path has an inverted index, value → ids: an [IndexTable] in the
+// collection prefix.path. A query intersects, unites and subtracts the ids of its values
+// in one command. Write through the Inverted, not through one table. Where secondary
+// indexes can serve, use them instead.
 //
 // # Consistency
 //
-// An entry is made before its document holds the value, and goes after: a lookup may meet an entry too many, never miss
-// one, but for what an IndexTable says of three operations at once. [Inverted.Documents] and [Inverted.Report] ask the
-// documents again. [Inverted.IDs], [Inverted.Count] and [Inverted.Values] trust the entries: they count what is under way,
-// or was cut, until the tables' checks and repairs.
+// See [IndexTable]. [Inverted.Documents] and [Inverted.Report] skip surplus entries.
+// [Inverted.IDs], [Inverted.Count] and [Inverted.Values] count them.
 //
-// Source: "Inverted Search – Direct Aggregation", users by category and site (seed 002 §10).
+// Source: "Inverted Search – Direct Aggregation", users by category and site (seed 002
+// §10).
 //
 // Indexes and Checks return those of the tables.
 type Inverted[D, K any] struct {
@@ -42,8 +33,9 @@ type Inverted[D, K any] struct {
 	cores indextable.Tables
 }
 
-// NewInverted declares the inverted indexes of the paths, in the collections named prefix.path. It panics with a
-// [*model.DeclarationError] for what [NewIndexTable] refuses of a path, without a path, and when two paths overlap.
+// NewInverted declares the inverted indexes of paths, in collections named prefix.path.
+// It panics with a [*model.DeclarationError] if there is no path, if two paths overlap,
+// or if [NewIndexTable] refuses a path.
 func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ...string) *Inverted[D, K] {
 	var cores indextable.Tables
 	for _, path := range paths {
@@ -54,61 +46,58 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
 }
 
-// Insert returns the plan that enters a new document's values, of all paths, and stores it, as [IndexTable.Insert] does.
+// Insert returns the plan that stores a new document with the entries of all paths: see
+// [IndexTable.Insert].
 //
-// Cost: two commands for each path that has values, and one; twice as many entries as the document has values, and the
-// document. Cut, it leaves entries without the document: run it again, or see [IndexTable.Checks]. In a transaction each entry is written once.
+// Cost: one command, and two per path with values.
 func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	return x.cores.Insert(x.docs.Insert(doc), op)
 }
 
-// Set returns the plan that sets fields of a document, as it was read, and keeps the entries of all paths true, as
-// [IndexTable.Set] does. The write is guarded by what all the paths held as they were read: when one changed, or the
-// document is gone, running it gives model.ErrNotFound, and what was entered for it is taken back.
+// Set returns the plan that sets fields of a document that the caller read, and updates
+// the entries of all paths: see [IndexTable.Set]. The values of all paths guard the
+// write.
 //
-// Cost: one command, and for each path that is set two more: one to confirm what is entered,
-// one to delete what leaves; and one for each path that gets or loses values. Documents
-// written: one, and each entry that is entered or taken out twice, in a transaction once. Cut, it leaves an entry
-// too many: run it again.
+// Cost: one command, two per path that is set, and one per path that gets or loses
+// values.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	return x.cores.Set(doc, fields, op)
 }
 
-// Delete returns the plan that deletes a document, as it was read, and then its entries, as [IndexTable.Delete] does. It can
-// be run again.
+// Delete returns the plan that deletes a document that the caller read, and then its
+// entries: see [IndexTable.Delete].
 //
-// Cost: one command, one for each path, and one more for each path that has values; the
-// document, and each of its entries twice, in a transaction once.
+// Cost: one command, one per path, and one more per path with values.
 func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }
 
-// Rebuild returns the job that enters what is missing, of all paths in one pass over the documents, as
-// [IndexTable.Rebuild] does.
+// Rebuild returns the job that enters the missing values of all paths in one pass: see
+// [IndexTable.Rebuild].
 //
-// Cost: for a batch of 500 documents a command to read, and one for each path with something missing; two to find the end. Cut, it
-// leaves some entries missing; it can be run again, and while others write.
+// Cost: per batch of 500 documents one read and one command per path with missing
+// entries; two to find the end.
 func (x *Inverted[D, K]) Rebuild() model.Job {
 	return x.cores.Rebuild("inverted index of " + x.docs.Name())
 }
 
-// Is returns the query of the documents that hold a value at a declared path, for [Inverted.IDs] and the others. Null, an
-// array and a pattern have no entries, and are refused by what the query is handed to.
+// Is returns the query of the documents with a value at a declared path. A query of null,
+// an array or a regular expression is refused when used.
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
 
-// IDs returns the pipeline of the _ids that a query finds, in their order.
+// IDs returns the query of the _ids that q finds, in order.
 //
-// Cost: one command; it reads the entries of each of the query's values, served by _id. On DocumentDB a query of more than 16
-// values reads all entries of their tables. Ids are grouped in the server's memory, within 100 MB; set Options.AllowDiskUse for
-// more.
+// Cost: one command, which reads the entries of each value of q, by _id. On DocumentDB a
+// query of more than 16 values reads all entries of their tables. The server groups ids
+// in memory, up to 100 MB; set Options.AllowDiskUse for more.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
-// Count returns the pipeline of how many ids a query finds; it gives one result, 0 for none.
+// Count returns the query of how many ids q finds, with one result.
 //
 // Cost: as [Inverted.IDs].
 func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
@@ -116,53 +105,53 @@ func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 	return commands.Indexed(model.AggregateAs[Count](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
-// Documents returns the pipeline of the documents that a query finds, in the order of their ids. Each is asked again for the
-// query's values, so that entries too many give none.
+// Documents returns the query of the documents that q finds, in the order of their ids.
+// Surplus entries give no result.
 //
-// Cost: as [Inverted.IDs], and each document that the ids lead to, by _id.
+// Cost: as [Inverted.IDs], and one document per id, by _id.
 func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 	c, err := x.in.Documents(q.q)
 	return commands.Indexed(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
-// Report returns the pipeline of how many of the documents that a query finds have each value of a field, in the order of
-// values: a report by category. The field is any of the documents, a declared path or not; of an array each different
-// element counts. Documents without a value, or with null, count nowhere. Each is asked again for the query's values.
+// Report returns the query that counts the documents that q finds by their values at
+// path, any field, in the order of values. Each distinct element of an array counts; a
+// missing or null value doesn't.
 //
-// Cost: as [Inverted.Documents]; one pass.
+// Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
 	c, err := x.in.Report(q.q, path)
 	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
-// Values returns the pipeline of how many documents have each value of a declared path, in the order of values, from its
-// entries alone.
+// Values returns the query that counts the documents per value of a declared path, in the
+// order of values.
 //
-// Cost: one command that reads all of the path's entries, and no document.
+// Cost: one command that reads all entries of the path, and no document.
 func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawValue]] {
 	c, err := x.in.Values(path)
 	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), "", err)
 }
 
-// An InvertedID is the _id of a document, as [Inverted.IDs] finds it.
+// An InvertedID is the _id of a document.
 type InvertedID[K any] struct {
 	ID K `bson:"_id"`
 }
 
-// An InvertedQuery says which documents are sought: those with a value, [Inverted.Is], and what And, Or and Minus make of
-// several. It belongs to the Inverted that made it. It is never changed, so that a part can be used again. The zero
-// InvertedQuery asks for nothing, and is refused.
+// An InvertedQuery says which documents to find. [Inverted.Is] begins a query. And, Or
+// and Minus return a new query from several of one Inverted. The zero InvertedQuery is
+// refused.
 type InvertedQuery struct{ q inverted.Query }
 
-// And returns the query of the documents that this query and all others find.
+// And returns the query of the documents that q and all others find.
 func (q InvertedQuery) And(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.And, others)
 }
 
-// Or returns the query of the documents that this query or one of the others finds.
+// Or returns the query of the documents that q or one of others finds.
 func (q InvertedQuery) Or(others ...InvertedQuery) InvertedQuery { return q.with(inverted.Or, others) }
 
-// Minus returns the query of the documents that this query finds and none of the others.
+// Minus returns the query of the documents that q finds and no query of others finds.
 func (q InvertedQuery) Minus(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.Minus, others)
 }
@@ -175,10 +164,10 @@ func (q InvertedQuery) with(how inverted.Combination, others []InvertedQuery) In
 	return InvertedQuery{q.q.With(how, list)}
 }
 
-// Direct returns the query of what documents hold at the declared paths, by their _ids, in the order of _id: the direct
-// index, asked for many at once. Ids that no document has give none.
+// Direct returns the query of the values at the declared paths, for documents with these
+// ids, in the order of _id.
 //
-// Cost: one command, and one per further batch; one document for each id, by _id.
+// Cost: one command, and one per further batch; one document per id, by _id.
 func (x *Inverted[D, K]) Direct(ids ...K) *model.Find[bson.Raw] {
 	list, err := make(bson.A, len(ids)), error(nil)
 	for i, id := range ids {

@@ -11,15 +11,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OutboxSpec says what an [Outbox] holds. The zero value is valid.
+// OutboxSpec says which events an [Outbox] takes. The zero value is valid.
 type OutboxSpec struct {
-	Max      int // how many events wait in one document at most; 0 means 100, at most 10,000
+	Max      int // how many events one document may have waiting; 0 means 100, at most 10,000
 	MaxBytes int // the BSON size of one event at most; 0 means 64 KiB, at most 15 MiB
 
-	// Create has [Outbox.Publish] create a document that doesn't exist, with its _id and
-	// its events alone: for an outbox in a collection of its own, whose documents are the
-	// keys that events are ordered by. Publish belongs into the transaction of the change
-	// that the event tells then.
+	// Create lets [Outbox.Publish] create a missing document, with only its _id and
+	// events: for an outbox in a collection of its own.
 	Create bool
 }
 
@@ -27,11 +25,11 @@ type OutboxSpec struct {
 type Outgoing[E any] struct {
 	Events []OutgoingEvent[E] `bson:"events,omitempty"` // in the order in which they were published
 	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // failed RelaySpec.Attempts times
-	Hash   int64              `bson:"hash,omitempty"`   // of the _id: it divides documents among runners
+	Hash   int64              `bson:"hash,omitempty"`   // of the _id; divides documents among runners
 	Fence  int64              `bson:"fence,omitempty"`  // of the runner that wrote last
 }
 
-// An OutgoingEvent is an event that waits.
+// An OutgoingEvent is a waiting event.
 type OutgoingEvent[E any] struct {
 	ID       bson.ObjectID `bson:"id"` // the token that it was published with
 	At       time.Time     `bson:"at"`
@@ -41,63 +39,51 @@ type OutgoingEvent[E any] struct {
 	Error    string        `bson:"error,omitempty"`    // why it failed last, in at most 500 bytes
 }
 
-// A Delivery is an event as a relay hands it on.
+// A Delivery is an event as a relay delivers it.
 type Delivery[K, E any] struct {
 	OutgoingEvent[E]
 
-	Key K // the _id of the document that the event waits in: events of one key are in order
+	Key K // the _id of the event's document; events of one key are in order
 
-	// Fence grows when another runner takes over. A receiver that remembers the greatest
-	// fence of a key can refuse what a runner hands on that was taken for dead.
+	// Fence grows when another runner takes over: a receiver can refuse a lower Fence
+	// than a key's greatest.
 	Fence int64
 }
 
-// OutboxDepth is how much waits in all documents.
+// OutboxDepth says how many events wait in all documents.
 type OutboxDepth struct {
 	Documents int64     `bson:"documents"`
 	Waiting   int64     `bson:"waiting"`
-	Failing   int64     `bson:"failing"` // of the waiting events, those that failed once or more
+	Failing   int64     `bson:"failing"` // waiting events that failed at least once
 	Parked    int64     `bson:"parked"`
 	Oldest    time.Time `bson:"oldest"` // when the oldest waiting event was published; zero without one
 }
 
-// Outbox stores an event in the document whose change it tells, by the same write, and a
-// [Relay] hands it on. So no event is lost, and none is sent of a change that didn't
-// happen, without a transaction over the database and the message broker. Make it with
-// [NewOutbox].
+// Outbox stores an event together with the change that it reports, and a [Relay] delivers
+// it. No event is lost or sent without its change, and no transaction across the database
+// and the message broker is needed. There are two ways to store an event:
+//   - In the changed document, by one write: [model.Merge] the change and
+//     [Outbox.Publish], or store [Outbox.Outgoing] in a new document.
+//   - In a collection of its own (OutboxSpec.Create), for changes of many documents and
+//     for deletions: run Publish and the change in one transaction ([model.MergePlans],
+//     [model.InTx]).
 //
-// There are two ways to store an event:
+// Each event is delivered at least once, with the same token (OutgoingEvent.ID): see
+// [Inbox]. Events of one document are delivered in order. A failing event delays the next
+// events until it succeeds or is parked.
 //
-//   - In the document that changes: [model.Merge] makes one write of the change and of
-//     [Outbox.Publish], and [Outbox.Outgoing] is the field of a new document. It needs no
-//     transaction.
-//   - In a collection of its own (OutboxSpec.Create), whose documents are keys: Publish and
-//     the change are one transaction ([model.MergePlans], [model.InTx]). This is for
-//     changes of many documents, and for documents that are deleted.
+// A retry of Publish does nothing while the event waits, but publishes the event again
+// after the delivery. To exclude this, merge Publish with a write that remembers its
+// token longer, such as embed.Versioned.Guarded with Tokens.
 //
-// An event is handed on at least once: a runner that dies between handing it on and taking
-// it out leaves it to the next runner. Its token (OutgoingEvent.ID) is the same each time,
-// so that a receiver can tell: see [Inbox]. Events of one document are handed on in the
-// order in which they were published; an event that fails holds up those behind it until
-// it succeeds or is parked. Events of different documents have no order.
-//
-// Publish that is run again with the same token does nothing while the event waits. After
-// the event was handed on, it is published again. Merge it with a write that knows its
-// token for longer, such as embed.Versioned.Guarded with Tokens: then the event is
-// published once.
-//
-// A document that is deleted takes its events along. A scope that hides a document hides
-// its events from a relay that runs under the scope: run relays on the database without
-// [model.Scope].Delete.
-//
-// Other writers must not replace documents whole: name the path in
-// embed.VersionedSpec.Uncounted, and the outbox is spared.
+// A deleted document takes its events along. A [model.Scope] with Delete hides events
+// from relays. Other writers must not replace whole documents: name the path in
+// embed.VersionedSpec.Uncounted.
 //
 // Source: the Transactional Outbox pattern,
 // https://microservices.io/patterns/data/transactional-outbox.html.
 //
-// Indexes returns two partial indexes, of documents in which events wait and of those in
-// which events are parked. Both are all but empty.
+// Indexes returns two partial indexes, of documents with waiting and with parked events.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -105,9 +91,9 @@ type Outbox[D, K, E any] struct {
 	o    *outbox.Outbox
 }
 
-// NewOutbox declares that events of type E wait in documents, at the path of an
-// [Outgoing] field. It panics with a [*model.DeclarationError] when there is no such field,
-// it lies in an array or isn't tagged omitempty, or E isn't stored as a document.
+// NewOutbox declares that events of type E wait in the [Outgoing] field at path. It
+// panics with a [*model.DeclarationError] if there is no such field outside arrays,
+// tagged omitempty, or E isn't stored as a document.
 func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec OutboxSpec) *Outbox[D, K, E] {
 	o := outbox.Declare(docs.Docs(), path, outbox.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
@@ -115,14 +101,14 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
 }
 
-// Publish returns the write that adds an event to a document. op is the event's token, a
-// fresh bson.NewObjectID(), or the token of the operation that the event tells. No such
-// document is model.ErrNotFound, unless the spec says Create. A document in which
-// OutboxSpec.Max events wait gives a model.ErrFull. A token that another event has there
-// gives [ErrToken]. An event over OutboxSpec.MaxBytes is refused.
+// Publish returns the write that adds an event to a document. op is the event's token: a
+// fresh bson.NewObjectID(), or the token of the reported operation.
 //
-// Cost: one command, one document, by _id; none when it is merged with another write of
-// the document.
+// The write gives model.ErrNotFound if the document is missing, without
+// OutboxSpec.Create; a model.ErrFull if OutboxSpec.Max events wait; and [ErrToken] if
+// another event there has the token. An event over OutboxSpec.MaxBytes is refused.
+//
+// Cost: one command, one document, by _id; nothing if merged with another write.
 func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID) model.Write {
 	return x.o.Publish(id, event, at, op)
 }
@@ -136,61 +122,56 @@ func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID
 	return out, err
 }
 
-// Depth returns the query of how much waits: one result, and none if nothing waits or is
-// parked. The lag is the time since Oldest.
+// Depth returns the query of how many events wait. It has no result if no event waits or
+// is parked.
 //
-// Cost: one command, served by the partial indexes; it reads each document in which
-// something waits.
+// Cost: one command, served by the partial indexes; it reads each document with events.
 func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
 	return model.AggregateAs[OutboxDepth](x.docs, x.o.Depth())
 }
 
-// Parked returns the query of the documents in which events are parked.
+// Parked returns the query of the documents with parked events.
 //
 // Cost: one command, served by a partial index.
 func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 	return commands.Served(x.docs.Find(x.o.Parked()), x.o.Indexes()[1].Name, nil)
 }
 
-// Retry returns the write that lets the parked events of a document wait again, behind
-// those that wait, as if they had never failed. A document without parked events is left
-// as it is.
+// Retry returns the write that lets a document's parked events wait again, after its
+// waiting events, with no attempts counted.
 //
 // Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 
-// Drop returns the write that deletes a parked event, by its token. An event that isn't
-// parked is left as it is.
+// Drop returns the write that deletes a parked event by its token.
 //
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, op bson.ObjectID) model.Write { return x.o.Drop(id, op) }
 
-// RelaySpec says how a [Relay] works. Every runner of a relay must be given the same.
+// RelaySpec says how a [Relay] works. All runners of a relay need the same RelaySpec.
 type RelaySpec struct {
 	Attempts int           // how often an event fails before it is parked; 0 means 10
 	Pause    time.Duration // before an event is tried again, doubled each time; 0 means 1 s
 	MaxPause time.Duration // the longest such pause; 0 means 1 minute
 
-	Parts  int           // into how many parts the documents are divided among runners; 0 means 16
+	Parts  int           // number of parts of the documents, divided among runners; 0 means 16
 	For    time.Duration // how long a dead runner keeps its parts; 0 means 10 s
 	Poll   time.Duration // how long a runner waits when nothing is due; 0 means 1 s
 	Leases string        // the collection of the runners' leases; "" means docmodel.relays
 
-	// Once ends a run when nothing is due. Events that failed wait for another run.
+	// Once ends a run when nothing is due. Failed events wait for another run.
 	Once bool
 }
 
-// A Relay hands on the events of an [Outbox]. Run it in as many processes as there should
-// be runners.
+// A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the relay that hands each event to a function. Runners of the same name
-// divide the documents among them.
+// Relay returns the relay that passes each event to hand. Runners of one name divide the
+// documents.
 //
-// hand is called with one event of a document at a time, in the order of the document's
-// events, and by one goroutine for each part that the runner has. An error counts as an
-// attempt; after RelaySpec.Attempts the event is parked, and the next event of the
-// document's follows. The context ends with the runner's lease.
+// One goroutine per part calls hand, with one event of a document at a time, in order.
+// After RelaySpec.Attempts errors the event is parked, and the document's next event
+// follows. The context ends with the runner's lease.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if hand == nil {
@@ -210,17 +191,16 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 	return Relay{r}
 }
 
-// Run hands events on until the context ends, and returns the context's error; with
-// RelaySpec.Once it returns nil when nothing is due. Other errors of the database are
-// tried again, but for a run with Once.
+// Run delivers events until the context ends, and returns the context's error. With
+// RelaySpec.Once it returns nil when nothing is due. Run retries after a database error,
+// except with Once.
 //
-// Runners divide the documents by leases on parts. A runner that joins gets its share
-// within a third of RelaySpec.For, and the parts of a runner that dies are taken over For
-// after its last sign of life. The runners' clocks must agree to a part of For. What a
-// runner was handing on when it was taken for dead can be handed on twice at the same
-// time, with different fences. Its writes are refused from then on.
+// Runners divide the documents by leases on parts. A new runner gets its share within a
+// third of RelaySpec.For. Other runners take over a dead runner's parts after For. The
+// runners' clocks must differ by much less than For. If a slow runner is taken for dead,
+// an event can be delivered twice at the same time, with different fences.
 //
-// Cost: a read for each hundred documents with events, and for each part and Poll without;
-// one write for each document whose events were handed on, and one for each failure; for
-// the leases, some three commands and one for each part, for each third of For.
+// Cost: one read per 100 documents with events, and per Poll of a part without events;
+// one write per document with delivered events, and per failure; each third of For, about
+// three commands and one per part for leases.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

@@ -12,60 +12,56 @@ import (
 
 // OutlierSpec says what an owner keeps. Max and Flag are required.
 type OutlierSpec struct {
-	Max int // how many elements the owner's array holds at most; at least 1
+	Max int // how many elements the owner's array has at most, from 1 to 1,000,000
 
-	// MaxBytes is how many bytes of elements the array holds at most, each counted as the BSON document that it is. From 1 to 15
-	// MiB; 0 means no bound other than Max. The first element that doesn't fit goes to the overflow, and so do all after it.
+	// MaxBytes is how many bytes of elements, as BSON documents, the array has at most,
+	// up to 15 MiB. 0 means no such bound. The first element that doesn't fit and all
+	// later elements go to the overflow.
 	MaxBytes int64
 
-	// Flag is the path of a bool of the owner that says that there is overflow, outside arrays; false can be left out.
+	// Flag is the path of the owner's bool, outside arrays, that says that there is
+	// overflow.
 	Flag string
 }
 
-// An OutlierCount says how many elements an owner has: those that its array keeps, and those in its overflow documents.
+// An OutlierCount says how many elements an owner has.
 type OutlierCount struct {
 	Kept     int64 `bson:"kept"`
 	Overflow int64 `bson:"overflow"`
 	Pages    int64 `bson:"pages"` // overflow documents
 }
 
-// Outlier keeps the elements of nearly every owner in the owner, and those of the few that have too many in overflow documents:
-// the customers who bought a book, of which bestsellers have more than a document can hold. Who reads an owner whose flag isn't
-// set has all. The overflow is a [Bucket], declared over its own collection; its key is the owner's _id. Make it with
-// [NewOutlier].
-//
-// The array fills first, and then overflow documents, one after the other; once the flag is set the array takes no more, even
-// if something is removed from it. So the array and then the overflow, in the order of pages, is the order of appending.
+// Outlier keeps an owner's elements in an array of the owner. The few owners with too
+// many elements have the rest in overflow documents: the customers who bought a
+// bestseller. An owner without the flag has all elements in the array. The overflow is a
+// [Bucket], with the owner's _id as key. Once the flag is set, the array takes no more
+// elements, so elements stay in order. Key means the Key of the Bucket's spec.
 //
 // # Consistency
 //
-// The flag is set before the first overflow document is written, so that a reader who sees no flag misses nothing that was there
-// before. Owner and overflow are two documents: a cut between them leaves a flag without overflow, which reads as none, and the
-// next append goes there. With a Key in the Bucket's spec, the write that sets the flag asks that the array doesn't hold the
-// element, so that none is in both, whoever else appends. It relies on the flag not being taken off.
+// The flag is set before the first overflow document is written, so a reader who sees no
+// flag misses nothing. A cut in between leaves a flag without overflow, which is
+// harmless. With a Key, appends never store an element in both places, as long as nobody
+// unsets the flag.
 //
 // Source: the Outlier pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
 //
-// Indexes returns the partial index of the owners with the flag, and the one that finds overflow by its owner: the Bucket's own, if
-// it has a Key.
+// Indexes returns the partial index of the owners with the flag, and the index of
+// overflow by owner, with a Key the Bucket's own.
 //
-// Checks returns three checks. None asks whether overflow documents add up: [Bucket.Checks] does.
+// Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
+//   - Overflow without the flag, which readers miss. Mending sets the flag, or deletes
+//     overflow of a Split that was cut, if there is a Key and the array has all its
+//     elements. Mending leaves unclear cases. If other code shortened the array after the
+//     cut, an element can be in both places.
+//   - Arrays over Max. No write mends them: use [Outlier.Split], or with the flag
+//     [Outlier.Settle].
+//   - Overflow without an owner. Mending deletes it, unless it changed meanwhile.
 //
-// The first finds the owners that have overflow and no flag: readers miss it. Mending sets the flag, or deletes what a Split that
-// was cut has left, where all of it is still in the array. Mending leaves what it can't decide: such remains that aren't all
-// in the array or, without a Key, might not be. Where other code shortened an array whose Split was cut, an owner that
-// gets its flag can have an element in both.
-//
-// The second finds the owners whose array is over Max. No write mends them: [Outlier.Split] moves what was there before the
-// overflow, and [Outlier.Settle] what other code pushed although there is overflow.
-//
-// The third finds the overflow documents whose owner isn't there. Mending deletes them with their elements, unless something was
-// appended to them or removed since.
-//
-// Cost: see [model.Check]. The first two read every owner, and the overflow documents of those without the flag by the index of
-// [Outlier.Indexes], without which the server reads all of them for each owner. The third reads every overflow document, and
-// its owner by _id. Mending writes one document each, by _id.
+// Cost: see [model.Check]. The first two checks look up overflow by its index; without
+// this index the server reads all overflow per owner. The third looks up owners by _id.
+// Mending writes one document per finding.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -74,12 +70,15 @@ type Outlier[D, K, E any] struct {
 	o        *outlier.Outlier
 }
 
-// NewOutlier declares that the array at a path of the owners holds their first elements, and a Bucket the others. It panics with a
-// [*model.DeclarationError] when a path doesn't exist, the array lies inside another, can be stored as null or has other
-// elements than the Bucket, Flag is no bool or overlaps the array, Max or MaxBytes is out of range, the Bucket has a Period (its
-// pages are not in the order of appending), or both are one collection.
+// NewOutlier declares that the array at path keeps an owner's first elements, and
+// overflow the others. Give [model.New] the Outlier without its Bucket.
 //
-// Give [model.New] the Outlier without its Bucket: the Outlier owns the pages.
+// It panics with a [*model.DeclarationError] if
+//   - a path doesn't exist, Flag isn't a bool outside the array, or a bound is out of
+//     range
+//   - the array lies in an array, can be stored as null, or has other elements than
+//     overflow
+//   - overflow has a Period or the collection of the owners
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
 	if overflow == nil {
 		core.Place("NewOutlier of "+owners.Name()).Fail("the bucket of the overflow is nil", "give a result of NewBucket")
@@ -90,100 +89,99 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	return out
 }
 
-// Append returns the change that adds an element after all others: to the owner's array, or to its overflow when the array is
-// full. It reads, decides and writes, and again when another writer came first, up to 100 times; set Attempts for another bound.
-// With a Key in the Bucket's spec, an element that is there already adds nothing. An owner that is not there gives
-// model.ErrNotFound, an array and an overflow that don't go together [ErrUnsound].
+// Append returns the change that adds an element to the owner's array, or to the overflow
+// if the array is full. After a concurrent write it reads again, up to 100 times (see
+// Attempts). With a Key, an existing element adds nothing. A missing owner gives
+// model.ErrNotFound, an array that doesn't fit its overflow [ErrUnsound].
 //
-// Cost: two commands while the array has room, the owner's counts by _id and one guarded push. With overflow one more to read,
-// and with a Key two; the first to go over sends one more, that sets the flag. Where the Bucket closes a document for its
-// MaxBytes, one more. Where the element is there, the reads are sent twice, the second time safe from rollbacks.
+// Cost: two commands while the array has room, three with overflow, four with overflow
+// and a Key; one more to set the flag, and one to close an overflow document for
+// MaxBytes. If the element exists, the reads are sent twice, the second time safe from
+// rollbacks.
 //
-// Consistency: each write is atomic. Reads ask the primary. A cut leaves at most a flag without overflow, or a closed overflow
-// document; with a Key run the same change again, without one look first whether the element is there.
+// Consistency: reads ask the primary. A cut leaves at most a flag without overflow, or a
+// closed overflow document. Without a Key, look for the element before a retry.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 	return x.o.Append(owner, element)
 }
 
-// Remove returns the change that takes an element out by its key, from the array or from the overflow document that holds it, whose
-// counts and totals are counted anew in the same update. An overflow document that was full stays closed, so that nothing is
-// appended in the middle. An element that is not there is no error: nothing is written. It needs a Bucket with a Key. Errors are
-// those of [Outlier.Append].
+// Remove returns the change that removes an element by its key from the array or the
+// overflow. A missing element isn't an error. Remove needs a Key. Errors are those of
+// [Outlier.Append].
 //
-// Cost: one to four commands to read, one to write, one document.
+// Cost: one to three reads, and one write of one document.
 func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 	return x.o.Remove(owner, key)
 }
 
-// Delete returns the plan that deletes an owner and its overflow, in this order. It can be run again. Cut, it leaves overflow without
-// an owner, and so can an append that is under way; [Outlier.Checks] finds it.
+// Delete returns the plan that deletes an owner and then its overflow. It can be run
+// again. A cut, or a concurrent append, leaves overflow without an owner: see
+// [Outlier.Checks].
 //
-// Cost: two commands, by _id; as many documents as there are.
+// Cost: two commands, by _id; all documents of the owner.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
 	return x.o.Delete(x.owners.Delete(owner), owner)
 }
 
-// Elements returns the pipeline of all elements of an owner in the order of appending, each by itself. Overflow is read if the owner,
-// as it was read, has the flag; so an element that [Outlier.Split] is about to move comes once. An owner that is not there
-// has none.
+// Elements returns the query of all elements of an owner, in the order of appending. A
+// missing owner has no elements. During [Outlier.Split] each element comes once.
 //
-// Cost: one command, served by _id in both collections, and one more for each further batch of elements.
+// Cost: one command, by _id in each collection, and one per further batch.
 func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	pipeline, err := x.o.Elements(owner)
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
 }
 
-// Holding returns the pipeline of an owner's element by its key, from the array or the overflow: none or one, unless it came
-// twice by other means. It needs a Bucket with a Key.
+// Holding returns the query of an owner's element by its key. It needs a Key.
 //
-// Cost: one command, served by _id, and in the overflow by the Bucket's index.
+// Cost: one command, by _id and by the Bucket's index.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
 	pipeline, err := x.o.Holding(owner, key)
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
 }
 
-// aggregateByID is a pipeline that begins with an owner. Its results are elements, which the buckets' options decode.
+// aggregateByID returns the aggregation of a pipeline on the owners. The options of
+// decode decode its results.
 func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, pipeline []bson.D, err error) *model.Aggregate[R] {
 	a := commands.Indexed(model.AggregateAs[R](decode.Unchecked(), pipeline), model.IDIndex, err)
 	a.Collection = owners
 	return a
 }
 
-// Count returns the pipeline that counts an owner's elements. It adds up what the overflow documents say of themselves, and so is as
-// true as [Bucket.Checks] says. An owner that is not there gives no result, so that One returns model.ErrNotFound.
+// Count returns the query that counts an owner's elements, by the counts in the overflow
+// documents ([Bucket.Checks]). For a missing owner, One returns model.ErrNotFound.
 //
-// Cost: one command, served by _id in both collections; it reads every overflow document of the owner.
+// Cost: one command, by _id in each collection; it reads all overflow of the owner.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	pipeline, err := x.o.Count(owner)
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
 }
 
-// Split returns the job that moves what arrays hold over the bound into overflow documents, and sets the flag: to introduce the
-// technique, or after other code pushed past it. An array that is over Max although the flag is set is left to
-// [Outlier.Settle]. An element without the Bucket's Key, or that the Bucket couldn't hold, stops the job with a [*model.ValueError].
+// Split returns the job that moves the elements over Max of owners without the flag into
+// overflow documents. An element that the Bucket refuses, such as one without its Key,
+// stops the job with a [*model.ValueError].
 //
-// The overflow documents are written first, closed and stamped with the array's length; then one write shortens the array and sets
-// the flag, if the array's end is as it was read. Before that write readers see the array, after it the overflow, each element
-// once. What is pushed meanwhile by other code makes the job read again, and several of these jobs may run. Elements should not
-// be removed by other code while it runs: it could end with model.ErrStale, and [Outlier.Checks] then says what is left.
+// The job writes the overflow documents first. Then one write shortens the array and sets
+// the flag, if the array's end is as it was read. After a concurrent push the job reads
+// again. Several of these jobs may run. If other code removes elements meanwhile, the job
+// can end with model.ErrStale: see [Outlier.Checks].
 //
-// Cost: a scan of the owners, in batches of 10 of those that are over Max; for each of them a command for each overflow document
-// and one for the owner. It can be run again. Cut, it leaves overflow documents that nobody reads, and that the next run completes.
+// Cost: a scan of the owners, in batches of 10 with too many elements; per such owner one
+// command, and one per overflow document. A cut leaves unread overflow until the next
+// run.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job that moves what other code pushed over Max, though there was overflow, to the end of the overflow, as
-// what was appended last. It needs a Bucket with a Key, by which it knows what the overflow holds already, and is refused without. An element that the owner has already, with other fields, stops the job with a [*model.ValueError]: which of both
-// is right, only their writers know.
+// Settle returns the job that moves the elements over Max of owners with the flag to the
+// end of the overflow, after other code pushed them. It needs a Key. An element that
+// exists twice, with different fields, stops the job with a [*model.ValueError].
 //
-// The overflow documents are written first, and then the array is shortened, if its end is as it was read: in between readers see those
-// elements twice, none is missed. What is pushed or appended meanwhile makes the job read again. An element that is removed between
-// both writes can come back: let nobody remove while it runs.
+// The writes are those of [Outlier.Split], but between them readers see the elements
+// twice. An element that is removed meanwhile can come back.
 //
-// Cost: a scan of the owners, in batches of 10 of those that are over Max, with all their overflow documents, by the index of
-// [Outlier.Indexes]; for each of them a command for each new overflow document and one for the owner. It can be run again. Cut,
-// it leaves elements in both, and the next run completes it.
+// Cost: as [Outlier.Split], and all overflow of these owners is read, by its index. A cut
+// leaves elements in both places until the next run.
 func (x *Outlier[D, K, E]) Settle() model.Job {
 	return x.o.Settle()
 }

@@ -13,60 +13,61 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each, One or Count runs it.
-// Its fields, Command, String, Cost and Count are those of [Aggregation].
+// An Aggregate is a pipeline whose results are values of type R. It sends nothing until
+// All, Each, One or Count runs it. For the rest, see [Aggregation].
 type Aggregate[R any] struct{ Aggregation }
 
-// An Aggregation is what an [Aggregate] sends, whatever it decodes into. The fields may be set by hand. It has a type of its own
-// because code that works on any result, and is compiled once for all of them, takes it.
+// An Aggregation is an [Aggregate] without R, for code that works with any R. The fields
+// may be set by hand.
 type Aggregation struct {
 	Collection string
 	Pipeline   mongo.Pipeline
 	Options    ReadOptions
-	Index      string // the index that serves its first stages; "" means not known
-	Err        error  // bad input: returned by every run, before anything is sent
+	Index      string // the index for the first stages; "" means not known
+	Err        error  // bad input: each run returns it
 
 	codec *core.Codec
 }
 
-// Aggregate returns a pipeline over the collection whose results are decoded as D. The stages are copied, and nothing of them is
-// checked but that they can be encoded; those that write ($merge, $out) belong into a [MergeInto].
+// Aggregate returns a pipeline over the collection whose results are decoded as D. The
+// stages are copied. Only a first $match is checked: see [Collection.Find]. For $merge
+// and $out, see [MergeInto].
 //
-// Cost of a run: one command, and one more for each further batch; which index serves its first stages isn't known here.
-// Consistency: a pipeline reads no snapshot, and its $lookup reads later than its first stage.
+// Cost of a run: one command, and one for each further batch. Consistency: no snapshot; a
+// $lookup reads later than the first stage.
 func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
 	a := new(Aggregate[D])
 	declOf(c).aggregation(&a.Aggregation, pipeline)
 	return a
 }
 
-// AggregateAs returns a pipeline over the collection whose results are decoded as R. Otherwise it is as [Collection.Aggregate].
+// AggregateAs is [Collection.Aggregate] with results of type R.
 func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) *Aggregate[R] {
 	a := new(Aggregate[R])
 	declOf(c).aggregation(&a.Aggregation, pipeline)
 	return a
 }
 
-// All runs the pipeline and returns every result. None is not an error.
+// All runs the pipeline and returns every result. No results isn't an error.
 func (a *Aggregate[R]) All(ctx context.Context, db DB) ([]R, error) {
 	var docs []R
 	err := readPipeline(ctx, db, &a.Aggregation).all(&docs)
 	return docs, err
 }
 
-// Each runs the pipeline and yields its results batch by batch, as [Find.Each] does.
+// Each yields the results batch by batch: see [Find.Each].
 func (a *Aggregate[R]) Each(ctx context.Context, db DB) iter.Seq2[R, error] {
 	return each[R](readPipeline(ctx, db, &a.Aggregation))
 }
 
-// One runs the pipeline and returns its first result, or [ErrNotFound]. It adds no $limit.
+// One returns the first result, or [ErrNotFound]. It adds no $limit.
 func (a *Aggregate[R]) One(ctx context.Context, db DB) (R, error) {
 	var doc R
 	err := readPipeline(ctx, db, &a.Aggregation).one(&doc)
 	return doc, err
 }
 
-// Count counts the results on the server: one command, which sends the number alone.
+// Count counts the results on the server. Cost: one command.
 func (a *Aggregation) Count(ctx context.Context, db DB) (int64, error) {
 	var found struct{ N int64 }
 	counting := *a
@@ -82,8 +83,8 @@ func (a *Aggregation) Count(ctx context.Context, db DB) (int64, error) {
 	return found.N, err
 }
 
-// aggregation fills in a pipeline of the collection. What a typed method returns is filled in by pointer, for a copy of it
-// would be compiled for every type of documents.
+// aggregation fills in a pipeline of the collection. It takes a pointer because a copy
+// would be compiled for every document type.
 //
 //go:noinline
 func (c declaration) aggregation(a *Aggregation, pipeline mongo.Pipeline) {
@@ -96,7 +97,7 @@ func (c declaration) aggregation(a *Aggregation, pipeline mongo.Pipeline) {
 	}
 }
 
-// Command is the aggregate command as the server is sent it, less what the driver adds.
+// Command returns the aggregate command without the fields that the driver adds.
 func (a *Aggregation) Command() bson.D {
 	cursor := bson.D{}
 	if a.Options.BatchSize != 0 {
@@ -110,7 +111,7 @@ func (a *Aggregation) Command() bson.D {
 	return a.Options.commandOptions(cmd)
 }
 
-// String is the pipeline as a mongosh command.
+// String returns the pipeline as a mongosh command.
 func (a *Aggregation) String() string {
 	if a.Err != nil {
 		return "// refused: " + a.Err.Error()
@@ -121,19 +122,19 @@ func (a *Aggregation) String() string {
 	return shellCall(a.Collection, "aggregate", a.Pipeline)
 }
 
-// Cost is the pipeline's price: one command, and one more for each further batch of its answer.
+// Cost returns the price: one command, and one for each further batch.
 //
 //go:noinline
 func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
-// holdPipeline adds the scope's filter on every collection that the pipeline reads.
+// holdPipeline adds the scope's filter for every collection that the pipeline reads.
 func holdPipeline(a *Aggregation, s *scope) {
 	pipeline, err := s.pipeline(a.Collection, a.Pipeline, false)
 	a.Pipeline = pipeline
 	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
 }
 
-// firstMatch is the filter that a pipeline begins with, or nil.
+// firstMatch returns the filter that a pipeline begins with, or nil.
 func firstMatch(pipeline mongo.Pipeline) bson.D {
 	if len(pipeline) == 0 || len(pipeline[0]) == 0 || pipeline[0][0].Key != "$match" {
 		return nil
@@ -142,7 +143,7 @@ func firstMatch(pipeline mongo.Pipeline) bson.D {
 	return filter
 }
 
-// readPipeline is the pipeline, ready to run.
+// readPipeline returns the pipeline, ready to run.
 //
 //go:noinline
 func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {

@@ -6,32 +6,27 @@ import (
 	"iter"
 )
 
-// An Audit is every check of a model. It is a plain value: leave checks out of Checks, narrow one by [Check.In], or change
-// its Age.
-//
-//	audit := shop.Audit()
-//	for finding, err := range audit.Each(ctx, db) { … } // look only
-//	progress, err := audit.Job().Run(ctx, db, model.JobOptions{Checkpoint: "jobs"}) // find and mend
+// An Audit is every check of a model. It is a plain value: remove checks, narrow them
+// with [Check.In], or change their Age. [Audit.Each] finds, [Audit.Job] also repairs.
 type Audit struct {
-	Name   string  // what its Job is called
-	Checks []Check // in the order in which they run
+	Name   string  // of its Job
+	Checks []Check // in order
 
-	// Readers is how many checks Each runs at the same time. 0 means 1. The findings and their
-	// order are the same. A check that runs ahead waits with its hundredth finding until those
-	// before it are yielded. A session takes one command at a time: with one in the context,
-	// the checks run one after another. A Job mends one check after another in any case.
+	// Readers is how many checks Each runs concurrently; 0 means 1. The findings keep
+	// their order: a check that runs ahead waits after 100 findings. With a session in
+	// the context, checks run one by one.
 	Readers int
 
-	// Progress is told of each check before its findings, and once more at the end. Stage is the check, an index of Checks,
-	// and Left how many findings there were before it. An error from it ends the audit, which yields it.
+	// Progress is called before each check's findings, and at the end. Stage is the index
+	// in Checks, Left the number of findings so far. Its error ends the audit, which
+	// yields it.
 	Progress func(Progress) error
 }
 
-// Audit returns the audit of all techniques. The Technique of a finding says whose check found it.
-//
-// A technique whose checks mend what other techniques' checks derive from runs before them, so that one [Audit.Job] mends both: a
-// dangling reference is detached before the children are counted. The [Footprint]s tell. Otherwise the order is that of the techniques.
-// Techniques that derive from each other keep it too.
+// Audit returns the audit of all techniques, in the order of [New]. But if a technique
+// repairs what another derives from, its checks run first, so that one [Audit.Job]
+// repairs both: a dangling reference is detached before children are counted. The
+// [Footprint]s determine this.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {
@@ -43,10 +38,9 @@ func (m *Model) Audit() Audit {
 	return a
 }
 
-// Each yields the findings of one check after another, as the server's batches come. It ends at the first error. It keeps
-// none of the findings.
-//
-// Cost: the cost of each check. A check reads its whole collection unless its Index says otherwise.
+// Each yields the findings of one check after another, batch by batch. It ends at the
+// first error. Cost: that of each check, which reads its whole collection unless it has
+// an Index.
 func (a Audit) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		if a.Readers < 0 {
@@ -85,13 +79,15 @@ func (a Audit) tell(p Progress) error {
 	return a.Progress(p)
 }
 
-// Job returns the job that finds and mends, with a stage for each check: see [Check.Job]. It leaves findings that no write
-// can mend, and Run returns a [*LeftError] that names them.
+// Job returns the job that finds and repairs, with a stage for each check: see
+// [Check.Job]. It leaves findings that no write can repair: Run returns them in a
+// [*LeftError].
 //
-// A checkpoint holds the technique and the name of the check in hand. A stopped job goes on there, also when the model gained checks
-// since: a new check that comes before that place waits for the next audit.
+// A checkpoint stores the check's technique and name. A stopped job continues there, and
+// skips checks that were added before that place.
 //
-// Where techniques derive from each other, mending for one check may break the rule of an earlier check. Audit again after the job.
+// If techniques derive from each other, a repair may break the rule of an earlier check.
+// Audit again after the job.
 func (a Audit) Job() Job {
 	j := Job{Name: a.Name}
 	for _, c := range a.Checks {

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// inMendingOrder returns techniques in the order in which their checks run. A technique whose checks mend what another technique's checks
-// derive from comes before it. Where that says nothing, and between techniques that derive from each other, the order given holds.
+// inMendingOrder returns the techniques in the order in which their checks run: see
+// [Model.Audit].
 func inMendingOrder(techniques []Technique) []Technique {
 	feeds := feeding(techniques)
 	out, done := make([]Technique, 0, len(techniques)), make([]bool, len(techniques))
@@ -18,7 +18,8 @@ func inMendingOrder(techniques []Technique) []Technique {
 	return out
 }
 
-// waits reports whether a technique derives from another one that isn't done, and that doesn't derive from it.
+// waits reports whether technique j derives from a technique that isn't done and that
+// doesn't derive from j.
 func waits(feeds [][]bool, done []bool, j int) bool {
 	for i := range feeds {
 		if !done[i] && feeds[i][j] && !feeds[j][i] {
@@ -28,7 +29,8 @@ func waits(feeds [][]bool, done []bool, j int) bool {
 	return false
 }
 
-// feeding tells of each two techniques whether the second's checks derive from what the first's mend, at once or by way of others.
+// feeding reports for each pair of techniques whether the checks of the second derive
+// from what the first repairs, directly or through other techniques.
 func feeding(techniques []Technique) [][]bool {
 	feeds, derived := make([][]bool, len(techniques)), make([][]Footprint, len(techniques))
 	for j, t := range techniques {
@@ -51,8 +53,8 @@ func feeding(techniques []Technique) [][]bool {
 	return feeds
 }
 
-// mendedBy are the footprints of what a technique's checks mend: what it owns or guards, and what it Mends in the collections of
-// checks that can mend.
+// mendedBy returns the footprints of what a technique's checks repair: the paths that it
+// owns or guards, and the paths that it Mends in collections of checks that can repair.
 func mendedBy(t Technique) (out []Footprint) {
 	var in []string
 	for _, c := range t.Checks() {
@@ -70,8 +72,8 @@ func mendedBy(t Technique) (out []Footprint) {
 	return out
 }
 
-// derivedFrom are the footprints of what a technique's checks derive from: the paths that it shares with others, and the documents
-// that its relations lead to.
+// derivedFrom returns the footprints of what a technique's checks derive from: the paths
+// that it shares with other techniques, and the documents that its relations point to.
 func derivedFrom(t Technique) (out []Footprint) {
 	if len(t.Checks()) == 0 {
 		return nil

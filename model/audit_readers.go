@@ -8,27 +8,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// readers run the checks of an audit, the one whose turn it is and those behind it.
+// readers runs the checks of an audit: the current check and some after it.
 type readers struct {
 	ctx    context.Context
 	db     DB
 	checks []Check
 	most   int // how many run at the same time
 
-	found   []chan found // of each check
-	next    int          // the first check that was not begun
+	found   []chan found // the findings of each check
+	next    int          // the first check that has not started
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// A found is what a check yielded, or what it panicked with.
+// A found is a finding or error that a check yielded, or the value that it panicked with.
 type found struct {
 	Finding
 	err   error
 	panic any
 }
 
-// read prepares to run the audit's checks.
+// read prepares a run of the audit's checks.
 func (a Audit) read(ctx context.Context, db DB) *readers {
 	r := &readers{ctx: ctx, db: db, checks: a.Checks, most: max(a.Readers, 1), cancel: func() {}}
 	if ctx == nil || mongo.SessionFromContext(ctx) != nil {
@@ -41,7 +41,7 @@ func (a Audit) read(ctx context.Context, db DB) *readers {
 	return r
 }
 
-// each yields what a check finds. It is called for each check in turn.
+// each yields the findings of check i. The caller calls it for each check in order.
 func (r *readers) each(i int) iter.Seq2[Finding, error] {
 	if r.most == 1 {
 		return r.checks[i].Each(r.ctx, r.db)
@@ -63,7 +63,7 @@ func (r *readers) each(i int) iter.Seq2[Finding, error] {
 	}
 }
 
-// run runs a check, and hands on what it yields.
+// run runs a check and sends its findings to a channel.
 func (r *readers) run(c Check, to chan<- found) {
 	defer r.running.Done()
 	defer close(to)
@@ -87,7 +87,7 @@ func (r *readers) run(c Check, to chan<- found) {
 	}
 }
 
-// stop ends what still runs.
+// stop ends the checks that still run.
 func (r *readers) stop() {
 	r.cancel()
 	r.running.Wait()

@@ -13,63 +13,64 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// A Change reads, decides and runs: for an operation whose plan depends on what is stored. When the plan finds that
-// somebody else wrote in between (ErrStale), or that its document is gone, it reads again and decides anew, up to Attempts times with growing,
-// jittered pauses. It gives up sooner when three attempts in a row begin with what the one before them read: then nobody
-// else writes, and the same plan fails again. Once is no sign of that: another operation's mark may have come and gone
-// between two reads. After a document that wasn't there, one equal read is enough.
+// A Change reads, decides and writes, for an operation whose plan depends on stored
+// documents. If the plan returns [ErrStale], or its document is gone, Run does all three
+// again: up to Attempts times, with growing random pauses. It gives up sooner if nothing
+// changes: after three reads that equal the read before, or one if the document was
+// missing.
 //
-// Run returns the state S that was read last. It is what the caller asked for, such as a number taken or a report. The state of a
-// Change[any] is the technique's own and tells a caller nothing: look at the [Result].
+// Run returns the last state S that was read, such as a report or an allocated number.
+// The state of a Change[any] is internal to its technique: look at the [Result].
 //
-// What it reads through this module is read at the primary, whatever read preference the database has.
+// Reads through this module use the primary, whatever the database's read preference.
 type Change[S any] struct {
-	// Name is what an [Observer] is told that the change is: a technique and its place, or an operation of the application. "" gives the
-	// name of the function Decide. It holds no values.
+	// Name is what an [Observer] receives, without values: a technique and its place, or
+	// an application's operation. "" means Decide's function name.
 	Name string
 
 	// Read reads the state. It must not write.
 	Read func(ctx context.Context, db DB) (S, error)
-	// Decide computes the plan from the state, purely. An error of it ends the change; nothing is written.
+	// Decide computes the plan from the state, purely. Its error ends the change.
 	Decide func(S) (Plan, error)
 
-	Attempts int           // how often to try in all; 0 means 8
-	Pause    time.Duration // the mean pause before the second attempt, doubled for each further one; 0 means 5 ms
+	Attempts int           // 0 means 8
+	Pause    time.Duration // the mean pause before attempt 2, doubled for each later one; 0 means 5 ms
 	MaxPause time.Duration // the longest pause; 0 means 500 ms
 
-	// Tx reads and writes in one transaction, each attempt in a new one. In a transaction that is already running
-	// nothing is retried, for it would read the same again.
+	// Tx runs Read and the plan in one transaction, a new one for each attempt. In a
+	// running transaction nothing is retried, because a new read would return the same.
 	Tx bool
 
-	// Lease, if it is not nil, is held by one writer at a time, from before the state is read
-	// until the plan was run. The plan is stored, so that the next writer finishes it if this
-	// one dies. In a transaction nothing is stored but the number of the change: see [Lease].
+	// Lease, if not nil, admits one writer at a time, from before Read until the plan has
+	// run. It stores the plan, so that the next writer can finish it: see [Lease].
 	Lease *Lease
 
-	// Mends says that the plan puts right whatever is half done, and can be decided again at any time: under a Lease it is not
-	// stored, so that it may be of any size, and what a dead writer left is dropped where it can't be finished. [WithTransactions]
-	// begins no transaction for such a change, which may be too large for one.
+	// Mends says that the plan repairs half-done work and can be decided again at any
+	// time. Under a Lease the plan isn't stored and may have any size, and a dead
+	// writer's plan that can't be finished is dropped. [WithTransactions] starts no
+	// transaction for it.
 	Mends bool
 
-	// Then, if it is not nil, is asked once the plan was run, with the state that it was decided from: the change that it returns
-	// is run too, unless that is nil. For what must be looked at again after it was written. Its error is Run's, though the plan
-	// before it was applied. It has the Name, the Attempts and the pauses of this one where it says none.
+	// Then, if not nil, is called with the state after the plan has run. Run also runs
+	// the change that Then returns, if any. Run returns that change's error although the
+	// first plan was applied. The second change inherits Name, Attempts and pauses that
+	// it doesn't set.
 	Then func(S) *Change[S]
 
-	// Err is bad input: Run returns it, and nothing is read.
+	// Err is bad input, returned by Run.
 	Err error
 }
 
-// Run runs the change. It returns the state that the last attempt read, and the result of its plan, and of those of the changes
-// that follow it. Besides what Read and Decide return, errors are those of [Plan.Run]; after the last attempt, the [*StepError]
-// with ErrStale; under a [Lease], [ErrLeased].
+// Run runs the change. It returns the last state, and the results of the plan and of the
+// changes from Then. Errors are those of Read, Decide and [Plan.Run], and [ErrLeased].
+// After the last attempt the error wraps [ErrStale] or [ErrNotFound] in a [*StepError].
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}
 	result, err := runChange(ctx, db, s, changeOptions{})
 	return s.state, result, err
 }
 
-// changeState is what of a running [Change] depends on the type of its state.
+// changeState is the part of a running [Change] that depends on the type of its state.
 type changeState[S any] struct {
 	c             *Change[S]
 	state, before S
@@ -104,14 +105,14 @@ func (s *changeState[S]) then() changer {
 	return nil
 }
 
-// changer is a changeState of any type.
+// changer is a changeState of some type.
 type changer interface {
 	options() changeOptions
 	read(context.Context, DB) error // the state
 	decide() (Plan, error)
 	reset()
-	unchanged() bool // whether the last read found what the one before it had found
-	then() changer   // the change that follows, or nil
+	unchanged() bool // whether the last two reads returned the same state
+	then() changer   // the change that Then returns; nil for none
 }
 
 // changeOptions are the fields of a [Change].
@@ -127,17 +128,18 @@ type changeOptions struct {
 	follows         bool // there is a Then
 }
 
-// changing is a [Change] that runs.
+// changing is a running [Change]. It contains the code that doesn't depend on S.
 type changing struct {
 	changeOptions
 	changer
 	shown string // the name for an observer
-	stale error  // of the last attempt
-	same  int    // how many reads in a row found nothing new
-	moves int    // how many documents had changed their shard key by then
+	stale error  // the last attempt's ErrStale or errGone
+	same  int    // how many reads in a row returned the same state
+	moves int    // how many documents had changed their shard key before the last read
 }
 
-// runChange runs a change, with the name, the attempts and the pauses of the one that it follows where it has none.
+// runChange runs a change. It takes the name, the attempts and the pauses from the change
+// before it if it has none.
 func runChange(ctx context.Context, db DB, of changer, before changeOptions) (Result, error) {
 	c := &changing{changeOptions: of.options(), changer: of}
 	c.name, c.attempts = cmp.Or(c.name, before.name), cmp.Or(c.attempts, before.attempts)
@@ -145,7 +147,7 @@ func runChange(ctx context.Context, db DB, of changer, before changeOptions) (Re
 	return c.run(ctx, db)
 }
 
-// followed runs the change that follows one whose plan was run.
+// followed runs the change that Then returns, after the plan was run.
 func (c *changing) followed(ctx context.Context, db DB, result Result) (Result, error) {
 	next := c.then()
 	if next == nil {
@@ -203,10 +205,11 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 	}
 }
 
-// maxUnchanged is how many reads in a row may find nothing new.
+// maxUnchanged is how many reads in a row may return the same state.
 const maxUnchanged = 3
 
-// errUnchanged joins the error of a change that found nothing new when it read again.
+// errUnchanged joins the error of a change that gave up because a new read found no
+// change.
 var errUnchanged = errors.New("docmodel: gave up: the document was unchanged when it was read again")
 
 func (c *changing) attempt(ctx context.Context, db DB, n int) (Result, error) {
@@ -217,7 +220,7 @@ func (c *changing) attempt(ctx context.Context, db DB, n int) (Result, error) {
 	return result, err
 }
 
-// once reads, decides and runs.
+// once reads, decides and runs the plan.
 func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 	c.reset()
 	var plan Plan
@@ -251,7 +254,8 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 	return result, err
 }
 
-// decided reads the state, and decides. A plan that is Applied is decided again from a read that no rollback undoes.
+// decided reads the state and decides. If the plan is Applied, it reads again with a read
+// that no rollback can undo, and decides again.
 func (c *changing) decided(ctx context.Context, db DB) (Plan, error) {
 	read := func(ctx context.Context) error { return c.read(ctx, db) }
 	if err := read(ctx); err != nil {
@@ -270,7 +274,8 @@ func (c *changing) decided(ctx context.Context, db DB) (Plan, error) {
 	return c.decide()
 }
 
-// looked counts the reads in a row that found nothing new. It returns an error after too many.
+// looked counts the reads in a row that returned the same state. After too many it
+// returns an error.
 func (c *changing) looked(ctx context.Context) error {
 	moves := routesOf(ctx).moves()
 	if c.stale == nil || !c.unchanged() || moves > c.moves {
@@ -278,7 +283,7 @@ func (c *changing) looked(ctx context.Context) error {
 		return nil
 	}
 	most := maxUnchanged
-	if errors.Is(c.stale, errGone) { // it was not in what was read before
+	if errors.Is(c.stale, errGone) { // the document was missing from the earlier read too
 		most = 1
 	}
 	if c.same++; c.same < most {
@@ -287,7 +292,7 @@ func (c *changing) looked(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", errUnchanged, c.stale)
 }
 
-// leased is an attempt under a lease.
+// leased makes an attempt under a lease.
 func (c *changing) leased(ctx context.Context, db DB) (Result, error) {
 	run, release, ctx, err := c.lease.hold(ctx, db, c.mends)
 	if err != nil {
@@ -297,11 +302,11 @@ func (c *changing) leased(ctx context.Context, db DB) (Result, error) {
 	if err != nil {
 		return Result{}, release(err)
 	}
-	return run(plan.under(db)) // so that whoever finishes it finishes it under these scopes
+	return run(plan.under(db)) // a writer that finishes the plan does so under these scopes
 }
 
-// jitter waits after the n-th attempt a random time between nothing and twice the mean, so that writers that met once don't
-// meet again.
+// jitter waits after the n-th attempt, for a random time of up to twice the mean. So
+// writers that collided once don't collide again.
 func jitter(ctx context.Context, n int, mean, most time.Duration) error {
 	if mean <= 0 {
 		mean = 5 * time.Millisecond

@@ -12,65 +12,68 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Check finds documents that break a rule of a technique, and mends them. A technique returns its checks from its
-// method Checks. A Check is a plain value: narrow it with [Check.In], and change its Age on a copy.
+// A Check finds documents that break a rule of a technique, and repairs them. A
+// technique's method Checks returns its checks. Narrow a Check with [Check.In], or set
+// Age on a copy.
 //
 //	for _, check := range likes.Checks() {
 //		for finding, err := range check.Each(ctx, db) { … } // look only
-//		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // find and mend
+//		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // repair
 //	}
 //
-// A check of a technique reads the whole collection, unless its Index says otherwise. It reads while others write, so an
-// action that is under way can look like a finding: Age is how long a finding must have stood before Job mends it.
+// A technique's check reads the whole collection, unless it has an Index. Others may
+// write during the read, so an action in flight can look like a finding: see Age.
 type Check struct {
-	Name       string // what it looks for, in which collection: unique among a model's checks
-	Collection string // the collection whose documents it examines
-	Rule       string // what is true of every document when the check finds nothing: one sentence
-	Index      string // the index that serves it; "" when it reads every document
+	Name       string // unique in a model
+	Collection string
+	Rule       string // what is true without findings, in one sentence
+	Index      string // the index that serves it; "" reads all documents
 
-	// Age is how long a finding must have stood before Job mends it. 0 mends at once: the technique returns that when no
-	// action under way looks like a finding, or when mending can't disturb one.
+	// Age is how long a finding must have existed before Job repairs it. 0 repairs at
+	// once: a repair can't disturb an action in flight.
 	Age time.Duration
 
-	// Pipeline finds. It runs on the documents of Collection, and each of its results is a finding: see Tell.
+	// Pipeline runs on Collection. Each result is a finding: see Tell.
 	Pipeline mongo.Pipeline
 
-	// Read finds, where one pipeline isn't enough. It examines the documents of Collection that match the filter, nil for all.
+	// Read replaces Pipeline where one pipeline isn't enough. It examines the documents
+	// of Collection that match filter; nil means all.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
-	// Queries are those that Read begins with, for String.
+	// Queries are the first queries of Read, for String.
 	Queries []*Aggregate[bson.Raw]
 
-	// Tell completes a finding of Pipeline, whose Detail is the result. nil takes the result's _id for the document's.
+	// Tell completes a finding from its Detail, a result of Pipeline. nil uses the
+	// result's _id.
 	Tell func(f *Finding) error
 
-	// Mend returns the plan that mends findings of this check. Each of its writes asks that the document is as it was
-	// found. nil means that no write can mend them: a person has to decide.
+	// Mend returns the plan that repairs findings. Each write matches its document only
+	// as it was found. nil means that a person must decide.
 	Mend func(found []Finding) Plan
 
-	// MendAll mends everything that the check finds and that has stood for an age, the check's Age. It takes the place of
-	// Mend where mending needs more than a plan.
+	// MendAll replaces Mend where a plan isn't enough. It repairs all findings older than
+	// age, the check's Age.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
-	// Err is bad input: every run returns it, and nothing is read.
+	// Err is bad input, returned by every run.
 	Err error
 
 	filter    bson.D
-	technique string // whose check it is, in an Audit
+	technique string // set by Model.Audit
 }
 
-// A Finding is one place where stored documents break a rule.
+// A Finding is one place where documents break a rule.
 type Finding struct {
-	Check      string        // the name of the check that found it
-	Collection string        // the collection of the document
-	ID         bson.RawValue // the document's _id
-	Problem    string        // what is wrong, in words
-	Since      time.Time     // when it began; zero when the documents don't say
-	Detail     bson.Raw      // what the check read: its fields are the check's own
-	Technique  string        // whose check it is: denorm.Counter; "" outside an Audit
+	Check      string // the check's Name
+	Collection string
+	ID         bson.RawValue // the document's _id; zero for none
+	Problem    string
+	Since      time.Time // when the problem began; zero if not known
+	Detail     bson.Raw  // what the check read, in its own fields
+	Technique  string    // such as denorm.Counter; "" outside an Audit
 }
 
-// String is the finding on one line: the document, if the finding is about one, and the problem.
+// String returns the document, if any, and the problem, on one line.
 func (f Finding) String() string {
 	if f.ID.Type == 0 {
 		return f.Collection + ": " + f.Problem
@@ -78,7 +81,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s", f.Collection, shell(f.ID), f.Problem)
 }
 
-// In returns the check of the documents that match a filter, in addition to filters that were given before.
+// In returns the check of the documents that also match filter.
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*core.Codec)(nil).CopyD(filter)
 	c.filter = And(c.filter, filter)
@@ -88,10 +91,11 @@ func (c Check) In(filter bson.D) Check {
 	return c
 }
 
-// Find returns the pipeline of the check, whose results are the findings' details. A check that has a Read instead of a
-// Pipeline returns one that is refused.
+// Find returns the check's pipeline, whose results are the findings' Detail. For a check
+// with a Read, its runs return a [*ValueError].
 //
-// Cost: one command. Without an Index it reads every document of Collection, or every one that matches In's filter.
+// Cost: one command. Without an Index it reads all documents that match the filters of
+// In.
 func (c Check) Find() *Aggregate[bson.Raw] {
 	a := Aggregation{Collection: c.Collection, Index: c.Index, Err: c.Err}
 	switch {
@@ -106,9 +110,8 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 	return &Aggregate[bson.Raw]{a}
 }
 
-// Each yields the findings, batch by batch. It ends at the first error.
-//
-// Cost: that of [Check.Find]; of a check that has a Read, what the technique says.
+// Each yields the findings, batch by batch. It ends at the first error. Cost: that of
+// [Check.Find], or of the technique's Read.
 func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if !observed(db) {
 		return c.each(ctx, db)
@@ -146,7 +149,7 @@ func (c Check) each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	}
 }
 
-// signed says whose check it is.
+// signed sets the Technique of findings.
 func (c Check) signed(found iter.Seq2[Finding, error]) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		for f, err := range found {
@@ -157,7 +160,7 @@ func (c Check) signed(found iter.Seq2[Finding, error]) iter.Seq2[Finding, error]
 	}
 }
 
-// All returns every finding. None is not an error.
+// All returns every finding. No findings isn't an error.
 func (c Check) All(ctx context.Context, db DB) (found []Finding, _ error) {
 	for f, err := range c.Each(ctx, db) {
 		if err != nil {
@@ -176,8 +179,8 @@ func (c Check) tell(f *Finding) error {
 	return c.Tell(f)
 }
 
-// String is what the check sends as in mongosh: its command, or the Queries that its Read begins with. A refused check is a
-// comment that says why.
+// String returns the mongosh command, or the Queries of Read, or why the check is
+// refused.
 func (c Check) String() string {
 	if c.Read == nil || c.Err != nil {
 		return c.Find().String()

@@ -10,19 +10,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// errNotMended is returned by the job of a check that can't mend.
+// errNotMended is returned by the job of a check that can't repair.
 var errNotMended = errors.New("docmodel: this check has no repair: read the findings and decide")
 
-// Job returns the job that finds and mends, in batches of documents in the order of _id. It mends what has stood for Age. Where
-// a finding says since when it stands, that decides. Other findings are looked at again, Age after they were found: all together
-// at the end, or when 10,000 wait. A finding that is the same then is mended. A check that has a MendAll mends all at
-// once, and is refused after In.
+// Job returns the job that finds and repairs, in batches by _id. It repairs a finding
+// with a Since if it is older than Age. A finding without a Since waits: the job reads it
+// again, Age later, at the end or when 10,000 wait, and repairs it if unchanged. MendAll
+// repairs everything at once, and is refused after In. A check without Mend and MendAll
+// is refused.
 //
-// A checkpoint holds the last _id before the first finding that waits, so that a job that was stopped finds it again. A dry run
-// waits for nothing, and counts what it finds.
+// A checkpoint stores the last _id before the first waiting finding. A dry run counts
+// findings and doesn't wait.
 //
-// Cost: for each batch of 500 documents one command that reads their _ids, one for the check, and those of the mending plan;
-// for findings that wait, Age, one command more for each 500 of them, and those of their plans.
+// Cost for each 500 documents: one command for their _ids, one for the check, and the
+// repair plan. Waiting costs Age, and for each 500 findings one command and their plan.
 func (c Check) Job() Job {
 	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, check: &c}
 	if c.MendAll != nil {
@@ -41,31 +42,32 @@ func (c Check) Job() Job {
 	return j
 }
 
-// most is how many findings wait at most before they are looked at again.
+// mostWaiting is how many findings may wait before the job reads them again.
 const mostWaiting = 10_000
 
-// mending is the stage of a check on its way.
+// mending is the running stage of a check.
 type mending struct {
 	stage   Stage
-	after   bson.RawValue // the last _id that was read
-	waiting []waiting     // in the order in which they were found
+	after   bson.RawValue // the last _id read
+	waiting []waiting     // oldest first
 }
 
-// waiting is a finding that doesn't say since when it stands.
+// waiting is a finding without a Since.
 type waiting struct {
 	id   bson.RawValue
 	key  findingKey
 	seen time.Time
 }
 
-// A findingKey is the same for a finding that is found again.
+// A findingKey identifies a finding. An unchanged finding has the same key when it is
+// found again.
 type findingKey [sha256.Size]byte
 
 func (f Finding) key() findingKey {
 	return sha256.Sum256([]byte(shell(f.ID) + "\n" + f.Problem + "\n" + string(f.Detail)))
 }
 
-// batch does one batch, or looks at the findings that wait.
+// batch does one batch, or reads the waiting findings again.
 func (m *mending) batch(ctx context.Context, b *Batch) error {
 	docs, err := m.stage.read(ctx, b.DB, m.after)
 	if err != nil {
@@ -90,7 +92,8 @@ func (m *mending) batch(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-// first mends what is old enough in a batch, and remembers what doesn't say how old it is.
+// first repairs the findings of a batch that are old enough, and collects those without a
+// Since.
 func (m *mending) first(ctx context.Context, b *Batch, docs []bson.Raw) error {
 	ids := make(bson.A, len(docs))
 	for i, d := range docs {
@@ -114,7 +117,7 @@ func (m *mending) first(ctx context.Context, b *Batch, docs []bson.Raw) error {
 	return err
 }
 
-// second looks again at the findings that wait, and mends those that are the same.
+// second reads the waiting findings again and repairs the unchanged ones.
 func (m *mending) second(ctx context.Context, b *Batch) error {
 	last := m.waiting[len(m.waiting)-1].seen
 	select {
@@ -145,7 +148,8 @@ func (m *mending) second(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-// mend finds in some documents, and mends what old keeps of it; again when the plan is stale.
+// mend runs the check on the documents with the ids, and repairs the findings that old
+// returns. If the plan is stale, it does so again.
 func (m *mending) mend(ctx context.Context, b *Batch, ids bson.A, old func([]Finding) []Finding) error {
 	check := m.stage.check.In(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	planned := 0
@@ -176,7 +180,8 @@ func (m *mending) mend(ctx context.Context, b *Batch, ids bson.A, old func([]Fin
 	return err
 }
 
-// mendable is the plan that mends findings. Those that it refuses are left, each with the reason. Without a Mend all are left.
+// mendable returns the plan that repairs findings. It leaves findings that Mend refuses,
+// each with the reason. Without a Mend it leaves all.
 func (c Check) mendable(found []Finding) (plan Plan, left []Finding) {
 	if len(found) == 0 || c.Mend == nil {
 		return plan, found
@@ -200,7 +205,7 @@ func (c Check) mendable(found []Finding) (plan Plan, left []Finding) {
 	return plan, left
 }
 
-// all mends everything at once. A dry run counts the findings.
+// all repairs everything at once. A dry run counts the findings.
 func (c Check) all(ctx context.Context, b *Batch) error {
 	b.Done = true
 	if b.DryRun {

@@ -8,21 +8,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Cost is a price: of a value, known before it runs, or of a run, measured by package modeltest or an [Observer]. The zero Cost is
-// nothing sent.
+// A Cost is the price of a value before it runs, or the measured cost of a run (package
+// modeltest, [Observer]).
 type Cost struct {
-	Commands int // commands sent to the server, without retries and handshakes
-	Written  int // documents inserted, matched for update, or deleted; at most, in a price
+	Commands int // without retries and handshakes
+	Written  int // documents inserted, matched for update, or deleted; in a price, at most
 
-	// Unbounded says in a price that a write whose filter decides how many documents it touches (update many, delete
-	// many, $merge, $out) adds to Written.
+	// Unbounded says, in a price, that Written excludes writes that may touch any number
+	// of documents (update many, delete many, $merge, $out).
 	Unbounded bool
-	// Batches says in a price that each further batch of an answer adds a command (101 documents come in the first, then
-	// 16 MB in each, unless the batch size says otherwise).
+	// Batches says, in a price, that each further batch of the answer adds a command. By
+	// default the first has 101 documents, the others 16 MB.
 	Batches bool
 
-	Returned int      // documents returned; measured only
-	Indexes  []string // the indexes that serve the filters, where known; in a price only
+	Returned int      // documents; measured only
+	Indexes  []string // in a price only
 }
 
 // Plus returns the sum of two costs.
@@ -40,7 +40,7 @@ func (c Cost) Plus(d Cost) Cost {
 	return out
 }
 
-// String is the cost in words: "2 commands, 3 documents written, by parts_1".
+// String returns the cost in words: "2 commands, 3 documents written, by parts_1".
 func (c Cost) String() string {
 	s := []string{plural(c.Commands, "command")}
 	if c.Batches {
@@ -79,11 +79,15 @@ func indexes(name string) []string {
 	return []string{name}
 }
 
-// Cost is the plan's price when each write finds what it expects: the commands that Run sends and the documents that it
-// writes. A write that expects a match and finds none costs one command more to ask whether it was applied before ([Write].Done),
-// and if it wasn't, one for each of its Reasons up to the one that holds; then it ends the plan, which sends IfStale. An insert that
-// meets a duplicate key costs one to compare, and what is left of its command is sent again. A plan that would be refused costs nothing.
-// [Plan.CostTx] is the price in a transaction.
+// Cost returns the plan's price if each write finds what it expects. Failures cost more:
+//
+//   - A write that expects a match and finds none asks for [Write].Done, then for each
+//     Reason up to the first that applies, or for its _id. Each question is a command.
+//     Then IfStale is sent.
+//   - An insert with a duplicate key sends one command to compare, and one for the rest
+//     of its command.
+//
+// A refused plan costs nothing.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {
@@ -92,9 +96,9 @@ func (p Plan) Cost() Cost {
 	return p.costIn(len(batches))
 }
 
-// CostTx is the plan's price in a transaction that [Plan.RunTx], [InTx] or [WithTransactions] runs, without the transaction's commit, and
-// without the hello by which RunTx and InTx ask whether the server has transactions. Since MongoDB 8.0 all writes are one bulkWrite command,
-// up to 25,000 statements or 16 MiB; older servers are sent the commands of Cost.
+// CostTx returns the plan's price in a transaction, without the commit and the first
+// hello of [Plan.RunTx] and [InTx]. Since MongoDB 8.0 all writes are one bulkWrite
+// command, up to 25,000 statements or 16 MiB. Older servers receive the commands of Cost.
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()
@@ -104,8 +108,8 @@ func (p Plan) CostTx() Cost {
 	return p.costIn(len(grouped(batches, whole)))
 }
 
-// CostBulkWrite is the plan's price on a database of [WithBulkWrite], outside a transaction, where the server has
-// bulkWrite. Older servers are sent the commands of Cost.
+// CostBulkWrite returns the plan's price on a database of [WithBulkWrite], outside a
+// transaction. Older servers receive the commands of Cost.
 func (p Plan) CostBulkWrite() Cost {
 	batches, err := p.split()
 	if err != nil {
@@ -114,7 +118,7 @@ func (p Plan) CostBulkWrite() Cost {
 	return p.costIn(len(grouped(batches, upToMatch)))
 }
 
-// costIn is the price of a plan that is so many commands.
+// costIn returns the price of a plan that is sent as this number of commands.
 func (p Plan) costIn(commands int) Cost {
 	c := Cost{Commands: commands}
 	for _, s := range p.Steps {
@@ -123,7 +127,7 @@ func (p Plan) costIn(commands int) Cost {
 	return c
 }
 
-// stepCost is what a step adds to the documents and indexes of its plan's cost.
+// stepCost returns the documents and indexes that a step adds to its plan's cost.
 func stepCost(s Step) Cost {
 	w, ok := s.(Write)
 	if !ok {
@@ -139,8 +143,8 @@ func stepCost(s Step) Cost {
 	return c
 }
 
-// Cost is the write's price as a plan of its own.
+// Cost returns the write's price as a plan of its own.
 func (w Write) Cost() Cost { return NewPlan(w).Cost() }
 
-// Cost is the step's price as a plan of its own.
+// Cost returns the step's price as a plan of its own.
 func (m MergeInto) Cost() Cost { return NewPlan(m).Cost() }

@@ -11,16 +11,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Diagram returns a Mermaid entity relationship diagram of the model: each collection with the fields that tie it to others, the
-// _id as PK, references as FK, a field that a unique index is on alone as UK; and each relation, with how many documents stand at its
-// ends, the path that holds it and what it is called. GitHub and others draw it from a code block marked mermaid. Give it [Entity] of a
-// collection to show all of its fields, with their types.
+// Diagram returns a Mermaid entity relationship diagram of the model. GitHub draws it
+// from a code block marked mermaid. The diagram has:
 //
-// Entities come first, then other collections and all relations in the order of the techniques, each once. What can't stand in a name
-// of Mermaid's is written as an underscore, and a path that differs for it is told beside.
+//   - each collection, with its _id (PK), references (FK), and fields with a unique index
+//     of their own (UK). [Entity] adds all fields and their types.
+//   - each relation, with its cardinalities, path and label.
+//
+// Entities come first, then the order of the techniques. Characters that Mermaid refuses
+// become underscores, with the original path beside.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
-func (m *Model) Diagram() string {
+func (m *Model) Diagram() string { return m.diagram().String() }
+
+func (m *Model) diagram() *diagram {
 	var d diagram
 	for _, t := range m.techniques {
 		if e, ok := t.(entity); ok {
@@ -37,13 +41,13 @@ func (m *Model) Diagram() string {
 			}
 		}
 	}
-	return d.String()
+	return &d
 }
 
-// Entity is a collection as a part of a [Model.Diagram]: with all fields of its documents. It declares no technique.
+// Entity returns a Technique that shows all fields of a collection in [Model.Diagram].
 //
-// Indexes of your own, beside those of techniques, are handed in here: [NewIndex] makes them. It panics with a [*DeclarationError] for
-// one of another collection.
+// The indexes are your own, beside those of techniques: see [NewIndex]. Entity panics
+// with a [*DeclarationError] for an index of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	indexes = slices.Clone(indexes)
 	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}
@@ -60,7 +64,7 @@ type entity struct {
 	c declaration
 }
 
-// diagram is a diagram in the making.
+// diagram is a diagram under construction.
 type diagram struct {
 	boxes []box
 	ties  []tie
@@ -104,10 +108,10 @@ func (d *diagram) describe(e entity) {
 	}
 }
 
-// field notes a field, and what it is a key of.
+// field adds a field, and the key that it is part of.
 func (d *diagram) field(collection, path, key string) {
 	if path == "_id" {
-		key = "PK" // as it is already
+		key = "PK" // the box has it already
 	}
 	b := d.at(collection)
 	i := slices.IndexFunc(b.fields, func(f drawn) bool { return f.path == path })
@@ -135,7 +139,7 @@ func (d *diagram) relate(r Relation) {
 	}
 }
 
-// A tie is a relation, and what those call it who declare it.
+// A tie is a relation and its labels.
 type tie struct {
 	Relation
 	labels []string
@@ -178,7 +182,8 @@ func (d *diagram) String() string {
 	return b.String()
 }
 
-// quoted is a name or a text in quotes, which Mermaid has no escape in.
+// quoted returns a text in quotes. Mermaid has no escapes, so some characters are
+// replaced.
 func quoted(s string) string {
 	return `"` + strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`"\%`, r) {
@@ -188,7 +193,7 @@ func quoted(s string) string {
 	}, s) + `"`
 }
 
-// word is a path as a name of a field.
+// word returns a path as a field name.
 func word(path string) string {
 	s := strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -202,7 +207,8 @@ func word(path string) string {
 	return s
 }
 
-// typeName is a field's type by the alias that MongoDB has for it; document for a struct, any for what is open.
+// typeName returns a field's type by its MongoDB alias: document for a struct, any for an
+// open type.
 func typeName(f core.Field) string {
 	name := "any"
 	if !f.Open && f.Type != nil {

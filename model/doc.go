@@ -1,68 +1,68 @@
-// Package model is the vocabulary in which techniques of document modeling are written: collections of typed documents,
-// queries and writes as values, plans that say what a crash leaves, and the price of each before it runs.
+// Package model has the building blocks of document modeling: typed collections, queries
+// and writes as values, plans, and their cost before they run.
 //
-// A technique (a child reference, a bounded array, a tree) is a value that is declared once over collections. Its methods
-// are pure: they return a [Find], an [Aggregate], a [Modify], a [Write], a [Plan], a [Change] or a [Job], and nothing
-// happens until the caller runs it against a *mongo.Database of the official driver. Filters and updates are bson.D,
-// pipelines mongo.Pipeline, writes mongo.WriteModel: what a technique returns can be looked at, changed, or handed to the
-// driver by hand.
+// A technique (a child reference, a bounded array, a tree) is a value that is declared
+// once over collections. Its pure methods return a [Find], [Aggregate], [Modify],
+// [Write], [Plan], [Change] or [Job], which the caller runs against a *mongo.Database.
+// Filters and updates are bson.D, pipelines mongo.Pipeline, writes mongo.WriteModel:
+// inspect them, change them, or pass them to the driver.
 //
 // # Choosing
 //
-//	Declare documents                         [NewCollection]
-//	Read documents                            [Collection.Find], [Collection.ByID], [Find]
-//	Read a part of each                       [Project]
-//	Read page after page                      [Find.After]; by tokens, both ways: [Find.Page]
-//	Read by a pipeline                        [Collection.Aggregate], [AggregateAs]
-//	Store one document, or many               [Collection.Insert], [Collection.InsertMany], [Collection.Replace]
-//	Change one document                       [Collection.Update], [Modify]
-//	Several writes that belong together       [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
-//	Two techniques on one document            [Merge]
-//	All that one action of a user touches     [MergePlans], [Change.Also]; what has to be run apart [InTx]
-//	Read, decide, write, and again if stale   [Change]
-//	Each action in a transaction of its own   [WithTransactions]
-//	Fewer commands to a plan                  [WithBulkWrite]
-//	One writer at a time, the dead finished   [Lease]
-//	Work through a live collection            [Job]
-//	A tenant, soft deletion, updatedAt        [Scope]
-//	Techniques that are used together         [New]; their indexes, diagram, checks and needs [Model]
-//	Every check in one call, one job to mend  [Model.Audit]
-//	Log or trace every operation              [Observer], [LogTo]
-//	What a value would send                   its String method, a mongosh command; Command for reads
+//	Declare documents                    [NewCollection]
+//	Read documents                       [Collection.Find], [Collection.ByID]
+//	Read some fields                     [Project]
+//	Read page after page                 [Find.After]; by tokens, both ways: [Find.Page]
+//	Read by a pipeline                   [Collection.Aggregate], [AggregateAs]
+//	Store documents                      [Collection.Insert], [Collection.InsertMany], [Collection.Replace]
+//	Change one document                  [Collection.Update], [Modify]
+//	Run several writes                   [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
+//	Two techniques on one document       [Merge]
+//	All writes of a user's action        [MergePlans], [Change.Also]; run apart: [InTx]
+//	Read, decide, write, retry if stale  [Change]
+//	A transaction for each action        [WithTransactions]
+//	Fewer commands per plan              [WithBulkWrite]
+//	One writer at a time                 [Lease]
+//	Work through a live collection       [Job]
+//	Tenants, soft deletion, updatedAt    [Scope]
+//	Techniques used together             [New]; indexes, diagram, checks, needs: [Model]
+//	Run all checks, repair               [Model.Audit]
+//	Log or trace operations              [Observer], [LogTo]
+//	See what is sent                     String (mongosh); Command for reads
 //
 // # Tasks
 //
-//   - Find and mend what other code wrote: [Check], [Check.Job]
-//
-// Package embed has techniques of one document: elements of an array, versions, values of many types.
+//   - Find and repair what other code wrote: [Check], [Check.Job]
 //
 // # Costs
 //
-// What can be priced before it runs has a Cost method ([Find], [Aggregate], [Modify], [Write], [MergeInto], [Plan]): commands sent,
-// documents written, and the indexes that serve it, where they are known. A plan's cost and its run split the steps into commands by
-// the same code. What a [Change], a [Job] or a [Stream] costs depends on what it reads: the comment of what makes it tells the price
-// of an attempt, a batch or an event. Package modeltest measures the same of a run, and a test can assert it.
+// [Find], [Aggregate], [Modify], [Write], [MergeInto] and [Plan] have a method Cost,
+// which sends nothing. The cost of a [Change], [Job] or [Stream] depends on what it
+// reads: the method that returns it documents the cost of an attempt, batch or event.
+// Package modeltest measures a run.
 //
 // # Consistency
 //
-// A [Plan] is atomic, rerunnable or transactional ([Plan.Guarantee]). A write that was computed from what was read carries
-// that in its filter and expects one match; when nothing matches, the plan asks whether this very write was applied before
-// (Write.Done), and if not returns [ErrStale], [ErrNotFound] if its document is gone, or the error of the [Reason] that holds, and
-// sends no later step.
+// A [Plan] is atomic, rerunnable or transactional ([Plan.Guarantee]). A write that was
+// computed from a read has the read values in its filter, and expects one match. If
+// nothing matches, the plan asks whether an earlier run applied the write ([Write].Done).
+// If not, it sends no later step, and returns the error of the first [Reason] that
+// applies, else [ErrNotFound] if the document is missing, else [ErrStale].
 //
 // # Errors
 //
-// A mistake in a declaration panics with a [*DeclarationError] when the program starts. Bad input is a [*ValueError] that
-// names the collection, the field and the value, and is found before anything is sent; two writes that can't be one are a
-// [*ConflictError]. A step that fails is a [*StepError], which wraps the driver's error, [ErrStale], [ErrNotFound] or what is wrong with the step; a
-// plan that is refused as a whole is [ErrTransactional] or [ErrNoTransactions]. A read returns the driver's errors; of one document
-// that isn't there, [ErrNotFound].
+//   - [*DeclarationError]: a mistake in a declaration, a panic at program start
+//   - [*ValueError]: bad input, found before anything is sent
+//   - [*ConflictError]: two writes that can't be merged
+//   - [*StepError]: a failed step, around its cause
+//   - [ErrTransactional], [ErrNoTransactions]: the whole plan is refused
+//
+// Reads return the driver's errors, or [ErrNotFound] if their one document is missing.
 //
 // # Limits
 //
-// A document has 16 MiB and 100 levels; inserts and replacements are checked for both. A statement (filter, update and
-// array filters together) has 16 MiB. BSON options that a client sets for all its collections rename fields unseen: give
-// them to [NewCollection] too.
-//
-// Where there is a registry of one's own, nested maps are written in no particular order.
+// A document may have 16 MiB and 100 levels, which inserts and replacements check.
+// Filter, update and array filters together may have 16 MiB. Give the client's BSON
+// options to [NewCollectionWith] too: they rename fields. A custom registry stores nested
+// maps in no fixed key order.
 package model

@@ -10,8 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// explains reports whether the reason can be what an error means: any reason for a write that matched nothing, and for an insert that met a
-// duplicate key. An update that met one has found its document, and an upsert may have: there the reason must ask for the taken key.
+// explains reports whether the reason can explain err. Any reason can explain a write
+// that matched nothing, or an insert with a duplicate key. An update with a duplicate key
+// has found its document, and an upsert may have found it: such a reason must ask for the
+// taken key.
 func (r Reason) explains(w Write, err error) bool {
 	if _, insert := w.Model.(*mongo.InsertOneModel); insert || !mongo.IsDuplicateKeyError(err) {
 		return true
@@ -21,7 +23,7 @@ func (r Reason) explains(w Write, err error) bool {
 	return len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(asked, k) })
 }
 
-// equalities appends the paths that a filter equals to a value.
+// equalities appends the paths that a filter compares with a value for equality.
 func equalities(filter bson.D, to []string) []string {
 	for _, e := range filter {
 		if e.Key == "$and" {
@@ -38,8 +40,8 @@ func equalities(filter bson.D, to []string) []string {
 	return to
 }
 
-// DuplicateIndex returns the name of the unique index that a duplicate key was found in, or "" for any other error, and where the
-// server doesn't name it.
+// DuplicateIndex returns the unique index of a duplicate key error, or "" for other
+// errors or if the server doesn't name it.
 func DuplicateIndex(err error) string {
 	if !mongo.IsDuplicateKeyError(err) {
 		return ""
@@ -51,8 +53,8 @@ func DuplicateIndex(err error) string {
 // defaultName matches the parts of an index's default name, such as left_1_right_-1.
 var defaultName = regexp.MustCompile(`(.+?)_(?:-?1|hashed|text|2d|2dsphere)(?:_|$)`)
 
-// violated returns the fields of the unique index whose key is taken: as the server tells them, or from the index's default name. It is
-// empty where neither says.
+// violated returns the fields of the unique index of a duplicate key error, from the
+// server's answer or the index's default name. It returns nil if neither has them.
 func violated(err error) []string {
 	raw, message := writeErrorOf(err)
 	if pattern, ok := raw.Lookup("keyPattern").DocumentOK(); ok {
@@ -81,7 +83,7 @@ func violated(err error) []string {
 	return keys
 }
 
-// writeErrorOf is what the server answered for the first statement that failed.
+// writeErrorOf returns the server's answer for the first failed statement.
 func writeErrorOf(err error) (bson.Raw, string) {
 	var bulk mongo.BulkWriteException
 	if errors.As(err, &bulk) && len(bulk.WriteErrors) > 0 {
@@ -96,8 +98,8 @@ func writeErrorOf(err error) (bson.Raw, string) {
 	return cmd.Raw, cmd.Message
 }
 
-// indexIn is the index's name in the message of a duplicate key: MongoDB's "… index: email_1 dup key: { email: … }", or DocumentDB's
-// "… Index 'email_1'".
+// indexIn returns the index name in the message of a duplicate key error: MongoDB's "…
+// index: email_1 dup key: { email: … }", or DocumentDB's "… Index 'email_1'".
 func indexIn(message string) string {
 	if _, rest, ok := strings.Cut(message, " index: "); ok {
 		name, _, _ := strings.Cut(rest, " dup key: ")

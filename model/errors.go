@@ -11,53 +11,57 @@ import (
 )
 
 var (
-	// ErrNotFound is what every read of one document returns when none matches: [Find.One], [Aggregate.One],
-	// [Modify.Run]. A write of one document returns it, inside a [*StepError], when no document has the _id. A document that a [Scope]
-	// hides isn't there. It wraps [mongo.ErrNoDocuments], so code written for the driver keeps working.
+	// ErrNotFound reports that a read of one document ([Find.One], [Aggregate.One],
+	// [Modify.Run]) found none, or, in a [*StepError], that no document has a write's
+	// _id. A document that a [Scope] hides counts as missing. It wraps
+	// [mongo.ErrNoDocuments].
 	ErrNotFound = fmt.Errorf("docmodel: not found: %w", mongo.ErrNoDocuments)
 
-	// ErrStale says that a write found no document as it expects it: it changed since it was read. Only a write that doesn't ask for
-	// an _id can't tell whether its document is there. [Plan.Run] and
-	// [Plan.RunTx] return it inside a [*StepError]; no later step was sent, but for [Plan.IfStale]. Read again and plan again, or
-	// use [Change], which does both.
+	// ErrStale, in a [*StepError], reports that a write matched nothing because its
+	// document changed since it was read. A write whose filter has no _id also returns it
+	// for a missing document. No later step was sent, except [Plan.IfStale]. Read and
+	// plan again, or use [Change].
 	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
-	// ErrFull is wrapped by each error that says that a bound is reached.
+	// ErrFull is wrapped by errors about a reached limit.
 	ErrFull = errors.New("docmodel: no room")
 
-	// ErrTaken is wrapped by each error that says that something else is there already, under the same key, value or number. The
-	// server's own error for a duplicate key doesn't wrap it: [mongo.IsDuplicateKeyError] tells that one.
+	// ErrTaken is wrapped by errors about a key, value or number in use, but not by the
+	// server's duplicate key errors: see [mongo.IsDuplicateKeyError].
 	ErrTaken = errors.New("docmodel: taken already")
 
-	// ErrTransactional is returned by [Plan.Run] for a plan whose steps only make sense together.
-	// Use [Plan.RunTx], or set [PlanOptions.AllowPartial].
+	// ErrTransactional is returned by [Plan.Run] for a plan that needs [Plan.RunTx] or
+	// [PlanOptions.AllowPartial].
 	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")
 
-	// ErrNoTransactions is returned by [Plan.RunTx], [InTx] and a [Change] with Tx for a server without transactions: one that is
-	// neither a member of a replica set nor a mongos. Nothing was sent but the hello that asks.
+	// ErrNoTransactions is returned by [Plan.RunTx], [InTx] and a [Change] with Tx if the
+	// server is neither a replica set member nor a mongos.
 	ErrNoTransactions = errors.New("docmodel: the server has no transactions: it is neither a replica set member nor a mongos")
 )
 
 var (
-	// ErrLeased is returned by a [Change] under a [Lease] that another writer held for as long as the change could wait, and by
-	// [Lease.Settled].
+	// ErrLeased is returned by [Lease.Settled], and by a [Change] under a [Lease], if
+	// another writer has the lease and the caller can't wait longer.
 	ErrLeased = errors.New("docmodel: another writer holds the lease")
 
-	// ErrHistoryLost is returned by [Stream.Run] when the server no longer has the changes since the stored place.
+	// ErrHistoryLost is returned by [Stream.Run] if the server has lost the changes since
+	// the stored place.
 	ErrHistoryLost = errors.New("docmodel: the server no longer has the changes since the stored place: " +
 		"run with Rescan, and check for deleted documents")
 
-	// ErrNoChangeStreams is returned by [Stream.Run] on a server without change streams for a stream that can't poll.
+	// ErrNoChangeStreams is returned by [Stream.Run] if the server has no change streams
+	// and the stream can't poll.
 	ErrNoChangeStreams = errors.New("docmodel: the server has no change streams: name in Since the field to poll by")
 
-	// ErrTakenOver is returned by [Stream.Run] when the stream was run a second time meanwhile: the later run goes on.
+	// ErrTakenOver is returned by [Stream.Run] if a later run of the stream has started.
 	ErrTakenOver = errors.New("docmodel: another run of the stream has taken over")
 
-	// ErrSourceGone is returned by [Stream.Run] when the watched collection was dropped or renamed. The place is stored: the
-	// next run goes on with the collection that then has its name.
+	// ErrSourceGone is returned by [Stream.Run] if the watched collection was dropped or
+	// renamed. The next run continues with the collection that then has its name.
 	ErrSourceGone = errors.New("docmodel: the watched collection was dropped or renamed")
 
-	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that may not be run twice.
+	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that
+	// must not run twice.
 	ErrNotRepeatable = errors.New("docmodel: the plan isn't repeatable: running it twice may do more than running it once")
 )
 
@@ -66,15 +70,15 @@ var (
 	errMergeInTx      = errors.New("docmodel: $merge and $out can't run in a transaction: run the step by itself, with Options.AllowPartial or marked Once")
 )
 
-// MaxDocument is the largest BSON document that MongoDB stores: 16 MiB
+// MaxDocument is MongoDB's limit for a document: 16 MiB
 // (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxDocument = core.MaxDocument
 
-// A ValueError says which value of which field was refused, and why. It is found before anything is written.
+// A ValueError reports a refused value, before anything is written.
 type ValueError struct {
-	Collection string // "" where the value belongs to none
+	Collection string // may be ""
 	Field      string // dotted path
-	Value      any    // what was refused; large values are cut
+	Value      any    // may be truncated
 	Reason     string
 }
 
@@ -91,17 +95,17 @@ func (e *ValueError) Error() string {
 	return b.String()
 }
 
-// errNoCollection refuses a value that was made by hand, without a collection.
+// errNoCollection refuses a value that was built by hand without a collection.
 func errNoCollection(what string) error {
 	return &ValueError{Field: "Collection", Reason: what + " needs a collection"}
 }
 
-// A StepError says which step of a plan failed. Steps before it were applied, unless a transaction took them back; steps
-// after it were not sent.
-// It wraps the driver's error, [ErrStale], [ErrNotFound], or the step's own bad input.
+// A StepError reports which step of a plan failed. Earlier steps were applied, unless in
+// a transaction. Later steps were not sent. It wraps the driver's error, [ErrStale],
+// [ErrNotFound], or bad input.
 type StepError struct {
 	Step  int    // index in Plan.Steps
-	Where string // of a write that was sent: the collection, and what its filter says of _id, or the whole filter, cut
+	Where string // collection and _id (or filter) of a sent step
 	Err   error
 }
 
@@ -113,7 +117,7 @@ func (e *StepError) Error() string {
 	return at + strings.ReplaceAll(strings.TrimPrefix(e.Err.Error(), "docmodel: "), ": docmodel: ", ": ") // the name once
 }
 
-// placeOf is the place of a step for an error.
+// placeOf returns the Where of a step's error.
 func placeOf(s Step) string {
 	switch s := s.(type) {
 	case Write:
@@ -131,14 +135,14 @@ func placeOf(s Step) string {
 	return ""
 }
 
-// Unwrap returns the cause.
+// Unwrap returns Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// A ConflictError says why two writes can't be one: the paths that both update, or what else differs.
-// [Merge] puts it in Write.Err, and [Scope.On] refuses by it.
+// A ConflictError reports why two writes can't be merged (see Write.Err of [Merge]), or
+// why an operation can't run under a [Scope].
 type ConflictError struct {
 	Collection string
-	Paths      [2]string // as operator and path: "$set a", "$inc a.b"; empty where the conflict is not one of paths
+	Paths      [2]string // operator and path: "$set a", "$inc a.b"; may be empty
 	Reason     string
 }
 
@@ -153,12 +157,12 @@ func (e *ConflictError) Error() string {
 	return s + e.Reason
 }
 
-// A DeclarationError is what constructors panic with: a technique was declared over a path or a type that its
-// documents don't have. It is a programmer's mistake, found when the program starts.
+// A DeclarationError is the panic value of a constructor if the documents don't have the
+// declared path or type: a programming error.
 type DeclarationError struct {
-	Problem string // what is wrong
-	Place   string // where: the type, the collection, the path
-	Remedy  string // what to do
+	Problem string
+	Place   string // the type, the collection, the path
+	Remedy  string
 }
 
 func (e *DeclarationError) Error() string {
@@ -175,7 +179,7 @@ func clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// notFound gives ErrNotFound its place.
+// notFound adds the collection and filter to ErrNotFound.
 func notFound(err error, collection string, filter bson.D) error {
 	if !errors.Is(err, mongo.ErrNoDocuments) {
 		return err

@@ -10,9 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// And combines filters so that all must hold. Filters without a key in common are written one after the other; others
-// go into $and. Empty filters add nothing, and neither does a condition that an earlier filter holds already: an upsert
-// fails on a field that it finds twice. The result is another slice than its arguments; the values are shared.
+// And joins filters so that a document must match all. It returns one list of conditions
+// if no field occurs twice; otherwise it uses $and. Repeated conditions are dropped,
+// because an upsert fails if its filter has a field twice. The result is a new slice with
+// shared values.
 func And(filters ...bson.D) bson.D {
 	if joined := distinct(filters); joined != nil {
 		return joined
@@ -44,7 +45,8 @@ func And(filters ...bson.D) bson.D {
 	return bson.D{{Key: "$and", Value: all}}
 }
 
-// distinct is the filters one after the other, if no two conditions have one key; else nil. Filters of many conditions are left out.
+// distinct returns all conditions as one list, or nil if two have the same key or there
+// are many.
 func distinct(filters []bson.D) bson.D {
 	const few = 16
 	n := 0
@@ -70,7 +72,7 @@ func hasKey(d bson.D, key string) bool {
 	return slices.ContainsFunc(d, func(e bson.E) bool { return e.Key == key })
 }
 
-// without returns the filter less the conditions that one of the others holds.
+// without returns the filter without the conditions that another filter already has.
 func without(filter bson.D, others []bson.D) bson.D {
 	return slices.DeleteFunc(slices.Clone(filter), func(e bson.E) bool {
 		return slices.ContainsFunc(others, func(o bson.D) bool {
@@ -82,7 +84,7 @@ func without(filter bson.D, others []bson.D) bson.D {
 // sameValue reports whether two values are stored as the same bytes.
 func sameValue(a, b any) bool { return sameWithin(a, b, core.MaxLevels) }
 
-// sameWithin is sameValue for values of so many levels; those that have more are not the same.
+// sameWithin is sameValue for values of at most n levels; deeper values aren't the same.
 func sameWithin(a, b any, n int) bool {
 	if n < 0 {
 		return false
@@ -113,7 +115,7 @@ func sameWithin(a, b any, n int) bool {
 			return slices.EqualFunc(x, y, func(x, y bson.E) bool { return x.Key == y.Key && sameWithin(x.Value, y.Value, n-1) })
 		}
 	}
-	x, errX := (*core.Codec)(nil).CopyD(bson.D{{Key: "v", Value: a}}) // in which maps have an order
+	x, errX := (*core.Codec)(nil).CopyD(bson.D{{Key: "v", Value: a}}) // CopyD gives maps an order
 	y, errY := (*core.Codec)(nil).CopyD(bson.D{{Key: "v", Value: b}})
 	if errX != nil || errY != nil {
 		return false
@@ -131,8 +133,8 @@ func soleAnd(d bson.D) (bson.A, bool) {
 	return a, ok
 }
 
-// isEquality reports whether a condition asks for one value: it is not a document of operators (but for $eq alone), and
-// not a pattern.
+// isEquality reports whether a condition compares with one value: it isn't a regular
+// expression, nor a document of operators other than $eq alone.
 func isEquality(v any) bool {
 	switch v := v.(type) {
 	case nil, string, int, int32, int64, bson.ObjectID:
@@ -152,6 +154,6 @@ func isEquality(v any) bool {
 	return value.Type != bson.TypeRegex
 }
 
-// Eq is the condition that a field equals a value, whatever the value is. Scalars stand for themselves; what the query
-// language could take for something else, a document of operators or a regular expression, is put under $eq.
+// Eq returns the condition that a field equals v. It wraps v in $eq if the server could
+// read v as operators or as a regular expression.
 func Eq(v any) any { return mql.Eq(v) }

@@ -8,86 +8,90 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Find is a query that returns documents as values of type D. It does nothing until All, Each, One or Count runs it.
-// Where, Sorted, Limited, After and [Project] return changed copies and leave the Find as it is. Its fields may be set
-// by hand until it is shared. The fields, and the methods that don't depend on D (Command, String, Cost, Count), are those of
-// [Query].
+// A Find is a query that returns documents as values of type D. It sends nothing until
+// All, Each, One or Count runs it. Where, Sorted, Limited, After and [Project] return
+// changed copies. For the rest, see [Query]. Its fields may be set by hand until it is
+// shared.
 type Find[D any] struct{ Query }
 
-// Find returns a query of the collection. The filter may be nil, for all documents. It is copied. An operator in it is sent as it
-// stands: put a user's value under [Eq] where it can be a document or a pattern.
+// Find returns a query of the collection. A nil filter matches all documents. The filter
+// is copied. Operators are sent as they are: wrap user input in [Eq] if it can be a
+// document or regular expression.
 //
-// The filter is held against D. A path that D doesn't have, or a value of a type that the field never holds, gives a [*ValueError]
-// with the nearest name. So do the filters and sorts of Where and Sorted, the filter and update of [Collection.Modify], the update of
-// [Collection.Update], and the first $match of [Collection.Aggregate]. What lies below a map, an interface or a custom marshaler
-// passes, and so do $expr, $text and geometry. [Collection.Unchecked] turns this off. It takes about 50 ns for each path.
+// A path or a type of value that D can't have makes each run return a [*ValueError] with
+// the nearest name. Where, Sorted, [Collection.Modify], [Collection.Update] and a first
+// $match of [Collection.Aggregate] are checked too. Not checked are $expr, $text,
+// geometry, and paths below a map, interface or custom marshaler. [Collection.Unchecked]
+// turns the check off.
 //
-// Cost of a run: one command, and one more for each further batch. Which index serves it isn't known here: Cost names none until
-// Index is set. Consistency: a query reads no snapshot; what is written while its batches are read may be among them or not.
+// Cost of a run: one command, and one for each further batch. [Query.Cost] names no index
+// until Index is set. Consistency: no snapshot; documents written between batches may or
+// may not be returned.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {
 	f := new(Find[D])
 	declOf(c).query(&f.Query, filter)
 	return f
 }
 
-// ByID returns the query of one document by its _id: one command, served by the _id index.
+// ByID returns the query of one document. Cost: one command, by the _id index.
 func (c *Collection[D, K]) ByID(id K) *Find[D] {
 	f := new(Find[D])
 	declOf(c).queryByID(&f.Query, id)
 	return f
 }
 
-// Where returns the query with the filter ANDed to it. A condition on a field that the query already has a condition
-// on narrows it; it never replaces it. The filter is copied; nil adds nothing.
+// Where returns the query with another filter, joined by [And]. The filter is copied; nil
+// adds nothing.
 //
-// Cost: as before, by the index that served it; what that index doesn't hold is looked up in the documents.
+// Cost: as before, by the same index.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	next := new(Find[D])
 	where(&next.Query, &f.Query, filter)
 	return next
 }
 
-// Sorted returns the query with another sort order, by fields and 1 or -1; nil is none. It is copied.
+// Sorted returns the query with another sort: fields with 1 or -1, or nil. It is copied.
 //
-// Cost: nothing says any longer which index serves it, unless the order is the reverse of the one before. Where none has the fields in this order, the server reads all that matches
-// and sorts it before the first document comes, under a limit too; beyond 100 MB that takes [ReadOptions].AllowDiskUse.
+// Cost: Index is cleared, unless sort reverses the earlier sort. Without an index in this
+// order, the server sorts all matches before it returns the first, even under a limit.
+// More than 100 MB need [ReadOptions].AllowDiskUse.
 func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	next := new(Find[D])
 	sorted(&next.Query, &f.Query, sort)
 	return next
 }
 
-// Limited returns the query with at most n documents; 0 is all. A negative n is refused.
+// Limited returns the query with at most n documents; 0 means all. A run refuses a
+// negative n.
 //
-// Cost: as before, and less where the sort, if there is one, is an index's: the server stops after n documents.
+// Cost: the server stops after n documents, unless it must sort without an index.
 func (f *Find[D]) Limited(n int64) *Find[D] {
 	next := new(Find[D])
 	limited(&next.Query, &f.Query, n)
 	return next
 }
 
-// After returns the next page: the documents that sort after one whose sort fields hold the given values; without values,
-// the first page. The sort is made total by _id, in the direction of its last field, so that equal keys are neither
-// skipped nor repeated; a query without a sort is paged by _id. Give one value for each field of that sort: for a sort by
-// {time: -1}, the time and the _id of the last document seen. Each page, the first too, must come from After, for it is
-// After that makes the sort total.
+// After returns the next page: the documents that sort after the given values, or the
+// first page without values. Use After for the first page too. It appends _id to the
+// sort, in the direction of the last field, so that equal keys are neither skipped nor
+// repeated. Pass one value for each field of that sort: for {time: -1}, the time and _id
+// of the last document seen. Skip applies only to the first page.
 //
-// Comparisons are MongoDB's: a document whose sort field is missing, null, or of another BSON type than the value is on
-// no page after the first. A null is refused, for the documents that have a value would be on none. Skip is for the first
-// page, and not kept.
+// A document whose sort field is missing, null, or of another BSON type than the value is
+// on no page after the first. A run refuses null and NaN values.
 //
-// Cost: one command for a page, whichever it is: nothing is skipped, where an index has the filter's equal fields, those of the sort
-// and _id, in this order. Consistency: each page is read when it is asked for; a document whose sort fields change in between
-// may come twice, or not.
+// Cost: one command per page. Nothing is skipped if an index has the filter's equality
+// fields, the sort fields and _id, in this order. Consistency: each page is a separate
+// read. A document whose sort fields change may appear twice or never.
 func (f *Find[D]) After(values ...any) *Find[D] {
 	next := new(Find[D])
 	nextPage(&next.Query, &f.Query, values)
 	return next
 }
 
-// Project returns the query decoding into R, with the projection that R's fields ask for, so that a half-read D can't be
-// saved back as a whole one. A field of R that D doesn't store puts an error into the query that names it. R must be a
-// struct; use the Projection field for anything else.
+// Project returns the query with the projection of R's fields, decoded as R. So a partly
+// read D can't be stored as a whole. R must be a struct; otherwise set Projection. A run
+// refuses fields that D doesn't store.
 func Project[R, D any](f *Find[D]) *Find[R] {
 	if f == nil {
 		f = new(Find[D])
@@ -97,22 +101,20 @@ func Project[R, D any](f *Find[D]) *Find[R] {
 	return next
 }
 
-// All runs the query and returns every document. None is not an error.
+// All runs the query and returns every document. No documents isn't an error.
 func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	var docs []D
 	err := readQuery(ctx, db, &f.Query).all(&docs)
 	return docs, err
 }
 
-// Each runs the query and yields its documents batch by batch, in bounded memory. An error ends the sequence. Each range
-// over it runs the query anew. The cursor is closed when the loop ends, early too.
+// Each yields the documents batch by batch. An error ends the sequence. Each range runs
+// the query again. The cursor is closed when the loop ends.
 func (f *Find[D]) Each(ctx context.Context, db DB) iter.Seq2[D, error] {
 	return each[D](readQuery(ctx, db, &f.Query))
 }
 
-// One runs the query, whatever its limit, for one document: the first, or [ErrNotFound].
-//
-// Cost: one command.
+// One returns the first document, or [ErrNotFound]. Cost: one command.
 func (f *Find[D]) One(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := readOne(ctx, db, &f.Query).one(&doc)

@@ -2,16 +2,17 @@ package model
 
 import "github.com/docmodel/docmodel/internal/core"
 
-// A Footprint says how a technique uses a path of a collection's documents. [New] compares the footprints of a model's
-// techniques, and refuses what can't hold together.
+// A Footprint says how a technique uses a path. [New] refuses techniques with conflicting
+// footprints.
 type Footprint struct {
 	Collection string
 
-	// Path is a path of the documents; what lies below it is meant too. [Whole] means that documents are inserted, replaced or deleted.
+	// Path includes all paths below it. [Whole] means that documents are inserted,
+	// replaced or deleted.
 	Path string
 
-	// Document is the _id of the one document that is meant, as text, in a collection where each technique has a document of its own.
-	// "" means every document.
+	// Document is the _id, as text, of the technique's own document in a shared
+	// collection. "" means every document.
 	Document string
 
 	Use Use
@@ -24,15 +25,16 @@ const Whole = "*"
 type Use uint8
 
 const (
-	Reads  Use = iota // a filter of a query, a write or a check asks for it
-	Mends             // checks, conversions and rebuilding write it; methods only if it is among Writes too
-	Writes            // methods write it, and others may too
-	Owns              // only this technique's own methods may write it: another write breaks its rules
-	Guards            // it is a version that each write of a document counts up, as those of this technique do
-	Spares            // others may write it without counting up what the technique Guards
+	Reads  Use = iota // filters use it
+	Mends             // checks, conversions and rebuilds write it
+	Writes            // methods write it; others may too
+	Owns              // only the technique's methods may write it
+	Guards            // a version: every write of the document must increment it
+	Spares            // others may write it without incrementing the version
 )
 
-// In returns the footprints of one use of some paths. "" and _id, which nobody changes, are left out.
+// In returns one footprint for each path. It leaves out "" and _id, which is never
+// changed.
 func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	for _, p := range paths {
 		if p != "" && p != "_id" {
@@ -42,7 +44,7 @@ func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	return out
 }
 
-// String is the use as a verb: owns.
+// String returns the use as a verb: owns.
 func (u Use) String() string {
 	if int(u) < len(useNames) {
 		return useNames[u]
@@ -64,7 +66,7 @@ func (f Footprint) String() string {
 	return s + "." + f.Path
 }
 
-// meets reports whether two footprints are about the same values.
+// meets reports whether two footprints have documents and paths in common.
 func (f Footprint) meets(g Footprint) bool {
 	return f.Collection == g.Collection && (f.Document == g.Document || f.Document == "" || g.Document == "") &&
 		(f.Path == Whole || g.Path == Whole || core.Overlap(f.Path, g.Path))

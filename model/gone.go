@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// errGone is the [ErrNotFound] of a write whose document isn't there. A [Change] reads again after it, for its plan may have been decided
-// when the document was there.
+// errGone is the [ErrNotFound] of a write whose document doesn't exist. A [Change] reads
+// again after errGone, because its plan may have been decided when the document existed.
 var errGone error = goneError{}
 
 type goneError struct{}
@@ -18,11 +18,13 @@ type goneError struct{}
 func (goneError) Error() string { return "docmodel: not found: no document has this _id" }
 func (goneError) Unwrap() error { return ErrNotFound }
 
-// outdated reports whether a plan ended because it was decided from what isn't so: it may succeed when it is decided anew.
+// outdated reports whether a plan ended because its decision is outdated. A new decision
+// may succeed.
 func outdated(err error) bool { return errors.Is(err, ErrStale) || errors.Is(err, errGone) }
 
-// gone reports whether a write matched nothing because no document that the scopes show has the _id which its filter asks for. It asks
-// the server only if the filter asks for more than the _id, and no reason that missed a document asked for the _id alone.
+// gone reports whether a write matched nothing because no visible document has the _id of
+// its filter. It asks the server only if the filter has other conditions too, and no
+// reason that didn't match has asked for the _id alone.
 func (r *runner) gone(ctx context.Context, w Write, missed []bson.D) (bool, error) {
 	plain := w
 	plain.Model = w.unscoped()
@@ -34,7 +36,7 @@ func (r *runner) gone(ctx context.Context, w Write, missed []bson.D) (bool, erro
 	if len(filter) == 1 {
 		return true, nil
 	}
-	if tx := runctx.TxOf(ctx); tx != nil && tx.Hoped && !tx.Sure { // the transaction is run again, with the read that was left out
+	if tx := runctx.TxOf(ctx); tx != nil && tx.Hoped && !tx.Sure { // the transaction runs again, with the read that it left out
 		return false, nil
 	}
 	id := And(bson.D{filter[i]}, w.within)

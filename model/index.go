@@ -12,26 +12,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// IDIndex is the name of the index on _id that every collection has.
+// IDIndex is the name of every collection's index on _id.
 const IDIndex = "_id_"
 
-// An Index is an index that a technique needs. [NewIndex] names it as the server would.
+// An Index is an index that a technique needs.
 type Index struct {
 	Collection  string
 	Name        string
 	Keys        bson.D
 	Unique      bool
-	Partial     bson.D        // partialFilterExpression; nil means all documents
-	ExpireAfter time.Duration // TTL, in whole seconds; 0 means none, negative means at once
-	Why         string        // the queries that it serves, in words
+	Partial     bson.D        // the partialFilterExpression
+	ExpireAfter time.Duration // TTL in whole seconds; 0 means none, negative at once
+	Why         string        // its queries
 }
 
-// NewIndex returns an index under its default name, e.g. host_1_time_-1.
+// NewIndex returns an index with its default name, e.g. host_1_time_-1.
 func NewIndex(collection string, keys bson.D) Index {
 	return Index{Collection: collection, Name: indexName(keys), Keys: slices.Clone(keys)}
 }
 
-// indexName is the name that the server and the driver give to an index by default.
+// indexName returns the default name of the server and the driver.
 func indexName(keys bson.D) string {
 	parts := make([]string, 0, 2*len(keys))
 	for _, k := range keys {
@@ -40,7 +40,7 @@ func indexName(keys bson.D) string {
 	return strings.Join(parts, "_")
 }
 
-// keyText is the value of an index's key as text: 1, -1, hashed.
+// keyText returns the value of an index key as text: 1, -1, hashed.
 func keyText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -51,7 +51,7 @@ func keyText(v any) string {
 	return shell(v)
 }
 
-// String is the index as a mongosh command.
+// String returns the index as a mongosh command.
 func (x Index) String() string {
 	o := bson.D{{Key: "name", Value: x.Name}}
 	if x.Unique {
@@ -71,7 +71,7 @@ func (x Index) String() string {
 
 func (x Index) seconds() int32 { return int32(max(0, x.ExpireAfter/time.Second)) }
 
-// Model is the index as the driver takes it.
+// Model returns the index for the driver.
 func (x Index) Model() mongo.IndexModel {
 	o := options.Index().SetName(x.Name)
 	if x.Unique {
@@ -86,8 +86,9 @@ func (x Index) Model() mongo.IndexModel {
 	return mongo.IndexModel{Keys: slices.Clone(x.Keys), Options: o}
 }
 
-// covers says why x makes y needless, or "". An index that does more than serve queries (unique, TTL) is needed whatever
-// covers its keys; a partial index covers nothing, for it leaves documents out.
+// covers says why x makes y unnecessary, or returns "". A unique or TTL index is covered
+// only by an index with the same property. A partial index covers only indexes with the
+// same filter, because it omits documents.
 func (x Index) covers(y Index) string {
 	switch {
 	case x.Collection != y.Collection, x.Partial != nil && !sameD(x.Partial, y.Partial),
@@ -118,7 +119,7 @@ func sameD(a, b bson.D) bool {
 	return slices.EqualFunc(a, b, func(x, y bson.E) bool { return x.Key == y.Key && sameValue(x.Value, y.Value) })
 }
 
-// ttl is the ExpireAfter that an expireAfterSeconds stands for.
+// ttl converts expireAfterSeconds to ExpireAfter.
 func ttl(seconds int64) time.Duration {
 	if seconds <= 0 {
 		return -1

@@ -12,23 +12,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An IndexSet is what a model's techniques need of indexes, each once.
+// An IndexSet is the indexes that a model's techniques need.
 type IndexSet struct {
 	Needed  []Index
-	Dropped []DroppedIndex // what another index covers, and why
+	Dropped []DroppedIndex
 }
 
-// A DroppedIndex is an index that some technique asked for and that another index makes needless.
+// A DroppedIndex is an index that a technique needs and another index covers.
 type DroppedIndex struct {
 	Index Index
-	By    string // the name of the index that covers it
+	By    string // the covering index
 	Why   string
 }
 
-// Indexes returns the indexes that the techniques need together. One whose keys are the first keys of another is dropped, since the longer
-// serves its queries (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes);
-// so is one on _id alone. Unique, TTL and partial indexes are dropped only for one that does the same. The order is that
-// of the techniques.
+// Indexes returns the indexes that the techniques need, in their order. It drops an index
+// on _id alone, and an index whose keys are the first keys of another, which serves the
+// same queries
+// (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
+// A unique or TTL index is dropped only for one with the same property. A partial index
+// replaces only an index with the same filter.
 func (m *Model) Indexes() IndexSet {
 	var all []Index
 	for _, t := range m.techniques {
@@ -47,7 +49,8 @@ func (m *Model) Indexes() IndexSet {
 	return set
 }
 
-// needless says which index that stays covers the i-th, and why; "" when it stays itself.
+// needless returns the remaining index that covers the i-th, and the reason; "" if none
+// does.
 func needless(all []Index, i int) (by, why string) {
 	y := all[i]
 	if len(y.Keys) == 1 && y.Keys[0].Key == "_id" && y.ExpireAfter == 0 && y.Partial == nil {
@@ -56,7 +59,7 @@ func needless(all []Index, i int) (by, why string) {
 		}
 	}
 	at := i
-	for range all { // what covers it may itself be covered
+	for range all { // the covering index may be covered too
 		if next := coveredBy(all, at); next >= 0 {
 			at = next
 		}
@@ -67,7 +70,8 @@ func needless(all []Index, i int) (by, why string) {
 	return all[at].Name, all[at].covers(y)
 }
 
-// coveredBy returns the first index that covers the i-th, or -1. Of equals, the first covers the others.
+// coveredBy returns the first index that covers the i-th, or -1. Of equal indexes, the
+// first covers the rest.
 func coveredBy(all []Index, i int) int {
 	for j, x := range all {
 		if i != j && x.covers(all[i]) != "" && (j < i || all[i].covers(x) == "") {
@@ -77,7 +81,7 @@ func coveredBy(all []Index, i int) int {
 	return -1
 }
 
-// String is the set as mongosh commands; what was dropped follows as comments.
+// String returns the set as mongosh commands, with dropped indexes as comments.
 func (s IndexSet) String() string {
 	var b strings.Builder
 	for _, x := range s.Needed {
@@ -89,9 +93,9 @@ func (s IndexSet) String() string {
 	return b.String()
 }
 
-// Ensure creates the indexes that don't exist yet: one createIndexes command for each collection. An index that exists
-// under the same name with other keys or options is an error of the server; nothing is dropped. On a database under a [Scope] they are
-// those of [Scope.Indexes].
+// Ensure creates the missing indexes. It drops nothing: an index with the same name and
+// other keys or options is a server error. Under a [Scope] it uses [Scope.Indexes]. Cost:
+// one createIndexes command per collection.
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
@@ -113,18 +117,18 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	return nil
 }
 
-// An IndexDiff says how a database's indexes differ from a set.
+// An IndexDiff is the difference between a set and a database's indexes.
 type IndexDiff struct {
-	Missing []Index  // needed, and not there under any name
-	Changed []Index  // there under this name, with other keys or options
-	Extra   []string // there in a collection of the set, as collection.name, and needed by no technique
+	Missing []Index  // missing under any name
+	Changed []Index  // exist with other keys or options
+	Extra   []string // collection.name of unneeded indexes in the set's collections
 }
 
-// Empty reports whether nothing is missing or changed.
+// Empty reports whether no index is missing or changed.
 func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) == 0 }
 
-// Diff compares the set with the indexes that exist: one listIndexes command for each collection. It changes nothing. On a database under
-// a [Scope] the set is that of [Scope.Indexes].
+// Diff compares the set with the existing indexes. Under a [Scope] it uses
+// [Scope.Indexes]. Cost: one listIndexes command per collection.
 func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	var diff IndexDiff
 	if err := core.CheckRun(ctx, db); err != nil {
@@ -164,7 +168,7 @@ func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	return diff, nil
 }
 
-// listIndexes reads a collection's indexes; a collection that doesn't exist has none.
+// listIndexes reads a collection's indexes. A missing collection has no indexes.
 func listIndexes(ctx context.Context, db DB, collection string) ([]Index, error) {
 	var specs []struct {
 		Name    string `bson:"name"`

@@ -13,69 +13,73 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Job is work that takes long, on collections that are in use: a migration, a backfill, a rebuild, the mending of what a [Check]
-// finds. It does its stages in order, each batch by batch. It can be stopped after each batch, by its context or by its
-// Progress function. It goes on there when it is run with [JobOptions].From or with a Checkpoint.
+// A Job is long work on collections in use: a migration, a backfill, a rebuild, the
+// repairs of a [Check]. It runs its stages in order, batch by batch. Its context or
+// Progress can stop it after any batch. It continues there with [JobOptions].From or a
+// Checkpoint.
 //
-// Documents that are inserted while a stage passes through their collection are seen if they sort after the batch in hand. Run
-// a job again if it must see all.
+// A pass sees a document that is inserted meanwhile only if it sorts after the current
+// batch. Run the job again if it must see all.
 type Job struct {
-	Name   string  // what it is called in a checkpoint and in errors
-	Stages []Stage // in the order in which they are done
+	Name   string  // in checkpoints and errors
+	Stages []Stage // in order
 
-	// Err is bad input: Run returns it, and nothing is read.
+	// Err is bad input, returned by Run.
 	Err error
 }
 
-// A Stage is a part of a [Job]: a pass through a collection, in batches in the order of _id, or work that Do divides by itself.
+// A Stage of a [Job] is a pass through a collection, in batches ordered by _id, or work
+// that Do divides itself.
 type Stage struct {
-	Name string // what the stage does, in a few words, for String and errors; may be ""
+	Name string // for String and errors; may be ""
 
-	// A pass goes through Collection and hands each batch to Plan.
+	// A pass reads Collection and gives each batch to Plan.
 	Collection string
-	Filter     bson.D // which documents; nil means all
-	Projection bson.D // which fields Plan needs; _id comes in any case
-	BatchSize  int    // 0 means 500; JobOptions.BatchSize comes before it
+	Filter     bson.D // nil means all
+	Projection bson.D // the fields that Plan needs beside _id
+	BatchSize  int    // 0 means 500
 
-	// Pipeline is applied to each batch by the server before Plan sees it: for what a $lookup tells. It must keep each
-	// document's _id, and neither drop nor multiply documents.
+	// Pipeline, such as a $lookup, is applied to each batch. It must return each document
+	// once, with its _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes what to write for a batch of documents, purely. Its plans must not be transactional, for a batch that
-	// was cut is planned and run again. ErrStale, or a document that is gone, makes the job read the batch again, up to 8 times in all.
+	// Plan computes the writes for a batch, purely. The plan must not be transactional:
+	// after a crash it is planned and run again. After [ErrStale] or a missing document
+	// the job reads the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
-	// Work takes the place of Plan where the plan needs more than the batch's Docs: it may read what belongs to them, and report
-	// documents that it leaves. It must not write.
+	// Work replaces Plan where the plan needs more than the batch's Docs. It may read and
+	// call [Batch.Leave], but not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do takes the place of a pass. It does one part of the work, and is called until it sets Done. A part that was cut is done
-	// again, so it must do nothing twice. ErrStale, or a document that is gone, makes the job call it again, up to 8 times in all.
+	// Do replaces a pass. It does one part of the work, until it sets Done. It must be
+	// idempotent: it is called again after a crash, and after [ErrStale] or a missing
+	// document, up to 8 times in all.
 	Do func(ctx context.Context, b *Batch) error
 
-	// Again says which errors, besides ErrStale, mean that others wrote at the same time, so that the batch is read and planned again.
+	// Again reports which other errors come from concurrent writes, so that the batch is
+	// read and planned again.
 	Again func(error) bool
 
-	check *Check // finds and mends, instead of Plan
+	check *Check // finds and repairs, instead of Plan
 }
 
-// A Batch is what a stage has in hand.
+// A Batch is the current batch of a stage.
 type Batch struct {
 	DB   DB
-	Docs []bson.Raw // of a pass
+	Docs []bson.Raw // set for a pass
 
-	// Of Do: DryRun asks it to write nothing. Size is how many documents to do at a time, 0 for its own choice. After is what it set before, in an earlier run too if there is a checkpoint. The
-	// others are for it to set: how many documents it read, planned to write and wrote, and that the stage is through.
-	DryRun                      bool
-	Size                        int
-	After                       bson.RawValue
-	Documents, Writes, Modified int64
-	Done                        bool
+	// Do reads DryRun, Size and After. Do sets After and the other fields.
+	DryRun                      bool          // write nothing
+	Size                        int           // documents at a time; 0 means Do's choice
+	After                       bson.RawValue // the place that Do set last, also in an earlier run
+	Documents, Writes, Modified int64         // read, planned, modified
+	Done                        bool          // the stage is finished
 
 	left []Finding
 }
 
-// Leave reports documents that the stage leaves as they are, though they should be written. The job goes on without them.
+// Leave reports documents that the stage should write but leaves unchanged.
 func (b *Batch) Leave(found ...Finding) {
 	for _, f := range found {
 		f.ID.Value, f.Detail = bytes.Clone(f.ID.Value), bytes.Clone(f.Detail) // they outlive their batch
@@ -83,42 +87,45 @@ func (b *Batch) Leave(found ...Finding) {
 	}
 }
 
-// JobOptions say how to run a job. The zero value runs it from the start to the end.
+// JobOptions say how to run a job. The zero value runs all of it.
 type JobOptions struct {
-	DryRun    bool     // plan everything, write nothing
-	BatchSize int      // how many documents at a time; 0 means what each stage says
-	From      Progress // begin where an earlier run was: the Progress that it returned; the zero value begins at the start
+	// DryRun plans all and writes nothing. It returns a [*LeftError] too if a check leaves
+	// findings.
+	DryRun    bool
+	BatchSize int      // 0 means the BatchSize of each stage
+	From      Progress // the Progress of an earlier run; zero begins at the start
 
-	// Checkpoint names a collection in which the job keeps its place under its name, so that a stopped job goes on by
-	// itself. "" keeps none. A finished job's checkpoint is deleted. A dry run reads it, and leaves it. It costs a command per batch,
-	// one to begin and one to end.
+	// Checkpoint names a collection where the job stores its place under its name, so
+	// that a stopped job continues there. "" stores none. The last batch deletes the
+	// checkpoint. A dry run only reads it. Cost: one command per batch, one at the start,
+	// one at the end.
 	//
-	// The place is the name of a stage, and the last _id of it. A job that has no stage of that name any more is refused with a
-	// [*ValueError], and nothing is done: delete the checkpoint to begin anew.
+	// The place is a stage's name and its last _id. If the job no longer has the stage,
+	// Run returns a [*ValueError]: delete the checkpoint to start again.
 	Checkpoint string
 
-	// Progress is told of each batch after it is written. An error from it stops the job, which returns it.
+	// Progress is called after each batch. Its error stops the job, which returns it.
 	Progress func(Progress) error
 }
 
 // Progress is how far a job has come.
 type Progress struct {
-	Stage     int           // which stage is in hand: an index of Job.Stages
-	After     bson.RawValue // the last _id of the stage that is done
+	Stage     int           // an index of Job.Stages
+	After     bson.RawValue // the last _id of the stage
 	Batches   int
 	Documents int64     // read
 	Writes    int64     // planned steps
-	Modified  int64     // documents inserted, changed or deleted; 0 in a dry run
-	Left      int64     // findings about documents that were left as they were
-	Findings  []Finding // the first thousand of them
+	Modified  int64     // inserted, changed or deleted
+	Left      int64     // findings about documents left unchanged
+	Findings  []Finding // the first 1,000
 	Done      bool
 }
 
-// A LeftError says that a job went through, and left documents as they were.
+// A LeftError reports that a finished job left documents unchanged.
 type LeftError struct {
 	Job      string
 	Left     int64
-	Findings []Finding // the first thousand
+	Findings []Finding // the first 1,000
 }
 
 // Error names the first three findings.
@@ -137,11 +144,11 @@ func (e *LeftError) Error() string {
 	return s
 }
 
-// Run runs the job. It returns how far it came, on an error too. When documents were left as they were, it returns a
-// [*LeftError] once it is through.
+// Run runs the job. It returns how far the job came, also on an error. At the end it
+// returns a [*LeftError] if documents were left unchanged.
 //
-// Cost: for each batch of a pass one command that reads it, served by the index on _id as far as Filter lets it, and those of its
-// plan; two more to find the end of a pass, of which the second sees to _ids of another type.
+// Cost: for each batch of a pass, one command that reads it by the index on _id, and its
+// plan. The end of a pass costs two; the second looks for _ids of other BSON types.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()
@@ -176,10 +183,10 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	return p, nil
 }
 
-// errJobName is returned for a checkpoint of a job that has no name.
+// errJobName is returned for a checkpoint of a job without a name.
 var errJobName = errors.New("docmodel: a job needs a name to store its place")
 
-// usable says why a job can't be run.
+// usable says why a job can't run.
 func (j Job) usable(o JobOptions) error {
 	switch {
 	case j.Err != nil:
@@ -201,7 +208,7 @@ func (j Job) usable(o JobOptions) error {
 	return nil
 }
 
-// stage does the batches of a stage from the place in hand.
+// stage does the batches of a stage from the current place.
 func (j Job) stage(ctx context.Context, db DB, o JobOptions, p *Progress) error {
 	s := j.Stages[p.Stage]
 	if o.BatchSize > 0 {
@@ -242,7 +249,8 @@ func (j Job) stage(ctx context.Context, db DB, o JobOptions, p *Progress) error 
 // maxTurns is how often a batch is tried in all.
 const maxTurns = 8
 
-// turn does one batch, again while others write at the same time, and adds it to the progress. What a failed attempt wrote counts.
+// turn does one batch, again after concurrent writes, and adds it to the progress. The
+// writes of a failed attempt count too.
 func (s Stage) turn(ctx context.Context, fresh Batch, do func(context.Context, *Batch) error, p *Progress) (Batch, error) {
 	for n := 1; ; n++ {
 		b := fresh
@@ -275,11 +283,11 @@ func (s Stage) attempt(ctx context.Context, n int, b *Batch, do func(context.Con
 	return err
 }
 
-// maxLeft is how many findings a Progress holds.
+// maxLeft is the maximum number of findings in a Progress.
 const maxLeft = 1000
 
-// String is what each stage begins with as in mongosh: the command that reads the first batch, or the name of a stage that has a Do.
-// A refused job is a comment that says why.
+// String returns the mongosh command for the first batch of each stage, the name of a
+// stage with a Do, or why the job is refused.
 func (j Job) String() string {
 	if j.Err != nil {
 		return (&Aggregation{Err: j.Err}).String()

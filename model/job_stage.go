@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// pass does one batch of a pass, and again while its plan is stale.
+// pass does one batch of a pass, again while its plan is stale.
 func (s Stage) pass(ctx context.Context, b *Batch) error {
 	type read struct {
 		docs []bson.Raw
@@ -61,7 +61,7 @@ func (s Stage) plan(ctx context.Context, b *Batch) (Plan, error) {
 	return s.Plan(b.Docs)
 }
 
-// jobPlan says why a plan can't be a job's.
+// jobPlan says why a job can't run a plan.
 func jobPlan(plan Plan) error {
 	err := plan.Err()
 	if err == nil && plan.Guarantee() == Transactional && !plan.Options.AllowPartial {
@@ -70,8 +70,9 @@ func jobPlan(plan Plan) error {
 	return err
 }
 
-// read reads the next batch: first by the comparison that the _id index bounds, which stays within one BSON type; when
-// that has no more, by one across types, so that a collection with _ids of several types is worked through whole.
+// read reads the next batch. It first compares _id within the BSON type of after, which
+// uses the _id index. If no document is left, it compares across types, for collections
+// with _ids of several types.
 func (s Stage) read(ctx context.Context, db DB, after bson.RawValue) ([]bson.Raw, error) {
 	if after.Type == 0 {
 		return s.find(ctx, db, s.Filter)
@@ -98,7 +99,7 @@ func (s Stage) size() int64 {
 	return int64(s.BatchSize)
 }
 
-// query reads a batch.
+// query returns the query of a batch.
 func (s Stage) query(filter bson.D) Query {
 	return Query{
 		Collection: s.Collection, Filter: filter, Projection: s.Projection, Limit: s.size(),
@@ -106,7 +107,7 @@ func (s Stage) query(filter bson.D) Query {
 	}
 }
 
-// aggregation reads a batch through the pipeline.
+// aggregation returns the pipeline that reads a batch.
 func (s Stage) aggregation(filter bson.D) Aggregation {
 	if filter == nil {
 		filter = bson.D{}
@@ -119,11 +120,11 @@ func (s Stage) aggregation(filter bson.D) Aggregation {
 	}
 	return Aggregation{
 		Collection: s.Collection, Pipeline: append(pipeline, s.Pipeline...),
-		Options: ReadOptions{BatchSize: int32(s.size() + 1)}, // so that the reply to a full batch is its last
+		Options: ReadOptions{BatchSize: int32(s.size() + 1)}, // so a full batch needs no second reply
 	}
 }
 
-// command is the one that reads the first batch, as in mongosh.
+// command returns the mongosh command that reads the first batch.
 func (s Stage) command() string {
 	if len(s.Pipeline) > 0 {
 		a := s.aggregation(s.Filter)
@@ -133,7 +134,7 @@ func (s Stage) command() string {
 	return q.String()
 }
 
-// checkpoint opens the collection of a checkpoint, and is the filter of the job's document.
+// checkpoint returns the checkpoint's collection and the filter of the job's document.
 func (j Job) checkpoint(ctx context.Context, db DB, o JobOptions) (*mongo.Collection, bson.D) {
 	return collectionOf(runctx.Deciding(ctx), db, nil, o.Checkpoint), bson.D{{Key: "_id", Value: tenantName(db, j.Name)}}
 }
@@ -158,8 +159,9 @@ func (j Job) load(ctx context.Context, db DB, o JobOptions, p *Progress) error {
 	return nil
 }
 
-// places are the stages as a checkpoint names them, so that it is still true of a job that gained or lost a stage: the name, that of an
-// audit's check after the technique's, and the number of a stage that has the name of an earlier one.
+// places returns the stages' names in a checkpoint, which stay valid when the job gains
+// or loses a stage. The check of an audit has its technique before its name. A repeated
+// name has a number after it.
 func (j Job) places() []string {
 	out, times := make([]string, len(j.Stages)), map[string]int{}
 	for i, s := range j.Stages {

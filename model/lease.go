@@ -14,57 +14,63 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Lease lets one writer at a time change a structure of several documents, such as a tree,
-// and lets the next writer finish what a dead one left. It is a lock document, which every
-// change really modifies; a lock that is only read would not stop two transactions from
-// writing beside each other. Set it as [Change.Lease].
+// A Lease lets one writer at a time change a structure of several documents, such as a
+// tree. The next writer finishes a dead writer's plan. Set it as [Change.Lease].
 //
-// The lock document holds who has the lease, until when, and a fence: a number that grows with
-// each change. A change stores its plan in the lock document before the plan begins: the
-// intent. When the writer dies, the lease expires, and the next writer runs the stored plan to
-// its end before it reads anything. So each plan must be rerunnable, a plan of one write too,
-// and its writes to documents that exist already carry the fence ([Fence]). A writer that was
-// only slow and lost its lease, or a command that arrives after the lease ran out, then finds
-// its writes done and changes nothing more. An insert has no filter to carry the fence: an
-// insert that arrives after another writer finished it and a third one deleted the document
-// stores the document again.
+// # Protocol
 //
-// A writer extends its lease at each third of For while its change runs. So For bounds how long
-// a dead writer keeps others waiting, and not how long a change may take. A writer that can't
-// reach the server for longer than For loses its lease. Another writer then finishes its plan;
-// a change that has stored no plan yet begins anew. A short For costs one command at each third
-// of it, of changes that take longer, and makes such a loss more likely. The writers' clocks
-// must agree to a part of For: a writer whose clock is ahead takes leases too early.
+// The lock document stores the holder, the lease's end, and the fence: a number that
+// grows with each change. A change under a lease
 //
-// In a transaction, a change only counts the fence up. Of two such changes that meet, the server runs one again; a writer that
-// dies leaves nothing. While a writer without a transaction holds the lease, or what a dead one began waits, the transaction is
-// taken back and run again once the lease is free, after Wait at the latest. Only [InTx] and a [Change] can do that: in a
-// transaction that was begun with the driver the change ends with [ErrLeased], also where there is no lock document yet.
+//  1. takes the lease and increments the fence,
+//  2. runs the stored plan of a dead writer, if there is one,
+//  3. reads and decides,
+//  4. stores its plan in the lock document,
+//  5. runs the plan,
+//  6. deletes the stored plan and releases the lease.
 //
-// A change under a lease ends with its context, or a second later: it needs that second to give
-// the lease back. A change that hangs keeps the lease until its context ends: give it a deadline.
+// Each plan must be rerunnable, even a plan of one write. Each write to an existing
+// document must compare and set the fence ([Fence]), so that late commands of a slow
+// writer match nothing. An insert can't compare: a late insert stores the document again
+// if another writer finished it and a third deleted the document.
 //
-// A fence that goes back would be mistaken for an earlier fence. Write the lock documents with
-// the write concern majority, which is MongoDB's default. Don't delete a lock document while
-// documents hold its numbers, unless Begin says where the fence goes on.
+// A change extends its lease at each third of For. So For limits how long a dead writer
+// blocks others, not how long a change takes. A writer that can't reach the server for
+// longer loses its lease. Another writer then finishes its plan; a change without a
+// stored plan starts again. The writers' clocks must differ by much less than For.
 //
-// Cost: three commands for each attempt of a change, or two if the plan is empty or the change
-// has Mends; one in a transaction. The first change of all costs two more (four in a transaction), and with Begin one more than that. While
-// another writer holds the lease, a change asks for it some forty times a second, by one
-// command each time, and by one more the first time. A plan that a dead writer left costs its
-// own commands, and one.
+// Give each change a deadline: a change that hangs keeps its lease. Releasing the lease
+// can take a second after the context ends.
 //
-// Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging as in
-// write-ahead logs.
+// # Transactions
+//
+// In a transaction a change only increments the fence. Of two concurrent changes, one is
+// rolled back and retried. While another writer has the lease, or a dead writer's plan is
+// stored, [InTx] or the [Change] rolls the transaction back. It runs again when the lease
+// is free, within Wait. In the driver's own transaction the change returns [ErrLeased]
+// instead, also if the lock document is missing.
+//
+// # Lock documents
+//
+// The fence must not decrease. Use the write concern majority, the default. Don't delete
+// a lock document while documents contain its fences, unless Begin is set.
+//
+// Cost: three commands per attempt, two if the plan is empty or the change has Mends, one
+// in a transaction. The first change of all costs two more (four in a transaction), Begin
+// one more. A running change costs one at each third of For, a waiting change some forty
+// per second. A dead writer's plan costs its own commands and one more.
+//
+// Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging
+// as in write-ahead logs.
 type Lease struct {
 	Collection string        // of the lock documents
-	ID         any           // the _id of the lock document: the name of the structure
-	For        time.Duration // how long a dead writer keeps others waiting; 0 means 5 s
-	Wait       time.Duration // how long to wait for another's lease; 0 means 30 s, or twice For if that is longer
+	ID         any           // the lock document's _id
+	For        time.Duration // how long a dead writer blocks others; 0 means 5 s
+	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, or 2 * For if longer
 
-	// Begin, if it is not nil, is called when there is no lock document: before the first
-	// change, and after the lock document was lost. The fence goes on above the number that
-	// Begin returns, which is the greatest that a document holds.
+	// Begin, if not nil, is called if the lock document is missing: before the first
+	// change, or after a loss. It returns the greatest fence in the documents, and the
+	// next fence is greater.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -76,18 +82,18 @@ type lock struct {
 	Intent *intent       `bson:"intent,omitempty"`
 }
 
-// intent is what a writer began.
+// intent is the stored plan of a writer.
 type intent struct {
 	Fence int64     `bson:"fence"`
-	What  string    `bson:"what"` // the first steps, for a person
+	What  string    `bson:"what"` // the first steps as text
 	Plan  []byte    `bson:"plan"` // encoded
 	At    time.Time `bson:"at"`
 }
 
 type fenceKey struct{}
 
-// Fence is the number of the change that runs under a [Lease]: what [Change.Read] gives to Decide, to be written to each document
-// that the plan changes. It is 0 without a lease.
+// Fence returns the fence of the change under a [Lease], else 0. [Change.Read] puts it
+// into the state, and each write of the plan stores it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -96,7 +102,8 @@ func Fence(ctx context.Context) int64 {
 	return n
 }
 
-// hold acquires the lease. The state is to be read with the context, which carries the fence; then one of both functions is called.
+// hold acquires the lease. The caller reads the state with the returned context, which
+// contains the fence, and then calls run or release.
 func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 	run func(Plan) (Result, error), release func(error) error, _ context.Context, _ error,
 ) {
@@ -113,7 +120,7 @@ func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 		func(err error) error { return errors.Join(err, h.release(ctx, true)) }, ctx, nil
 }
 
-// held is a lease that was acquired.
+// held is an acquired lease.
 type held struct {
 	lease  Lease
 	mends  bool
@@ -121,7 +128,7 @@ type held struct {
 	fence  int64
 	holder bson.ObjectID
 	until  atomic.Pointer[time.Time]
-	leave  func() // ends the renewals; nil where there are none
+	leave  func() // ends the renewals; nil if there are none
 }
 
 func (l Lease) check() error {
@@ -141,7 +148,7 @@ func (l Lease) withDefaults() Lease {
 	return l
 }
 
-// acquire takes the lease, as soon as nobody has it, and finishes what its last holder left.
+// acquire takes the lease as soon as it is free, and finishes the plan of a dead writer.
 func (l Lease) acquire(ctx context.Context, db DB, mends bool) (*held, error) {
 	l = l.withDefaults()
 	h := &held{lease: l, mends: mends, locks: openCollection(ctx, db, nil, l.Collection), holder: bson.NewObjectID()}
@@ -157,7 +164,7 @@ func (l Lease) acquire(ctx context.Context, db DB, mends bool) (*held, error) {
 			return h, nil
 		}
 		if !errors.Is(err, mongo.ErrNoDocuments) {
-			_ = h.release(ctx, false) // the answer may have been lost, and the lease been taken
+			_ = h.release(ctx, false) // the lease may be taken, and only the answer lost
 			return nil, err
 		}
 		if n == 1 {
@@ -175,7 +182,7 @@ func (l Lease) acquire(ctx context.Context, db DB, mends bool) (*held, error) {
 	}
 }
 
-// create stores the lock document, if it is not there.
+// create stores the lock document if it is missing.
 func (h *held) create(ctx context.Context, db DB) error {
 	id, begin := bson.D{{Key: "_id", Value: Eq(h.lease.ID)}}, int64(0)
 	if h.lease.Begin != nil {
@@ -190,12 +197,12 @@ func (h *held) create(ctx context.Context, db DB) error {
 	observationOf(ctx).sent(1)
 	_, err := h.locks.UpdateOne(ctx, id, bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: begin}}}}, options.UpdateOne().SetUpsert(true))
 	if DuplicateIndex(err) == IDIndex {
-		return nil // another was faster
+		return nil // another writer was faster
 	}
 	return err
 }
 
-// take makes this writer the holder, unless another is.
+// take makes this writer the holder, if the lease is free.
 func (h *held) take(ctx context.Context) (lock, error) {
 	now := time.Now()
 	update := bson.D{
@@ -209,7 +216,7 @@ func (h *held) take(ctx context.Context) (lock, error) {
 	return found, err
 }
 
-// finish runs what a dead writer began.
+// finish runs the stored plan of a dead writer.
 func (h *held) finish(ctx context.Context, db DB, i *intent) error {
 	if i == nil {
 		return nil
@@ -218,7 +225,7 @@ func (h *held) finish(ctx context.Context, db DB, i *intent) error {
 	var r Result
 	if err == nil {
 		plan.Options.AllowPartial = true // it was rerunnable when it was stored
-		r, err = plan.Run(ctx, bare(db)) // it was put under its writer's scopes
+		r, err = plan.Run(ctx, bare(db)) // the plan has its writer's scopes already
 	}
 	// A guard that doesn't hold means that the write was done, or never can be.
 	if err != nil && !h.mends && !outdated(err) && !neverBegan(plan, r, err) {
@@ -229,22 +236,22 @@ func (h *held) finish(ctx context.Context, db DB, i *intent) error {
 	return err
 }
 
-// neverBegan reports whether the server refused the first write of a plan by a unique index or
-// a validator. If the dead writer had written that document, it would be there.
+// neverBegan reports whether a unique index or a validator refused the plan's first
+// write. If the dead writer had written that document, it would exist.
 func neverBegan(p Plan, r Result, err error) bool {
 	var refused mongo.BulkWriteException
 	return errors.As(err, &refused) && len(refused.WriteErrors) > 0 && harmless(p, r, err)
 }
 
-// mine matches the lock document while this writer holds it.
+// mine matches the lock document while this writer is its holder.
 func (h *held) mine() bson.D {
 	return bson.D{{Key: "_id", Value: Eq(h.lease.ID)}, {Key: "holder", Value: h.holder}}
 }
 
-// run stores a plan, so that the next writer finishes it if this one dies or is late, runs it,
-// and gives the lease back.
+// run stores a plan, runs it and releases the lease. If this writer dies or is late, the
+// next writer finishes the stored plan.
 func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
-	db = bare(db) // the plan was put under its scopes
+	db = bare(db) // the plan has its scopes already
 	r, whole := newResult(p), true
 	defer func() { err = errors.Join(err, h.release(ctx, whole)) }()
 	switch {
@@ -252,7 +259,7 @@ func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
 		return r, p.Err()
 	case p.Guarantee() == Transactional:
 		return r, ErrTransactional
-	case time.Now().After(*h.until.Load()): // another may be at work
+	case time.Now().After(*h.until.Load()): // another writer may have the lease
 		return r, fmt.Errorf("%w: the lease of %s ran out before the plan began", ErrStale, shell(h.lease.ID))
 	case len(p.Steps) == 0, h.mends:
 		return p.Run(ctx, db)
@@ -273,7 +280,8 @@ func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
 	return r, err
 }
 
-// begin is the write that stores a plan as the intent. It is stale when the lease was lost.
+// begin returns the write that stores a plan as the intent. The write is stale if the
+// lease was lost.
 func (h *held) begin(p Plan) (Write, error) {
 	encoded, err := encodePlan(p)
 	if err != nil {
@@ -289,8 +297,8 @@ func (h *held) begin(p Plan) (Write, error) {
 	}, nil
 }
 
-// harmless reports whether a plan ended so that nothing is left to be finished: it went well, or its first step wrote one document
-// or none and was refused.
+// harmless reports whether a plan left nothing to finish: it succeeded, or its first step
+// was refused and writes at most one document.
 func harmless(p Plan, r Result, err error) bool {
 	if err == nil {
 		return true
@@ -303,10 +311,9 @@ func harmless(p Plan, r Result, err error) bool {
 	return outdated(err) || writesOne(p.Steps[0])
 }
 
-// Forget drops what a dead writer began, whether it can be finished or not: for what can't, so that the next writer doesn't try. The
-// structure must then be checked and repaired. It does nothing while another holds the lease.
-//
-// Cost: one command.
+// Forget deletes a dead writer's plan that can't be finished and blocks every writer.
+// Check and repair the structure afterwards. While a writer has the lease, Forget does
+// nothing. Cost: one command.
 func (l Lease) Forget(ctx context.Context, db DB) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
@@ -316,11 +323,8 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise lets the numbers of later changes be above n, where documents hold numbers that the lock
-// document, which was lost or comes from an older backup, doesn't know of. Without a lock document
-// it does nothing: see Begin.
-//
-// Cost: one command.
+// Raise makes later fences greater than n, for a lock document from an older backup. It
+// does nothing if the lock document is missing: see Begin. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
@@ -330,7 +334,7 @@ func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	return err
 }
 
-// in checks the lease and the call, and returns the lease with the ID that its lock document has.
+// in checks the lease and the call, and returns the lease with its tenant's ID.
 func (l Lease) in(ctx context.Context, db DB) (Lease, error) {
 	if err := cmp.Or(l.check(), core.CheckRun(ctx, db)); err != nil {
 		return l, err
@@ -339,7 +343,7 @@ func (l Lease) in(ctx context.Context, db DB) (Lease, error) {
 	return l, nil
 }
 
-// free matches the lock document when nobody holds it.
+// free matches the lock document if no writer has the lease.
 func (l Lease) free(now time.Time) bson.D {
 	return bson.D{{Key: "_id", Value: Eq(l.ID)}, {Key: "$or", Value: bson.A{
 		bson.D{{Key: "holder", Value: bson.D{{Key: "$exists", Value: false}}}},
@@ -347,7 +351,7 @@ func (l Lease) free(now time.Time) bson.D {
 	}}}
 }
 
-// release gives the lease back. What was begun and is done is forgotten.
+// release releases the lease. If done, it deletes the intent too.
 func (h *held) release(ctx context.Context, done bool) error {
 	if h.leave != nil {
 		h.leave()

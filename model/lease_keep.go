@@ -8,10 +8,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// keep extends the lease at each third of its time, until the holder leaves or the context ends.
+// keep extends the lease after each third of its time, until the holder leaves or the
+// context ends.
 func (h *held) keep(ctx context.Context, until time.Time) {
 	h.until.Store(&until)
-	ctx, cancel := context.WithCancel(mongo.NewSessionContext(ctx, nil)) // a session is for one goroutine
+	ctx, cancel := context.WithCancel(mongo.NewSessionContext(ctx, nil)) // only one goroutine may use a session
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -32,8 +33,8 @@ func (h *held) keep(ctx context.Context, until time.Time) {
 	}
 }
 
-// extend moves the end of the lease. It reports whether another writer has taken the lease. An
-// error doesn't tell, so that the next time extends it again.
+// extend extends the lease. It reports whether another writer has taken the lease. After
+// an error this isn't known, and the next call tries again.
 func (h *held) extend(ctx context.Context) (lost bool) {
 	until := time.Now().Add(h.lease.For)
 	observationOf(ctx).sent(1)
@@ -47,8 +48,8 @@ func (h *held) extend(ctx context.Context) (lost bool) {
 	return lost
 }
 
-// outlive returns a context that ends some time after another context has ended, for closing
-// and giving back.
+// outlive returns a context that ends a given time after ctx has ended, for closing and
+// releasing.
 func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

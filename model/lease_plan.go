@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// storedWrite is a write as it is stored in an intent, in bytes of its own: names with $ can't be stored as they are everywhere.
+// storedWrite is a write as stored in an intent. The intent stores it as bytes, because
+// some servers refuse names with $.
 type storedWrite struct {
 	Collection   string        `bson:"c"`
 	Kind         string        `bson:"kind"`
@@ -25,8 +26,8 @@ type storedWrite struct {
 	Index        string        `bson:"index,omitempty"`
 }
 
-// encodePlan is a plan of writes in bytes. Options of the driver that its writes have, but for upsert and arrayFilters, and its
-// own can't be kept: they are refused.
+// encodePlan encodes a plan of writes. It refuses driver options other than upsert and
+// arrayFilters, and drops the plan's own options.
 func encodePlan(p Plan) ([]byte, error) {
 	steps := make([]storedWrite, len(p.Steps))
 	for i, s := range p.Steps {

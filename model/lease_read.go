@@ -13,16 +13,16 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Settled runs a read while no [Change] is at work under the lease: it looks at the lock document before and after, and runs read
-// again when a change began in between. So read sees the structure before a change or after it, and never a part of one. It may
-// be called several times, and should forget what it gathered before; what it has gathered counts when Settled returns nil. It
-// must read from the primary.
+// Settled runs read while no [Change] is at work under the lease. It reads the lock
+// document before and after, and repeats read if a change began in between. So read sees
+// the structure before or after a change. read must use the primary, and discard what an
+// earlier call gathered.
 //
-// It writes nothing, and doesn't keep writers out: under writers that leave no pause as long as a read, and while what a dead
-// writer began waits for the next one, it gives up after Wait with [ErrLeased]. An error of read is returned at once if no change
-// was at work.
+// Settled doesn't block writers. It returns [ErrLeased] after Wait if writers leave no
+// pause as long as read, or while a dead writer's plan is stored. It returns read's error
+// if no change was at work.
 //
-// Cost: two commands beside the read's, for each time that it is run.
+// Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
@@ -57,9 +57,8 @@ func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context
 	}
 }
 
-// Last returns the number of the last change that began, which is 0 where none did: see [Fence].
-//
-// Cost: one command, which reads the lock document.
+// Last returns the fence of the last change that began, or 0: see [Fence]. Cost: one
+// command.
 func (l Lease) Last(ctx context.Context, db DB) (int64, error) {
 	l, err := l.in(ctx, db)
 	if err != nil {
@@ -69,12 +68,12 @@ func (l Lease) Last(ctx context.Context, db DB) (int64, error) {
 	return found.Fence, err
 }
 
-// settled reports whether no change is at work, or was left half done.
+// settled reports whether no change is at work and no intent is left.
 func (l lock) settled(now time.Time) bool {
 	return l.Intent == nil && (l.Holder.IsZero() || !l.Until.After(now))
 }
 
-// look reads the lock document; there is none before the first change.
+// look reads the lock document. Before the first change it doesn't exist.
 func (l Lease) look(ctx context.Context, db DB) (lock, error) {
 	var found lock
 	locks := collectionOf(runctx.Deciding(ctx), db, nil, l.Collection)

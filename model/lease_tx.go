@@ -14,8 +14,9 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// meet counts the fence up, in a transaction, in place of [Lease.hold]. Two transactions that count conflict, and an abort undoes the
-// count. So the lock document needs no holder and no intent. The returned context carries the fence.
+// meet increments the fence in a transaction, in place of [Lease.hold]. Two transactions
+// that increment it conflict, and an abort undoes the increment. So the lock document
+// needs no holder and no intent. The returned context contains the fence.
 func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, error) {
 	if err := l.check(); err != nil {
 		return ctx, err
@@ -33,14 +34,15 @@ func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, er
 	return context.WithValue(ctx, fenceKey{}, found.Fence), err
 }
 
-// untouched matches the lock document when nobody holds it, and no dead writer did.
+// untouched matches the lock document if it has no holder and no intent.
 func (l Lease) untouched() bson.D {
 	none := bson.D{{Key: "$exists", Value: false}}
 	return bson.D{{Key: "_id", Value: Eq(l.ID)}, {Key: "holder", Value: none}, {Key: "intent", Value: none}}
 }
 
-// awaited asks for the transaction to be run again, and returns the error that ends it. Between both runs the lease is taken outside
-// the transaction: this makes the lock document, waits for its holder, and finishes the plan of a dead one.
+// awaited asks for the transaction to run again, and returns the error that ends it.
+// Before the second run, the lease is taken outside the transaction: this creates the
+// lock document, waits for its holder, and finishes the plan of a dead writer.
 func (l Lease) awaited(ctx context.Context, db DB, mends bool) error {
 	l = l.withDefaults()
 	err := fmt.Errorf("%w: %s in %s: a transaction can't wait for it", ErrLeased, shell(l.ID), l.Collection)

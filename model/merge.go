@@ -12,26 +12,29 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Merge combines updates of one document into one write, so that two techniques that touch it change it atomically and
-// in one command. The writes must be single updates by operators, to one collection, and to the same document.
+// Merge combines updates of one document into one write, so that several techniques
+// change it atomically. Each write must be a single update by operators, to the same
+// collection and document.
 //
-// Two writes that update one path, or a path and another below it, are refused, with both paths in a [*ConflictError]:
-// the server would refuse them, or the later silently win. The same $set twice is no conflict. Conditions beyond the
-// _id are ANDed only when every write expects a match; a condition of a write that may match nothing would swallow the
-// others' updates, so such writes are merged only when their filters are equal. A refusal names the writes by their place among the
-// arguments.
+// The returned write fails with a [*ConflictError] in these cases:
 //
-// Writes that carry one operation's token are one operation: where each update holds the token, and one write's Done asks for it, the
-// merged write was applied before as soon as one list of tokens still holds it. Other writes know that only when each of them would
-// (Done): one with a token beside one without gives [ErrStale] the second time.
+//   - Two writes update the same path, or a path and another path below it. The same $set
+//     twice isn't a conflict.
+//   - The filters differ, and a filter doesn't select the same _id, or a write doesn't
+//     expect a match. Else they are joined by AND.
+//   - The writes differ in upsert, hint, sort or collation.
 //
-// Where the merged write matches nothing, a write's Reasons are asked only where that write's own condition doesn't hold. Of several
-// that hold, the one that wraps [ErrStale] gives its error.
+// If all writes contain one token (op), a list that still contains it shows that they
+// were applied. Otherwise the Done of every write must show it, or a second run returns
+// [ErrStale].
+//
+// If nothing matches, a write's Reasons apply only if its own condition is false. Reasons
+// that wrap [ErrStale] come first.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }
 
-// mergeNamed merges writes that errors call by the given names.
+// mergeNamed merges writes. Errors use the given names of the writes.
 func mergeNamed(writes []Write, name func(int) string) Write {
 	if len(writes) == 0 {
 		return Refused("", &ConflictError{Reason: "no write was given: give at least one"})
@@ -46,26 +49,28 @@ func mergeNamed(writes []Write, name func(int) string) Write {
 
 type merger struct {
 	collection string
-	name       func(int) string // of a write, for errors; nil where conflicts are told at once, and of no write
-	models     []*mongo.UpdateOneModel
-	encoded    bson.Raw      // the merged update where it needs no care; nil where update is it
-	token      bson.ObjectID // that each write carries; zero for none
-	at         int           // which write is added
-	update     bson.D        // operators in the order of their first use
-	paths      []pathUse
-	clashes    []*ConflictError
-	filters    []any // arrayFilters
-	names      map[string]filterUse
+	// The name of a write, for errors. Nil if the first conflict is returned at once,
+	// without names of writes.
+	name    func(int) string
+	models  []*mongo.UpdateOneModel
+	encoded bson.Raw      // the merged update made by joinEncoded, or nil if update has it
+	token   bson.ObjectID // the token in all writes, or zero
+	at      int           // the index of the write that is being added
+	update  bson.D        // operators in the order of their first use
+	paths   []pathUse
+	clashes []*ConflictError
+	filters []any // arrayFilters
+	names   map[string]filterUse
 }
 
-// pathUse is one path that one operator of a write updates.
+// filterUse is an array filter and the index of its write.
 type pathUse struct {
 	op, path string
 	value    any
 	by       int
 }
 
-// filterUse is an array filter, and the write that gave it.
+// both returns the names of two writes that conflict.
 type filterUse struct {
 	raw bson.Raw
 	by  int
@@ -82,10 +87,12 @@ func (m *merger) conflict(reason string, paths ...string) *ConflictError {
 	return e
 }
 
-// both names two writes that conflict.
+// collect unites the operators of the writes. The kind of the returned error doesn't
+// depend on the order of the writes.
 func (m *merger) both(i, j int) string { return m.name(i) + " and " + m.name(j) }
 
-// collect unites the writes' operators. What kind of fault is told doesn't depend on the order of the writes.
+// joined returns the merged update if the encoded updates change different fields. Else
+// it returns nil.
 func (m *merger) collect(writes []Write) error {
 	var bad error
 	for i, w := range writes {
@@ -123,7 +130,7 @@ func (m *merger) byPipeline(i int) error {
 	return m.conflict("an update by a pipeline can't be merged (" + m.name(i) + "): " + ownStep)
 }
 
-// joined is the merged update where it is known at once that the updates go together; nil where it isn't.
+// unite unites the updates field by field.
 func (m *merger) joined(writes []Write) bson.Raw {
 	var room [4]bson.Raw
 	updates := room[:0]
@@ -141,7 +148,7 @@ func (m *merger) joined(writes []Write) bson.Raw {
 	return out
 }
 
-// unite unites the updates field by field.
+// comparable refuses writes that differ in collection, upsert, hint, sort or collation.
 func (m *merger) unite(writes []Write) error {
 	updates := make([]bson.D, len(writes))
 	for i, u := range m.models {
@@ -171,7 +178,7 @@ func (m *merger) unite(writes []Write) error {
 	})
 }
 
-// comparable refuses writes whose targets or options can't be one write's.
+// addOperator adds the fields of one operator, for example {$set: {a: 1, b: 2}}.
 func (m *merger) comparable(a, b *mongo.UpdateOneModel, collection string, i int) error {
 	isUpsert := func(u *mongo.UpdateOneModel) bool { return u.Upsert != nil && *u.Upsert }
 	differ := func(what string) error { return m.conflict(what + " (" + m.both(0, i) + "): " + asSteps) }
@@ -191,7 +198,8 @@ func (m *merger) comparable(a, b *mongo.UpdateOneModel, collection string, i int
 	return nil
 }
 
-// addOperator adds the fields of one operator, e.g. {$set: {a: 1, b: 2}}.
+// operators returns an update by operators, with each operator's fields as a bson.D. It
+// returns false for another kind of update.
 func (m *merger) addOperator(op bson.E) error {
 	fields, ok := asDocument(op.Value)
 	if !ok {
@@ -212,7 +220,7 @@ func (m *merger) addOperator(op bson.E) error {
 	return nil
 }
 
-// operators returns an update by operators, in which each holds a bson.D; false for another kind of update.
+// asDocument returns the fields of a document of any Go type.
 func operators(update any) (bson.D, bool) {
 	raw, ok := update.(bson.Raw)
 	if !ok {
@@ -228,7 +236,8 @@ func operators(update any) (bson.D, bool) {
 	return d, ok
 }
 
-// asDocument returns the fields of a document, whatever Go type holds it.
+// use records a path, unless it conflicts with a recorded path. It reports a duplicate
+// for the same $set twice, and for the same $push of the shared token.
 func asDocument(v any) (bson.D, bool) {
 	var doc bson.Raw
 	switch v := v.(type) {
@@ -264,8 +273,8 @@ func asString(v any) (string, bool) {
 	return s, ok
 }
 
-// use enters a path, unless one that is entered conflicts with it. The same $set twice is a duplicate, and the same $push of the token
-// that both writes carry.
+// repeats reports whether an operator that occurs in two writes has the same effect as
+// once.
 func (m *merger) use(p pathUse) (duplicate bool, err error) {
 	for _, q := range m.paths {
 		if !clash(p.path, q.path) {
@@ -285,7 +294,12 @@ func (m *merger) use(p pathUse) (duplicate bool, err error) {
 	return false, nil
 }
 
-// repeats reports whether an operator that two writes have alike is the same as once.
+// clash reports whether the server refuses two paths in one update, or may refuse them at
+// run time. Two paths clash in these cases:
+//
+//   - The paths are equal, or one is below the other. Different array positions ($, $[],
+//     $[x], 0) can be the same element.
+//   - One path has $[] or $[x] where the other has anything else, whatever follows.
 func (m *merger) repeats(p pathUse) bool {
 	switch p.op {
 	case "$set", "$unset", "$setOnInsert":
@@ -306,9 +320,7 @@ func (m *merger) put(op string, f bson.E) {
 	m.update = append(m.update, bson.E{Key: op, Value: bson.D{f}})
 }
 
-// clash reports whether the server refuses two update paths in one update, or may at run time: one is equal to the
-// other or lies below it, array positions written differently ($, $[], $[x], 0) being perhaps the same element; or one
-// has $[] or $[x] where the other has anything else, whatever follows.
+// addFilters unites arrayFilters. Two filters with the same identifier must be equal.
 func clash(a, b string) bool {
 	for {
 		x, restA, moreA := strings.Cut(a, ".")
@@ -330,7 +342,7 @@ func isPosition(s string) bool {
 	return s != "" && (s[0] == '$' || strings.Trim(s, "0123456789") == "")
 }
 
-// addFilters unites arrayFilters. Two that name one identifier must be equal, for it can only mean one thing.
+// addFilters unites arrayFilters. Two filters with the same identifier must be equal.
 func (m *merger) addFilters(filters []any) error {
 	if m.names == nil && len(filters) > 0 {
 		m.names = map[string]filterUse{}
@@ -353,7 +365,8 @@ func (m *merger) addFilters(filters []any) error {
 	return nil
 }
 
-// identifier is the name that an array filter defines: the first part of its first path.
+// identifier returns the name that an array filter defines: the first part of its first
+// path.
 func identifier(filter bson.Raw) string {
 	elems, err := filter.Elements()
 	if err != nil || len(elems) == 0 {

@@ -12,11 +12,12 @@ import (
 type encodedField struct {
 	op      []byte
 	element bsoncore.Element
-	joined  bool // it is in the result
+	joined  bool // true if the result contains it
 }
 
-// joinEncoded unites encoded updates whose fields are all different ones of the document. It reports false for other updates, which a
-// merger unites field by field.
+// joinEncoded unites encoded updates that change different top-level fields of the
+// document. It returns false for other updates. A merger unites those updates field by
+// field.
 func joinEncoded(updates []bson.Raw) (bson.Raw, bool) {
 	var room [12]encodedField
 	fields, size := room[:0], 0
@@ -47,8 +48,9 @@ func joinEncoded(updates []bson.Raw) (bson.Raw, bool) {
 	return core.EndDocument(out, 0), true
 }
 
-// appendEncodedFields appends the fields of an update's operators; false where one of them needs care: it names its field in its value
-// too, or isn't a document.
+// appendEncodedFields appends the fields of an update's operators. It returns false for
+// $rename, which has a second path in its value, and for an update that isn't a
+// well-formed document of documents.
 func appendEncodedFields(to []encodedField, update bson.Raw) ([]encodedField, bool) {
 	if !isFramed(update) {
 		return nil, false
@@ -79,7 +81,7 @@ func isFramed(doc []byte) bool {
 	return core.WellFormed(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
 }
 
-// differentFields reports whether no two paths begin with the same field of the document.
+// differentFields reports whether all paths begin with different fields of the document.
 func differentFields(fields []encodedField) bool {
 	for i := range fields {
 		name := firstName(fields[i].element)
@@ -92,7 +94,7 @@ func differentFields(fields []encodedField) bool {
 	return true
 }
 
-// firstName is the field of the document that a path begins with.
+// firstName returns the first part of a path.
 func firstName(e bsoncore.Element) []byte {
 	path := e.KeyBytes()
 	if i := bytes.IndexByte(path, '.'); i >= 0 {

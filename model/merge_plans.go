@@ -7,21 +7,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MergePlans makes one plan of what several techniques do for one action of a user: all steps in order, where updates of one
-// document by different plans are one write ([Merge]) at the place of the first; what one plan writes twice, as a mark that it takes
-// away again, stays two steps. Two that update one path, or a path and another below it, are refused, with both paths in a
-// [*ConflictError]. Updates that can't be merged for another reason, as one by a pipeline, or a condition that would swallow the
-// other's update, stay steps of their own.
+// MergePlans combines the plans of several techniques for one action of a user. The steps
+// keep their order. Updates of one document by different plans become one write (see
+// [Merge]), at the position of the first.
 //
-// A plan's promise about a cut doesn't hold of a mixture, so that the result is transactional: run it by [Plan.RunTx], or in a
-// [Change] with Tx. What becomes a single write is atomic, and needs no transaction. IfStale is not sent then: a transaction
-// takes back by itself.
+// If two updates change one path, or a path and another path below it, the result fails
+// with a [*ConflictError]. Other updates that can't be merged, such as by a pipeline,
+// stay separate steps. All filters must be true before the plan runs: a step must not
+// depend on another plan's write to the same document.
 //
-// Conditions are of the documents as they are before the plan: a step that relies on what an earlier one of another plan writes to
-// the same document doesn't belong into it.
+// A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
+// with Tx. IfStale isn't sent then. A result of one write is atomic.
 //
-// Cost: what [Plan.Cost] tells of the result: one command for each write that expects a match, and for each run of others of one kind
-// to one collection; a document that several plans update by writes that can be merged is written once.
+// Cost: see [Plan.Cost]. A document is written once for all merged updates.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {
@@ -45,14 +43,16 @@ func mergedSteps(plans []Plan, steps func(Plan) []Step) []Step {
 	return m.steps
 }
 
-// planMerger collects steps, and of each the last plan that is part of it, and its name in errors.
+// planMerger collects steps. For each step it keeps the last plan that is part of it, and
+// the step's name in errors.
 type planMerger struct {
 	steps []Step
 	plans []int
 	names []string
 }
 
-// add merges a step into one of an earlier plan that updates the same document, or appends it.
+// add merges a step into a step of an earlier plan that updates the same document. If
+// there is no such step, add appends it.
 func (m *planMerger) add(s Step, plan int, name string) {
 	if w, ok := updatesOne(s); ok {
 		for i := range m.steps {
@@ -71,7 +71,7 @@ func (m *planMerger) add(s Step, plan int, name string) {
 	m.steps, m.plans, m.names = append(m.steps, s), append(m.plans, plan), append(m.names, name)
 }
 
-// updatesOne reports whether a step is the update of one document that is known by its _id.
+// updatesOne reports whether a step is an update of one document.
 func updatesOne(s Step) (Write, bool) {
 	w, ok := s.(Write)
 	if !ok || w.Err != nil {
@@ -94,8 +94,8 @@ func sameTarget(a, b Write) bool {
 	return a.Collection == b.Collection && pinned && ok && sameValue(id, other)
 }
 
-// Also returns the change that does more in the same attempt: what Decide gives and what more gives, from the same state, as one
-// plan ([MergePlans]), in a transaction. It is how the techniques that one action of a user touches are kept together:
+// Also returns a change that does more in the same attempt and transaction. [MergePlans]
+// combines the plans of Decide and more, computed from the same state:
 //
 //	open.Move(task, to, none).Also(func(any) (model.Plan, error) {
 //		return work.Assign(&t, to, none), nil
@@ -103,7 +103,7 @@ func sameTarget(a, b Write) bool {
 func (c Change[S]) Also(more func(S) (Plan, error)) Change[S] {
 	decide := c.Decide
 	if decide == nil {
-		return c // Run says what is missing
+		return c // Run returns the error
 	}
 	if more == nil && c.Err == nil {
 		c.Err = &ValueError{Field: "more", Reason: "is nil: give a function that returns the other plan"}

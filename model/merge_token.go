@@ -5,8 +5,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// sharedToken is the token of the operation that all writes belong to: one write's Done asks for it, and each update holds it. It is zero
-// where there is none.
+// sharedToken returns the token that belongs to all writes: each update contains it, and
+// the Done of at least one write looks for it. It returns zero if there is no such token.
 func sharedToken(writes []Write, updates []bson.D) (none bson.ObjectID) {
 	for i := range writes {
 		for _, t := range tokensIn(writes[i].Done) {
@@ -22,7 +22,8 @@ func sharedToken(writes []Write, updates []bson.D) (none bson.ObjectID) {
 	return none
 }
 
-// tokensIn are the tokens that a Done condition asks for: ObjectIDs that a field other than _id equals or, being an array, holds.
+// tokensIn returns the tokens that a Done condition looks for. They are the ObjectIDs
+// that a field other than _id must equal or contain.
 func tokensIn(done bson.D) (out []bson.ObjectID) {
 	for _, e := range done {
 		switch v := e.Value.(type) {
@@ -67,7 +68,7 @@ func appendToken(to []bson.ObjectID, v any) []bson.ObjectID {
 	return to
 }
 
-// carries reports whether a document holds a token anywhere.
+// carries reports whether a document contains a token, at any depth.
 func carries(doc bson.D, token bson.ObjectID) bool {
 	raw, err := (*core.Codec)(nil).Document(doc)
 	return err == nil && rawCarries(raw, token)
@@ -93,7 +94,8 @@ func rawCarries(doc bson.Raw, token bson.ObjectID) bool {
 	return false
 }
 
-// untokened is a filter without the condition that a list doesn't hold the token yet.
+// untokened returns a filter without the condition that a list doesn't contain the token
+// yet.
 func (m *merger) untokened(filter bson.D) bson.D {
 	if m.token.IsZero() {
 		return filter
@@ -108,8 +110,9 @@ func (m *merger) untokened(filter bson.D) bson.D {
 	return out
 }
 
-// known is the condition that an operation whose token all writes carry was applied: one list still holds it. Nil where there is no
-// such token. Then the write may be repeated if one of the writes that ask for the token may.
+// known returns the condition that one list still contains the shared token. It returns
+// nil if the writes share no token. It also sets out.Once if a write that looks for the
+// token has Once.
 func (m *merger) known(writes []Write, out *Write) bson.D {
 	if m.token.IsZero() {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// write unites filters, expectations, Done conditions and reasons.
+// write unites the filters, Expect, Done and Reasons of the writes.
 func (m *merger) write(writes []Write) Write {
 	out := Write{Collection: m.collection, Once: true, Index: writes[0].Index}
 	filter, equal, err := m.filter(writes)
@@ -34,7 +34,7 @@ func (m *merger) write(writes []Write) Write {
 	case known != nil:
 		out.Done = known
 	case len(done) == len(writes):
-		out.Done = And(done...) // one write applies all or nothing, so all were applied before
+		out.Done = And(done...) // one command applies all of them or nothing
 	}
 	out.Reasons = m.reasons(writes, equal)
 	model := *m.models[0]
@@ -45,7 +45,7 @@ func (m *merger) write(writes []Write) Write {
 	return out
 }
 
-// filter unites filters, and reports whether all are the same.
+// filter unites the filters. It also reports whether all filters are equal.
 func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 	filters := make([]bson.D, 0, len(m.models))
 	equal, all, alike := true, true, true
@@ -81,7 +81,7 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 	return And(rest...), false, nil
 }
 
-// swallowed names the writes that may match nothing.
+// swallowed returns the names of the writes that may match nothing.
 func (m *merger) swallowed(writes []Write) string {
 	var names []string
 	for i, w := range writes {
@@ -92,7 +92,7 @@ func (m *merger) swallowed(writes []Write) string {
 	return strings.Join(names, ", ")
 }
 
-// guardOf is a filter without what it says of _id.
+// guardOf returns a filter without its condition on _id.
 func guardOf(filter bson.D) bson.D {
 	i := indexOfID(filter)
 	if i < 0 {
@@ -101,8 +101,9 @@ func guardOf(filter bson.D) bson.D {
 	return append(append(bson.D(nil), filter[:i]...), filter[i+1:]...)
 }
 
-// reasons are those of all writes. In a merge of different filters a write that matches nothing may be another one's fault: a reason
-// holds where its own write's condition doesn't. Those that wrap ErrStale come first, for what was read must be read again.
+// reasons returns the Reasons of all writes. If the filters differ, each reason gets an
+// extra condition: the condition of its own write must be false. Writes with a reason
+// that wraps [ErrStale] come first.
 func (m *merger) reasons(writes []Write, equal bool) []Reason {
 	type group struct {
 		reasons []Reason
@@ -115,7 +116,7 @@ func (m *merger) reasons(writes []Write, equal bool) []Reason {
 		for _, r := range w.Reasons {
 			if guard := guardOf(m.models[i].Filter.(bson.D)); !equal && len(guard) > 0 {
 				if r.If == nil {
-					continue // it held for this write alone
+					continue // it applies only if this write failed by itself
 				}
 				r.If = And(r.If, bson.D{{Key: "$nor", Value: bson.A{guard}}})
 			}
@@ -140,7 +141,7 @@ func (m *merger) reasons(writes []Write, equal bool) []Reason {
 	return out
 }
 
-// idOf is the one _id that a filter asks for.
+// idOf returns the _id that a filter requires, if it requires exactly one.
 func idOf(filter bson.D) (id any, ok bool) {
 	if i := indexOfID(filter); i >= 0 && pinsID(filter) {
 		return filter[i].Value, true

@@ -9,23 +9,23 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// A Model is techniques that are used together. Make it with [New], once, beside the techniques. It is asked for the
-// indexes, the diagram, the checks and the needs of all of them.
+// A Model is the set of techniques that a program uses together. Create it once with
+// [New].
 type Model struct {
 	name       string
 	techniques []Technique
 }
 
-// New declares which techniques a program uses together, under a name for errors and jobs. It compares their
-// [Footprint]s, and panics with a [*DeclarationError] when they can't hold together:
-//   - a technique is given twice, or two have a check of one name,
-//   - a technique writes a path that another one owns,
-//   - two techniques keep documents of their own in one collection,
-//   - a technique writes documents that another one guards by a version, and doesn't count the version up,
-//   - two indexes have one name and differ, or the same keys are unique for one technique and not for another,
-//   - a unique index can't hold across the shards of a keys.Shard, or a collection has two of them.
+// New creates a model. Its name appears in errors and jobs. New panics with a
+// [*DeclarationError] in these cases:
 //
-// Techniques that share a path legally pass: a denorm.Counter reads the reference that a relate.ParentRef writes.
+//   - A technique occurs twice, or two techniques have checks with one name.
+//   - A technique writes a path that another technique owns (see [Footprint]).
+//   - Two techniques keep their own documents in one collection.
+//   - A technique writes documents that another technique guards by a version, without
+//     incrementing the version.
+//   - Two different indexes have one name, or keys are unique for only one technique.
+//   - A keys.Shard makes a unique index impossible, or a collection has two shard keys.
 func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}
 	for i, t := range m.techniques {
@@ -43,13 +43,14 @@ func New(name string, techniques ...Technique) *Model {
 	return m
 }
 
-// Name is the name that was given to [New].
+// Name returns the name from [New].
 func (m *Model) Name() string { return m.name }
 
-// Techniques returns the techniques, in the order in which they were given.
+// Techniques returns the techniques in the order of [New].
 func (m *Model) Techniques() []Technique { return slices.Clone(m.techniques) }
 
-// Collections returns the names of the collections that the techniques use, those too that a technique keeps for itself.
+// Collections returns the names of all collections that the techniques use, including
+// internal collections.
 func (m *Model) Collections() (out []string) {
 	add := func(name string) {
 		if !slices.Contains(out, name) {
@@ -74,7 +75,7 @@ func (m *Model) Collections() (out []string) {
 	return out
 }
 
-// Checks returns the checks of all techniques, in their order. [Model.Audit] runs them.
+// Checks returns the checks of all techniques, in order. [Model.Audit] runs them.
 func (m *Model) Checks() (out []Check) {
 	for _, t := range m.techniques {
 		out = append(out, t.Checks()...)
@@ -86,7 +87,7 @@ func (m *Model) fail(problem, remedy string) {
 	core.Fail(problem, fmt.Sprintf("New of %q", m.name), remedy)
 }
 
-// compare refuses two techniques that can't hold together.
+// compare panics if two techniques can't be used together.
 func (m *Model) compare(a, b Technique) {
 	if isPointer(a) && isPointer(b) && a == b {
 		m.fail(techniqueName(a)+" is given twice", "give each technique once")
@@ -127,8 +128,9 @@ func (m *Model) failTrespass(of [2]Technique, f, g Footprint) {
 	}
 }
 
-// trespasses reports whether g writes what f owns. What writes more than f owns, a whole document or an element, is the
-// caller's way to store what the methods of f make.
+// trespasses reports whether g writes a path that f owns. A write of a whole document or
+// element around f's path isn't a trespass, because callers store values made by f's
+// methods this way.
 func trespasses(f, g Footprint) bool {
 	if f.Use != Owns || !f.meets(g) {
 		return false
@@ -137,7 +139,8 @@ func trespasses(f, g Footprint) bool {
 	return g.Use == Owns && (g.Path != Whole || f.Path == Whole) || g.Use == Writes && within
 }
 
-// passes reports whether a write of another technique passes by a guard.
+// passes reports whether another technique writes a guarded document without incrementing
+// its version.
 func passes(guard, g Footprint, all, others []Footprint) bool {
 	if g.Collection != guard.Collection || g.Path == Whole || g.Use != Writes && g.Use != Owns {
 		return false
@@ -163,7 +166,7 @@ func (m *Model) compareChecks() {
 	}
 }
 
-// compareIndexes refuses indexes that a collection can't have together.
+// compareIndexes panics if a collection can't have two of the indexes together.
 func (m *Model) compareIndexes() {
 	needed := m.Indexes().Needed
 	for i, x := range needed {
@@ -180,7 +183,8 @@ func (m *Model) compareIndexes() {
 	}
 }
 
-// compareUnique refuses keys that are unique for one technique only. What a caller adds by [Entity] is the caller's to know.
+// compareUnique panics if the same keys are unique for one technique only. It ignores the
+// indexes that the program declares with [Entity].
 func (m *Model) compareUnique(a, b Technique) {
 	for _, x := range a.Indexes() {
 		for _, y := range b.Indexes() {
@@ -198,7 +202,7 @@ func isSharded(t Technique) bool {
 	return is
 }
 
-// compareShards refuses unique indexes that the shard key of a collection leaves impossible.
+// compareShards panics if the shard key of a collection makes a unique index impossible.
 func (m *Model) compareShards() {
 	for _, t := range m.techniques {
 		if key, ok := t.(interface {
@@ -218,7 +222,8 @@ func isEntity(t Technique) bool {
 	return is
 }
 
-// techniqueName is the type of a technique without its arguments: denorm.Counter.
+// techniqueName returns the type of a technique without type arguments, for example
+// "denorm.Counter".
 func techniqueName(t Technique) string {
 	if isEntity(t) {
 		return "model.Entity"
@@ -227,7 +232,7 @@ func techniqueName(t Technique) string {
 	return strings.TrimPrefix(name, "*")
 }
 
-// deeper is the longer of two paths.
+// deeper returns the longer of two paths.
 func deeper(a, b string) string {
 	if len(a) > len(b) {
 		return a

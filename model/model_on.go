@@ -2,14 +2,14 @@ package model
 
 import "github.com/docmodel/docmodel/internal/core"
 
-// On returns the database on which only the model's collections are reached: what reads or writes another one, by a $lookup too, is
-// refused with a [*ConflictError] before it is sent. So nothing passes by the techniques unseen, and none is left out of the model's
-// indexes and its [Model.Audit]. Together with a [Scope] and [WithTransactions], in any order, it is the database of a repository:
+// On returns a database that reaches only the model's collections. A command that uses
+// another collection, even in a $lookup, returns a [*ConflictError] and isn't sent. It
+// combines with [Scope] and [WithTransactions] in any order:
 //
 //	db := scope.On(shop.On(database))
 //
-// Filters of collections that a keys.Shard of the model divides are sent with the shard
-// key: see [ShardKey].
+// Filters on collections that a keys.Shard shards are sent with the shard key: see
+// [ShardKey].
 func (m *Model) On(db DB) DB {
 	known := map[string]bool{}
 	for _, name := range m.Collections() {

@@ -10,50 +10,53 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Modify changes one document and returns it, as it was before or as it is after: the findAndModify command, atomic.
-// Its fields, Command, String and Cost are those of [FindAndModify].
+// A Modify changes one document by findAndModify and returns it, as it was before or as
+// it is after.
 type Modify[D any] struct{ FindAndModify }
 
-// A FindAndModify is what a [Modify] sends, whatever it decodes into. The fields may be set by hand. For why it has a type of its
-// own, see [Query].
+// A FindAndModify is the command of a [Modify] for any document type. The caller may set
+// its fields.
 type FindAndModify struct {
 	Collection   string
 	Filter       bson.D
-	Update       any    // bson.D of operators or mongo.Pipeline; nil with Remove
-	Sort         bson.D // which document, when several match
+	Update       any    // a bson.D of operators, a mongo.Pipeline, or nil with Remove
+	Sort         bson.D // selects among several matches
 	Projection   bson.D
 	ArrayFilters bson.A
 	Upsert       bool
-	After        bool // return the document as it is after; false returns it as it was
-	Remove       bool // delete it; Update must be nil and After false
+	After        bool // return the document after the change
+	Remove       bool // delete the document
 	Options      ModifyOptions
-	Index        string // the index that serves the filter; "" means not known
-	Err          error  // bad input: returned by Run, before anything is sent
+	Index        string // the index of the filter, or "" if unknown
+	Err          error  // bad input, which Run returns
 
 	codec *core.Codec
 }
 
-// ModifyOptions pass through to the driver. The zero value sends nothing.
+// ModifyOptions are sent unless they are zero.
 type ModifyOptions struct {
 	Hint      any                // index name or key pattern
-	Collation *options.Collation // nil means the collection's
-	Comment   any                // shows in the profiler and in logs
+	Collation *options.Collation // nil for the collection's
+	Comment   any                // for the profiler and logs
 	Let       bson.D             // variables for $expr
 }
 
-// Modify returns a findAndModify of the collection. Filter and update are copied. A nil filter is refused; an empty one
-// matches any document. Leave the update nil for one whose Remove is set.
+// Modify returns a findAndModify command, with copies of filter and update. An empty
+// filter matches any document, and a nil filter is an error. For a Remove, pass a nil
+// update.
 //
-// Cost: one command, one document; which index serves the filter isn't known here. Consistency: one document, found, changed and
-// returned atomically. It carries no token: run again, it changes the document that matches then, which may be another.
+// Cost: one command, one document.
+//
+// Consistency: the command is atomic. It has no token: a second run can change another
+// document.
 func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 	m := new(Modify[D])
 	declOf(c).findAndModify(&m.FindAndModify, filter, update)
 	return m
 }
 
-// Run runs the command and decodes the document. When none matches it returns [ErrNotFound]; so does an upsert that
-// inserted, unless After is set, for there was none before.
+// Run runs the command and decodes the document. It returns [ErrNotFound] if no document
+// matches, even if an upsert inserts, unless After is set.
 func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := runModify(ctx, db, &m.FindAndModify, &doc)
@@ -70,13 +73,13 @@ func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 	if err == nil {
 		err = cmp.Or(c.CheckFilter(m.Filter), c.CheckUpdate(u))
 	}
-	if m.Err = err; u != nil { // a nil bson.D is no update, for a Remove
+	if m.Err = err; u != nil { // a nil bson.D means no update, for Remove
 		m.Update = u
 	}
 }
 
-// holdModify adds the scope's filter and fields. A Remove where the scope marks deletions is refused: it would return what it has only
-// marked.
+// holdModify adds the scope's filter and fields. It refuses a Remove if the scope only
+// marks documents as deleted.
 func holdModify(m *FindAndModify, s *scope) {
 	if m.Err == nil {
 		m.Err = s.knows(m.Collection)
@@ -138,7 +141,7 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	return notFound(res.Decode(doc), m.Collection, m.Filter)
 }
 
-// Command is the findAndModify command as the server is sent it, less what the driver adds.
+// Command returns the findAndModify command, without the fields that the driver adds.
 func (m *FindAndModify) Command() bson.D {
 	cmd := bson.D{{Key: "findAndModify", Value: m.Collection}, {Key: "query", Value: orEmpty(m.Filter)}}
 	add := func(on bool, key string, v any) {
@@ -162,7 +165,7 @@ func (m *FindAndModify) Command() bson.D {
 	return cmd
 }
 
-// String is the command as mongosh takes it.
+// String returns the command in mongosh syntax.
 func (m *FindAndModify) String() string {
 	if err := checkModify(m); err != nil {
 		return "// refused: " + err.Error()
@@ -170,7 +173,7 @@ func (m *FindAndModify) String() string {
 	return shellCall(m.Collection, "findAndModify", m.Command()[1:])
 }
 
-// Cost is the price: one command, one document at most.
+// Cost returns the price: one command, one document.
 //
 //go:noinline
 func (m *FindAndModify) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }

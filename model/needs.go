@@ -2,20 +2,20 @@ package model
 
 import "slices"
 
-// A Need is what a technique needs of the server beyond reads, writes and indexes.
+// A Need is a server feature that a technique needs besides reads, writes and indexes.
 type Need struct {
 	Feature   string // "transactions", "change streams" or "TTL indexes"
-	Technique string // whose need it is: denorm.Counter
-	Why       string // what can't do without the feature: a method, or an index
+	Technique string // for example "denorm.Counter"
+	Why       string // the method or index that needs it
 }
 
-// String is the need on one line: transactions: denorm.Counter: each operation on songs without Tokens.
+// String returns the need in one line, such as "transactions: denorm.Counter: each
+// operation on songs without Tokens".
 func (n Need) String() string { return n.Feature + ": " + n.Technique + ": " + n.Why }
 
-// Needs returns what the techniques need of the server, in the order of the techniques. A server that lacks a feature refuses what Why
-// names, or doesn't do it, and does all else. Transactions and change streams are there in a replica set and in a sharded cluster.
-//
-// What plans and changes of your own need is theirs to say: see [Plan.Guarantee].
+// Needs returns the server features that the techniques need. Without a feature, only the
+// part in Why fails or has no effect. Transactions and change streams need a replica set
+// or a sharded cluster. For the program's own plans see [Plan.Guarantee].
 func (m *Model) Needs() (out []Need) {
 	for _, t := range m.techniques {
 		var all []Need

@@ -7,28 +7,28 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// An Observer is told of each operation that runs on a database: a query, a plan, a [Change] and each attempt of it. State it
-// once, and hand on what [Observer.On] returns in the place of the database. [LogTo] makes one that writes to a log.
+// An Observer receives each operation that runs on a database, such as a query or a plan.
+// See [Observer.On] and [LogTo].
 //
-// Both functions are called by the goroutine that runs the operation, which goes on when they return. They can be called by several
-// goroutines at once. A panic in them is the caller's. They must not run anything on a database that they observe.
+// The operation's goroutine calls both functions, so calls can be concurrent. A panic
+// reaches the operation's caller. The functions must not use an observed database.
 type Observer struct {
-	// Start is called before the operation begins. It is given what is known then: ID, Parent, Kind, Name, Caller, Collection,
-	// Began, and the Attempt of an attempt or a batch. The operation runs with the context that Start returns, which must come from its own: put a
-	// span into it, and the driver's spans of the commands are the span's children. Nil calls nothing.
+	// Start, if not nil, is called before the operation begins, with its ID, Parent,
+	// Kind, Name, Caller, Collection, Began and Attempt. The operation runs with the
+	// returned context, which must derive from ctx. A span in it becomes the parent of
+	// the driver's spans.
 	Start func(ctx context.Context, o Operation) context.Context
 
-	// End is called when the operation has ended, with the context that Start returned. It is called when the operation panics, too.
-	// Nil calls nothing.
+	// End, if not nil, is called when the operation has ended or panicked, with the
+	// context from Start.
 	End func(ctx context.Context, o Operation)
 }
 
-// An Operation is what an [Observer] is told of one operation. It holds names of collections, indexes and functions, and numbers. It
-// holds no value of a document or a filter, and no text of an error, because errors quote values.
+// An Operation describes one operation to an [Observer]. It contains no values of
+// documents or filters, and no error texts, which can quote values.
 //
-// An operation runs others: a change reads and runs a plan. The observer is told of each of them, and Parent says which operation it
-// ran in. The Actual cost of an operation includes the cost of all operations that ran in it. So add up the operations without a
-// Parent, or the operations of one Kind.
+// Operations nest, and Parent is the outer one. Actual includes the nested operations. So
+// add up only operations without a Parent, or of one Kind.
 //
 //	Kind         Run by                                                  Runs
 //	find         [Find.All], [Find.One], [Find.Each]
@@ -44,49 +44,51 @@ type Observer struct {
 //	batch        each attempt of a batch of a job                        what its stage runs
 //	check        [Check.Each], [Check.All]                               what it reads
 //
-// What a technique runs for a caller (a join, a search) is the reads that it runs. A [Stream] is the plans that it runs. Commands that
-// prepare a database are not observed: those of indexes and validators.
+// A search or join of a technique appears as its reads, and a [Stream] as its plans.
+// Commands for indexes and validators aren't observed.
 type Operation struct {
-	ID     uint64 // tells an operation from all others of the process
-	Parent uint64 // the ID of the operation that it ran in; 0 for none
+	ID     uint64 // unique in the process
+	Parent uint64 // the ID of the outer operation, or 0
 	Kind   string
 
-	// Name is the Name of the change, the job, the stage of a batch, or the check. A change without a Name has that of the function
-	// Decide, as the Go runtime names it. Reads and plans have none: Caller says who ran them.
+	// Name is the Name of the change, job, stage or check. A change without a Name has
+	// the name of its Decide function.
 	Name string
 
-	// Caller is the function outside of this module that ran the operation, as the Go runtime names it: "example.com/shop.(*Shop).Sell".
-	// It is "" for an operation with a Parent, and for one that a goroutine of this module began.
+	// Caller is the function outside of this module that ran the operation, for example
+	// "example.com/shop.(*Shop).Sell". It is "" for a nested operation.
 	Caller string
 
-	Collection string // that it reads, or that its first write goes to; "" for a change, a job and a transaction
+	Collection string // of the read or the first write
 
-	// Attempt is the number of an attempt or a batch's attempt, from 1. Of a change and of a transaction it is how many there were.
+	// Attempt is the number of the attempt, from 1, or the number of attempts of a change
+	// or transaction.
 	Attempt int
 
-	Stale     bool // it ended with [ErrStale], or its document was gone: if it is an attempt, another may follow
-	Already   bool // all of its plan was applied before
-	TakenBack bool // what it wrote was taken back, by [Plan.IfStale] or as its transaction was aborted
+	Stale     bool // ended with [ErrStale], or its document was gone
+	Already   bool // the whole plan was applied before
+	TakenBack bool // undone by [Plan.IfStale] or an abort
 
-	// Declared is the price of a read, a modify or a plan, as its Cost method tells it. Actual is what was sent: commands, as the driver
-	// is asked for them; documents that the server inserted, matched or deleted, those that were then taken back too; documents that it
-	// returned. What the driver repeats by itself is counted once. Lock documents and checkpoints are not counted as written.
+	// Declared is the Cost of a read, modify or plan. Actual counts commands (without the
+	// driver's retries), documents inserted, matched or deleted (even if undone), and
+	// documents returned. Lock documents and checkpoints don't count.
 	Declared, Actual Cost
-	Modified         int64 // documents that were inserted, changed or deleted, those that were then taken back too
+	Modified         int64 // inserted, changed or deleted, even if undone
 
 	Began time.Time
 	Took  time.Duration
 
-	// Failure is the kind of the error: "stale", "not found", "full", "taken", "value" (a [*ValueError]), "conflict" (a
-	// [*ConflictError]), "transactional", "no transactions", "leased", "left" (a [*LeftError]), "duplicate key", "canceled", "timeout",
-	// "network", "server", "panic", or "other". It is "" for none.
+	// Failure is the kind of error, or "": "stale", "not found", "full", "taken", "value"
+	// ([*ValueError]), "conflict" ([*ConflictError]), "transactional", "no transactions",
+	// "leased", "left" ([*LeftError]), "duplicate key", "canceled", "timeout", "network",
+	// "server", "panic" or "other".
 	Failure string
 	Code    int    // the server's first error code, or 0
-	Index   string // the unique index of a duplicate key, where the server names it
+	Index   string // the unique index of a duplicate key error, if known
 }
 
-// On returns the database, observed. A database can have several observers: that which was given first begins first, and ends last.
-// Scopes and observers can be given in any order.
+// On returns the observed database. The first of several observers starts first and ends
+// last. Observers and scopes combine in any order.
 func (o Observer) On(db DB) DB {
 	h := core.HandleOf(db)
 	h.Observers = with(db, o)
@@ -96,13 +98,13 @@ func (o Observer) On(db DB) DB {
 	return h
 }
 
-// with are the observers of a database, and one more.
+// with returns the observers of a database and one more.
 func with(db DB, o Observer) any {
 	before := observersOf(db)
 	return append(before[:len(before):len(before)], o)
 }
 
-// observersOf are the observers of a database, in the order in which they were given.
+// observersOf returns the observers of a database, in the order in which they were given.
 func observersOf(db DB) []Observer {
 	h, ok := db.(*core.Handle)
 	if !ok || h == nil {
@@ -112,10 +114,11 @@ func observersOf(db DB) []Observer {
 	return list
 }
 
-// observed reports whether somebody observes a database.
+// observed reports whether a database has an observer.
 func observed(db DB) bool { return len(observersOf(db)) > 0 }
 
-// unobserved is the database for what belongs to an operation that is observed already, and counts it.
+// unobserved returns the database without its observers. It is for commands that belong
+// to an operation that is observed already.
 func unobserved(db DB) DB {
 	if !observed(db) {
 		return db

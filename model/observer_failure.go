@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// failures are the kinds of errors that an [Operation] names, the more telling first.
+// failures are the kinds of errors that an [Operation] can have, the most specific first.
 var failures = []struct {
 	kind string
 	is   func(error) bool
@@ -29,7 +29,8 @@ var failures = []struct {
 	{"server", asError[mongo.ServerError]},
 }
 
-// failureOf is the kind of an error: its text can hold values.
+// failureOf returns the kind of an error. It doesn't use the error's text, which can
+// contain values.
 func failureOf(err error) string {
 	if err == nil {
 		return ""

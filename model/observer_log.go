@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// LogTo returns an observer that logs each operation when it has ended, with the context of the operation. The levels are:
+// LogTo returns an observer that logs each operation at its end, with the operation's
+// context. A nil logger means slog.Default. The levels are:
 //
-//   - Debug for an operation that ran in another one, whatever became of it: the outer operation's line says how that ended
-//   - Warn for an operation that met another writer (stale, taken back, a change of several attempts), and for a job that left documents
-//   - Error for another operation that failed
-//   - Info for the rest, and for the answers "not found", "full" and "taken"
-//
-// A nil logger is slog.Default.
+//   - Debug for a nested operation, whatever its result
+//   - Warn for an operation that another writer disturbed (stale, taken back, several
+//     attempts), and for a job that left documents
+//   - Info for success, "not found", "full" and "taken"
+//   - Error for other failures
 func LogTo(l *slog.Logger) Observer {
 	if l == nil {
 		l = slog.Default()
@@ -25,7 +25,7 @@ func LogTo(l *slog.Logger) Observer {
 	}}
 }
 
-// level is how much attention an operation asks for.
+// level returns the log level of an operation.
 func (o Operation) level() slog.Level {
 	switch {
 	case o.Parent != 0:
@@ -38,7 +38,7 @@ func (o Operation) level() slog.Level {
 	return slog.LevelError
 }
 
-// attrs are what an event says, without what is empty.
+// attrs returns the non-empty attributes of a log line.
 func (o Operation) attrs() []slog.Attr {
 	attrs := make([]slog.Attr, 0, 20)
 	text := func(key, v string) {

@@ -12,26 +12,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An observation is an operation that runs and is observed. All its methods can be called on nil, for an operation that nobody
-// observes.
+// An observation is a running operation that is observed. All methods accept a nil
+// receiver, for an operation without an observer.
 type observation struct {
 	ctx       context.Context
 	observers []Observer
 	told      Operation
-	parent    *observation // the one that it runs in
-	settled   bool         // it has ended without a panic
+	parent    *observation // the outer operation
+	settled   bool         // it ended without a panic
 
-	// The totals, with those of what runs in it, perhaps in other goroutines.
+	// The totals include nested operations, which may run in other goroutines.
 	commands, written, documents, modifies atomic.Int64
 	takenBack                              atomic.Bool
 }
 
 type observationKey struct{}
 
-// lastObservation is the ID that was given last.
+// lastObservation is the last ID in use.
 var lastObservation atomic.Uint64
 
-// begin begins an operation, if somebody observes the database. It returns the context to run it with.
+// begin begins an operation if the database has observers. It returns the context to run
+// it with.
 func begin(ctx context.Context, db DB, kind, name, collection string, attempt int) (context.Context, *observation) {
 	list := observersOf(db)
 	if len(list) == 0 || ctx == nil {
@@ -56,7 +57,7 @@ func begin(ctx context.Context, db DB, kind, name, collection string, attempt in
 	return op.ctx, op
 }
 
-// observationOf is the innermost operation that a context belongs to.
+// observationOf returns the innermost operation of a context.
 func observationOf(ctx context.Context) *observation {
 	if ctx == nil {
 		return nil
@@ -65,7 +66,8 @@ func observationOf(ctx context.Context) *observation {
 	return op
 }
 
-// outsideObservation is the context for what the library writes for itself, which no operation counts.
+// outsideObservation returns a context for the library's internal writes, which no
+// operation counts.
 func outsideObservation(ctx context.Context) context.Context {
 	if observationOf(ctx) == nil {
 		return ctx
@@ -73,7 +75,7 @@ func outsideObservation(ctx context.Context) context.Context {
 	return context.WithValue(ctx, observationKey{}, (*observation)(nil))
 }
 
-// end tells the observers of the end.
+// end calls the observers' End functions.
 func (op *observation) end() {
 	if op == nil {
 		return
@@ -92,7 +94,7 @@ func (op *observation) end() {
 	}
 }
 
-// settle says how the operation ended.
+// settle records how the operation ended.
 func (op *observation) settle(err error) {
 	if op == nil {
 		return
@@ -111,7 +113,7 @@ func (op *observation) settle(err error) {
 	}
 }
 
-// ran says how a plan ended.
+// ran records how a plan ended.
 func (op *observation) ran(r Result, err error) {
 	if op == nil {
 		return
@@ -127,7 +129,7 @@ func (op *observation) tried() {
 	}
 }
 
-// counting is a transaction's function, whose calls are counted.
+// counting returns a transaction's function that also counts its calls.
 func (op *observation) counting(f func(context.Context) error) func(context.Context) error {
 	if op == nil || f == nil {
 		return f
@@ -138,7 +140,7 @@ func (op *observation) counting(f func(context.Context) error) func(context.Cont
 	}
 }
 
-// firstCollection is the collection of the plan's first step.
+// firstCollection returns the collection of the plan's first step.
 func (p Plan) firstCollection() string {
 	if len(p.Steps) == 0 {
 		return ""
@@ -152,7 +154,7 @@ func (p Plan) firstCollection() string {
 	return ""
 }
 
-// priced declares what a plan costs that is split into commands.
+// priced records the declared cost of a plan that is split into commands.
 func (op *observation) priced(p Plan, batches [][]batch) {
 	if op == nil {
 		return
@@ -162,14 +164,14 @@ func (op *observation) priced(p Plan, batches [][]batch) {
 	}
 }
 
-// reads declares what a read costs.
+// reads records the declared cost of a read.
 func (op *observation) reads(index string) {
 	if op != nil {
 		op.told.Declared = readCost(index)
 	}
 }
 
-// changes declares what a findAndModify costs.
+// changes records the declared cost of a findAndModify.
 func (op *observation) changes(m *FindAndModify) {
 	if op != nil {
 		op.told.Declared = m.Cost()
@@ -198,21 +200,23 @@ func (op *observation) wrote(b BatchResult) {
 	}
 }
 
-// modified counts what a findAndModify wrote. One that found none inserts if it is an upsert.
+// modified counts the write of a findAndModify. An upsert that found no document has
+// inserted one.
 func (op *observation) modified(m *FindAndModify, err error) {
 	if err == nil || m.Upsert && errors.Is(err, mongo.ErrNoDocuments) {
 		op.wrote(BatchResult{Upserted: 1})
 	}
 }
 
-// tookBack says that what was written was taken back.
+// tookBack records that the operation's writes were taken back.
 func (op *observation) tookBack() {
 	for ; op != nil; op = op.parent {
 		op.takenBack.Store(true)
 	}
 }
 
-// A txObservation is an operation that runs a transaction, and what it had sent and written before.
+// A txObservation is an operation that runs a transaction, with its counts from before
+// the transaction.
 type txObservation struct {
 	op             *observation
 	sent, modified int64
@@ -225,7 +229,8 @@ func (op *observation) beginTx() txObservation {
 	return txObservation{op, op.commands.Load(), op.modifies.Load()}
 }
 
-// ended counts the command that ends the transaction at the server: the driver sends one if something was sent before.
+// ended counts the command that commits or aborts the transaction. The driver sends it
+// only if the transaction sent a command.
 func (t txObservation) ended(aborted bool) {
 	if t.op == nil {
 		return
@@ -238,14 +243,14 @@ func (t txObservation) ended(aborted bool) {
 	}
 }
 
-// answered counts the documents of a cursor's batch that have not been read.
+// answered counts the unread documents of a cursor's batch.
 func (op *observation) answered(cur *mongo.Cursor) {
 	if op != nil {
 		op.returned(cur.RemainingBatchLength())
 	}
 }
 
-// next is the cursor's Next, whose command for a further batch is counted.
+// next calls the cursor's Next and counts the command for a further batch.
 func (op *observation) next(ctx context.Context, cur *mongo.Cursor) bool {
 	if op == nil || cur.RemainingBatchLength() > 0 || cur.ID() == 0 {
 		return cur.Next(ctx)
@@ -258,17 +263,17 @@ func (op *observation) next(ctx context.Context, cur *mongo.Cursor) bool {
 	return there
 }
 
-// closed counts the command that closes a cursor which has more.
+// closed counts the command that closes an open cursor.
 func (op *observation) closed(cur *mongo.Cursor) {
 	if op != nil && cur.ID() != 0 {
 		op.sent(1)
 	}
 }
 
-// modulePath is what the names of this module's functions begin with.
+// modulePath is the prefix of the names of this module's functions.
 const modulePath = "github.com/docmodel/docmodel/"
 
-// caller is the name of the function outside of this module that runs on this goroutine, or "".
+// caller returns the function outside of this module that runs on this goroutine, or "".
 func caller() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
@@ -286,11 +291,12 @@ func caller() string {
 	}
 }
 
-// isOurs reports whether a function is one of this module that runs operations for others. Examples and tests are not.
+// isOurs reports whether a function belongs to this module or drives its sequences.
+// Functions of examples and tests don't count.
 func isOurs(function string) bool {
 	rest, ok := strings.CutPrefix(function, modulePath)
 	if !ok {
-		for _, std := range []string{"iter.", "slices.", "maps."} { // which drive sequences
+		for _, std := range []string{"iter.", "slices.", "maps."} { // they drive sequences
 			if strings.HasPrefix(function, std) {
 				return true
 			}
@@ -305,13 +311,14 @@ func isOurs(function string) bool {
 	return !strings.HasSuffix(pkg, "_test") && !strings.HasPrefix(folders+"/", "examples/")
 }
 
-// cutTypes is the name of a function without what follows its first type argument, whose own name has slashes too.
+// cutTypes returns a function's name without its type arguments, which can contain
+// slashes.
 func cutTypes(function string) string {
 	function, _, _ = strings.Cut(function, "[")
 	return function
 }
 
-// functionName is the name of a function, or "" for nil.
+// functionName returns the name of a function, or "" for nil.
 func functionName(f any) string {
 	v := reflect.ValueOf(f)
 	if v.Kind() != reflect.Func || v.IsNil() {

@@ -13,7 +13,8 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// collectionOf opens the driver's collection for one command, which is counted for an observer.
+// collectionOf opens the driver's collection for one command, and counts the command for
+// an observer.
 func collectionOf(
 	ctx context.Context, db DB, c *core.Codec, name string, more ...options.Lister[options.CollectionOptions],
 ) *mongo.Collection {
@@ -21,8 +22,8 @@ func collectionOf(
 	return openCollection(ctx, db, c, name, more...)
 }
 
-// openCollection opens the driver's collection, with the codec's options. Each command that this module
-// sends goes through it. A read that decides a write goes to the primary.
+// openCollection opens the driver's collection with the codec's options. Every command of
+// this module uses it. A read that decides a write goes to the primary.
 func openCollection(
 	ctx context.Context, db DB, c *core.Codec, name string, more ...options.Lister[options.CollectionOptions],
 ) *mongo.Collection {
@@ -47,9 +48,12 @@ func openCollection(
 	return core.Database(db).Collection(name, all...)
 }
 
-// lasting is the read concern of a read whose answer must not be rolled back, or nil for the database's. An answer of the
-// primary may be, until a majority has it (https://www.mongodb.com/docs/manual/core/replica-set-rollbacks/): a linearizable
-// read waits for that. In a session of the caller a majority read is what the server takes. A transaction waits at its commit.
+// lasting returns the read concern of a read that must not be rolled back, or nil for the
+// database's read concern. A primary can return data that is rolled back later
+// (https://www.mongodb.com/docs/manual/core/replica-set-rollbacks/). A linearizable read
+// waits until a majority has the data. In a session of the caller, the server accepts
+// only a majority read. A transaction needs no read concern here, because its commit
+// waits.
 func lasting(ctx context.Context) *readconcern.ReadConcern {
 	if !runctx.Lasts(ctx) || runctx.InTransaction(ctx) {
 		return nil
@@ -60,7 +64,8 @@ func lasting(ctx context.Context) *readconcern.ReadConcern {
 	return readconcern.Linearizable()
 }
 
-// lastingRead runs a read whose answer must not be rolled back; without a replica set there is nothing to roll it back.
+// lastingRead runs a read that must not be rolled back. A server without a replica set
+// has no rollbacks, so there it runs a plain read.
 func lastingRead(ctx context.Context, read func(context.Context) error) error {
 	err := read(runctx.Lasting(ctx))
 	if notReplicated(err) {
@@ -69,7 +74,8 @@ func lastingRead(ctx context.Context, read func(context.Context) error) error {
 	return err
 }
 
-// notReplicated reports whether a server refused a linearizable read for it has no other members.
+// notReplicated reports whether a server refused a linearizable read because it isn't in
+// a replica set.
 func notReplicated(err error) bool {
 	var e mongo.ServerError
 	return errors.As(err, &e) && e.HasErrorCode(123) // NotAReplicaSet

@@ -12,24 +12,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// ReadOptions pass through to the driver. The zero value sends nothing.
+// ReadOptions are options of find and aggregate. Zero fields aren't sent.
 type ReadOptions struct {
 	Hint         any                // index name or key pattern
-	Collation    *options.Collation // nil means the collection's
-	Comment      any                // shows in the profiler and in logs
+	Collation    *options.Collation // nil for the collection's
+	Comment      any                // for the profiler and logs
 	Let          bson.D             // variables for $expr
-	BatchSize    int32              // documents per reply; 0 means the server's 101, then 16 MB
-	AllowDiskUse bool               // let a blocking sort or group spill
+	BatchSize    int32              // per batch, where 0 means 101 documents, then 16 MB
+	AllowDiskUse bool               // let a blocking stage use disk
 
-	// MaxTime bounds the whole operation, reading all its batches included, by the context. 0 means the context's own
-	// deadline alone. The driver sends maxTimeMS from it when the client has a Timeout.
+	// MaxTime, if not 0, limits the whole operation with all its batches. The driver
+	// sends maxTimeMS if the client has a Timeout.
 	MaxTime time.Duration
 
-	ReadConcern    *readconcern.ReadConcern // nil means the database's
-	ReadPreference *readpref.ReadPref       // nil means the database's
+	ReadConcern    *readconcern.ReadConcern // nil for the database's
+	ReadPreference *readpref.ReadPref       // nil for the database's
 }
 
-// collectionOptions are the options that the driver takes where the collection is opened.
+// collectionOptions returns the options that the driver takes when the collection is
+// opened.
 func (o ReadOptions) collectionOptions() *options.CollectionOptionsBuilder {
 	c := options.Collection()
 	if o.ReadConcern != nil {
@@ -41,12 +42,12 @@ func (o ReadOptions) collectionOptions() *options.CollectionOptionsBuilder {
 	return c
 }
 
-// check refuses options that can't be encoded.
+// check returns an error for options that can't be encoded.
 func (o ReadOptions) check() error {
 	return cmp.Or(core.CheckDepth(o.Hint), core.CheckDepth(o.Comment), core.CheckDepth(o.Let))
 }
 
-// commandOptions appends what both find and aggregate take to a command.
+// commandOptions appends the common options of find and aggregate to a command.
 func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
 	if o.Hint != nil {
 		cmd = append(cmd, bson.E{Key: "hint", Value: o.Hint})
@@ -66,14 +67,14 @@ func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
 	return cmd
 }
 
-// PlanOptions pass through to the driver with every command of a plan. The zero value sends nothing.
+// PlanOptions apply to each command of a plan. Zero fields aren't sent.
 type PlanOptions struct {
-	Comment                  any                        // shows in the profiler and in logs
-	WriteConcern             *writeconcern.WriteConcern // nil means the database's
-	BypassDocumentValidation bool                       // let writes through that a collection's validator refuses
+	Comment                  any                        // for the profiler and logs
+	WriteConcern             *writeconcern.WriteConcern // nil for the database's
+	BypassDocumentValidation bool                       // skip the collection's validator
 
-	// AllowPartial lets Run run a transactional plan without a transaction. What a cut then leaves, the technique's
-	// check finds.
+	// AllowPartial lets Run run a transactional plan without a transaction. The
+	// technique's check finds what a crash leaves.
 	AllowPartial bool
 }
 
@@ -89,7 +90,7 @@ func (o PlanOptions) collectionOptions() *options.CollectionOptionsBuilder {
 	return c
 }
 
-// collationD is a collation as the server takes it.
+// collationD returns a collation as the server expects it.
 func collationD(c *options.Collation) bson.D {
 	d := bson.D{{Key: "locale", Value: c.Locale}}
 	for _, f := range []struct {

@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Page is a part of what a query returns, as [Find.Page] reads it. Next and Previous are the tokens of the pages beside it: texts
-// that fit into a URL. Each is "" where there is no such page.
+// A Page is one page of a query, read by [Find.Page]. Next and Previous are URL-safe
+// tokens of the neighboring pages, or "".
 type Page[D any] struct {
 	Docs           []D
 	Next, Previous string
@@ -22,23 +22,23 @@ type Page[D any] struct {
 // HasMore reports whether there is a next page.
 func (p Page[D]) HasMore() bool { return p.Next != "" }
 
-// Page runs the query for one page: the first for the token "", else the one that the token of another page stands for. [Find.Limited]
-// says how many documents a page has. The sort is made total by _id, as in [Find.After].
+// Page reads one page of the query: the first one for token "", or the one of a token
+// from Next or Previous. [Find.Limited] sets the page size. Page appends _id to the sort,
+// as [Find.After] does.
 //
-// Pages follow the server's order whatever documents hold: a missing field sorts as null, and values of other types before or after
-// all values of a type. So no document is left out and none comes twice, as long as none is written meanwhile. Page to the last one
-// and back, and each has the documents that it had.
+// Pages follow the server's sort order of all types, with missing fields as null. While
+// nobody writes, each document is on exactly one page.
 //
-// A token holds the sort fields of one document, which whoever has the token can read. It belongs to its query: collection, filter,
-// sort, projection, collation, and the filter of a [Scope]. With another query it is refused, and so is a text that is no token. It
-// has no secret: a made-up token can begin elsewhere in the query, and reads nothing else.
+// A token contains the sort fields of one document in readable form. It is valid for the
+// same collection, filter, sort, projection, collation and [Scope]. It isn't signed: a
+// forged token can only begin elsewhere in the same query.
 //
-// Errors: a [*ValueError] for a query without Limited or with Skip, for a sort by anything but 1 and -1 or by a field in an array,
-// for a projection that leaves a sort field out, and for a token that isn't one of the query's.
+// Errors: a [*ValueError] for a bad token, a query without Limited or with Skip, a sort
+// by anything but 1 and -1 or by a field in an array, or a projection without a sort
+// field.
 //
-// Cost: one command, and a second one where the values of one type in the first field of the sort end on the page; each asks for one
-// document more than the page still needs. They are served as the pages of After are, by an index of the filter's equal fields,
-// those of the sort, and _id. Nothing is skipped.
+// Cost: one command, or two if the type of the first sort field changes on the page.
+// Index the filter's equality fields, the sort fields and _id.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/.
 func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error) {
@@ -48,7 +48,7 @@ func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error
 	return p, err
 }
 
-// runPage reads a page into the slice that docs points at.
+// runPage reads a page into the slice at docs.
 //
 //go:noinline
 func runPage(ctx context.Context, db DB, q *Query, token string, docs any) (next, previous string, err error) {
@@ -108,14 +108,15 @@ func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (nex
 	return next, previous, nil
 }
 
-// A paging is one page's place in a query.
+// A paging is the position of a page in a query.
 type paging struct {
 	collection string
-	by         bson.D // the sort, made total
-	query      []byte // what tells the query from others
+	by         bson.D // the sort, with _id
+	query      []byte // a digest that identifies the query
 	backwards  bool
-	from       []bson.RawValue // the sort fields of the document that the page begins after; nil for the first page
-	inclusive  bool            // the page begins with that document
+	// The sort fields of the document that the page begins after. Nil for the first page.
+	from      []bson.RawValue
+	inclusive bool // the page begins with this document
 }
 
 func pageOf(q *Query, token string) (p paging, err error) {
@@ -158,7 +159,7 @@ func pageOf(q *Query, token string) (p paging, err error) {
 	return p, err
 }
 
-// projectSort is the query's projection, with the fields of the sort in it.
+// projectSort returns the query's projection, with the sort fields included.
 func projectSort(q *Query) (bson.D, error) {
 	if len(q.Projection) == 0 {
 		return nil, nil
@@ -180,7 +181,7 @@ func projectSort(q *Query) (bson.D, error) {
 	return out, nil
 }
 
-// isZero reports whether a projection's value leaves its field out.
+// isZero reports whether a projection's value excludes its field.
 func isZero(v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -197,7 +198,7 @@ func isZero(v any) bool {
 	return false
 }
 
-// sort is the order to read in: the query's, or its reverse.
+// sort returns the query's sort, or its reverse for a page that is read backwards.
 func (p paging) sort() bson.D {
 	if !p.backwards {
 		return p.by
@@ -209,7 +210,7 @@ func (p paging) sort() bson.D {
 	return out
 }
 
-// valuesOf are the sort fields of a document.
+// valuesOf returns the sort fields of a document.
 func (p paging) valuesOf(doc bson.Raw) ([]bson.RawValue, error) {
 	out := make([]bson.RawValue, len(p.by))
 	for i, s := range p.by {
@@ -229,8 +230,9 @@ func (p paging) valuesOf(doc bson.Raw) ([]bson.RawValue, error) {
 	return out, nil
 }
 
-// beside are the tokens of the next and the previous page. first and last are the ends of this one, in the order it was read in; more
-// says whether documents follow, in that order. A page that has become empty has the one beside it that its token came from.
+// beside returns the tokens of the next and the previous page. first and last are the
+// ends of this page in reading order, and more reports whether further documents follow.
+// An empty page has a token back to the page that led to it.
 func (p paging) beside(first, last []bson.RawValue, more bool) (next, previous string) {
 	empty := first == nil
 	if empty {

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// pageToken is what a token holds.
+// pageToken is the content of a token.
 type pageToken struct {
 	Query     []byte          `bson:"q"`
 	Backwards bool            `bson:"b,omitempty"`
@@ -20,7 +20,7 @@ type pageToken struct {
 	From      []bson.RawValue `bson:"v"`
 }
 
-// queryDigest tells a query from others.
+// queryDigest returns a digest that identifies the query.
 func queryDigest(q *Query) ([]byte, error) {
 	own := *q
 	own.Limit, own.Options = 0, ReadOptions{Collation: q.Options.Collation, Let: q.Options.Let}
@@ -32,16 +32,17 @@ func queryDigest(q *Query) ([]byte, error) {
 	return sum[:12], nil
 }
 
-// token stands for the page that begins after a document with these sort fields, or with it.
+// token returns the token of the page that begins after a document with these sort
+// fields. If inclusive, the page begins with the document.
 func (p paging) token(from []bson.RawValue, backwards, inclusive bool) string {
 	raw, err := bson.Marshal(pageToken{p.query, backwards, inclusive, from})
 	if err != nil {
-		panic(err) // what a document held can be written again
+		panic(err) // a value that a document contained can be encoded again
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// read reads a token.
+// read decodes a token and checks it.
 func (p *paging) read(token string) error {
 	refused := func(reason string) error {
 		return &ValueError{Collection: p.collection, Field: "token", Value: token, Reason: reason}
@@ -66,9 +67,10 @@ func (p *paging) read(token string) error {
 	return nil
 }
 
-// after are the filters of what sorts after the document that the page begins after; nil for the first page. The values of one type
-// stand together in the order. So the first filter finds those of the type that the document has in the first field of the sort,
-// within the bounds of an index, and the second all that comes after them.
+// after returns the filters for the documents after the page's start, or one nil filter
+// for the first page. The server sorts values of one type together. The first filter
+// finds documents with the same type in the first sort field, within index bounds. The
+// second filter finds all documents after them.
 func (p paging) after() []bson.D {
 	if p.from == nil {
 		return []bson.D{nil}
@@ -100,7 +102,7 @@ func (p paging) after() []bson.D {
 	return slices.DeleteFunc(out, func(d bson.D) bool { return d == nil })
 }
 
-// bound is the condition that a field has the value v, or one that sorts after it and is of its type.
+// bound returns the condition that a field equals v, or sorts after v with the same type.
 func bound(v bson.RawValue, within any) any {
 	cond, ok := within.(bson.D)
 	if !ok {
@@ -109,7 +111,8 @@ func bound(v bson.RawValue, within any) any {
 	return bson.D{{Key: map[string]string{"$gt": "$gte", "$lt": "$lte"}[cond[0].Key], Value: v}}
 }
 
-// anyOf is the filter of documents that meet one of the conditions on a field; nil where there is none.
+// anyOf returns a filter that matches if one of the conditions on a field is true. It
+// returns nil if there are no conditions.
 func anyOf(key string, conditions []any) bson.D {
 	var branches bson.A
 	for _, v := range conditions {
@@ -124,7 +127,8 @@ func anyOf(key string, conditions []any) bson.D {
 	return bson.D{{Key: "$or", Value: branches}}
 }
 
-// typeRanks are the types in the order in which a server sorts them; those of one rank are compared by value. A missing field is null.
+// typeRanks lists the types in the server's sort order. Types of one rank are compared by
+// value. A missing field sorts as null.
 var typeRanks = [][]bson.Type{
 	{bson.TypeMinKey}, {bson.TypeNull}, {bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128},
 	{bson.TypeString, bson.TypeSymbol}, {bson.TypeEmbeddedDocument}, {bson.TypeArray}, {bson.TypeBinary}, {bson.TypeObjectID}, {bson.TypeBoolean},
@@ -143,14 +147,15 @@ func typeRank(t bson.Type) int {
 	return -1
 }
 
-// sortsAfter gives the condition that values of v's type that sort after it meet, nil for none, and the conditions of which each value
-// of another type that sorts after v meets one. A comparison meets values of v's rank alone. NaN is less than all other numbers, and
-// no comparison meets it; so it is as a type of its own.
+// sortsAfter returns conditions for the values after v. within matches values of v's
+// type, or is nil. Each value of another type after v matches a condition of beyond. A
+// comparison operator matches only values of v's rank. NaN is less than all other numbers
+// and matches no comparison, so it counts as a separate type.
 func sortsAfter(v bson.RawValue, ascending bool) (within any, beyond []any) {
 	rank, number := typeRank(v.Type), typeRank(bson.TypeDouble)
 	nan := rank == number && isNaN(v)
 	switch {
-	case v.Type == bson.TypeNull || v.Type == bson.TypeMinKey || v.Type == bson.TypeMaxKey || nan: // one value
+	case v.Type == bson.TypeNull || v.Type == bson.TypeMinKey || v.Type == bson.TypeMaxKey || nan: // the type has only one value
 	case ascending:
 		within = bson.D{{Key: "$gt", Value: v}}
 	default:
@@ -167,7 +172,7 @@ func sortsAfter(v bson.RawValue, ascending bool) (within any, beyond []any) {
 		if i == rank || ascending != (i > rank) {
 			continue
 		}
-		if of[0] == bson.TypeNull { // $type doesn't find missing fields
+		if of[0] == bson.TypeNull { // $type doesn't match missing fields
 			beyond = append(beyond, nil)
 			continue
 		}

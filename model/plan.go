@@ -10,54 +10,55 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Step is one step of a [Plan]: a [Write] or a [MergeInto]. No other type can be one.
+// A Step is a [Write] or a [MergeInto] in a [Plan].
 type Step interface {
 	String() string
 	step()
 }
 
-// A Plan is a list of writes in the order that makes a cut harmless, computed before anything is sent. The zero Plan has
-// nothing to do: running it sends nothing.
+// A Plan is an ordered list of writes, computed before anything is sent. Its order makes
+// a crash between two writes harmless: see [Plan.Guarantee]. Run it with [Plan.Run], or
+// with [Plan.RunTx] in a transaction. The zero Plan does nothing.
 //
-// Consecutive writes of one kind (insert; update or replace one; update many; delete one; delete many) to one collection
-// are sent as one ordered command, up to 25,000 statements or 16 MiB. A write that expects a match is a command of its
-// own, for a shared command reports totals only. [Plan.Cost] and [Plan.Run] split by the same code. In a transaction of this package all
-// writes are one command, where the server has bulkWrite (MongoDB 8.0): see [Plan.CostTx].
+// Consecutive writes of one kind (insert, update or replace one, update many, delete one,
+// delete many) to one collection are one ordered command, up to 25,000 statements or 16
+// MiB. A write that expects a match is a separate command, because a shared command
+// reports only totals. In a transaction, all writes are one bulkWrite command since
+// MongoDB 8.0.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
 
-	// Transactional says that the steps only make sense together, whatever their operators: Run refuses the plan.
+	// Transactional makes Run refuse the plan outside a transaction.
 	Transactional bool
 
-	// IfStale takes back what the first steps wrote for the sake of a later one. It is sent when the plan ends at a write
-	// after the first that expected a match and found none, before the error is returned; not in a transaction, which takes
-	// back by itself. Its own failure is joined to the error. A crash can keep it from being sent.
+	// IfStale undoes the first steps if a later write expects a match and matches
+	// nothing. Its error is joined to the returned error. A crash can prevent it. In a
+	// transaction it isn't sent.
 	IfStale []Step
 
-	// InTx are the steps in a transaction, where they differ from Steps: nothing is cut off there, so that nothing need be marked. Nil
-	// stands for Steps. A [Result] and a [StepError] count the steps that ran.
+	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
+	// count the steps that ran.
 	InTx []Step
 
-	// Leaves says in words what a reader or a crash can find between two steps. "" means nothing of note.
+	// Leaves describes what a reader or a crash can find between steps.
 	Leaves string
 
-	// Applied says that a [Change] found its operation applied already, by its token. The Change reads once more, what can't
-	// be rolled back, and decides again: a primary that is about to be deposed shows writes that will be lost.
+	// Applied reports that a [Change] found its token (op). The Change then reads again,
+	// so that the answer can't be rolled back, and decides again.
 	Applied bool
 
-	own []int // steps that met what they write: applied before, and not sent again
+	own []int // steps that were applied before and aren't sent again
 }
 
 // NewPlan returns a plan of the steps.
 func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 
-// RefusedPlan returns a plan that carries an error and sends nothing: what methods return for bad input.
+// RefusedPlan returns a plan that fails with err, for bad input.
 func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
 
-// Concat joins plans into one that does all of them in order. The result is transactional if one of them is; its options
-// are those of the first plan that has any. What the plans do when they are stale (IfStale), and in a transaction (InTx), is joined too: when
-// one is stale, the steps of all of them run.
+// Concat joins plans in order. The result is transactional if one of them is, and has the
+// first non-zero options. If one plan is stale, all IfStale steps run.
 func Concat(plans ...Plan) Plan {
 	var out Plan
 	var leaves []string
@@ -83,7 +84,7 @@ func Concat(plans ...Plan) Plan {
 // leaner reports whether the plan has other steps in a transaction.
 func (p Plan) leaner() bool { return p.InTx != nil }
 
-// inTx is the plan as it runs in a transaction.
+// inTx returns the plan as it runs in a transaction.
 func (p Plan) inTx() Plan {
 	if p.leaner() {
 		p.Steps, p.InTx = p.InTx, nil
@@ -91,7 +92,7 @@ func (p Plan) inTx() Plan {
 	return p
 }
 
-// Err returns the first step's bad input, as a [*StepError], or nil.
+// Err returns the first step's bad input as a [*StepError], or nil.
 func (p Plan) Err() error {
 	for i, s := range p.Steps {
 		if err := stepErr(s); err != nil {
@@ -120,7 +121,7 @@ func stepErr(s Step) error {
 	return nil
 }
 
-// String is the plan as mongosh commands, one to a line.
+// String returns the plan as mongosh commands, one per line.
 func (p Plan) String() string {
 	lines := make([]string, len(p.Steps))
 	for i, s := range p.Steps {
@@ -132,7 +133,7 @@ func (p Plan) String() string {
 	return strings.Join(append(lines, remarks("// in a transaction: ", p.InTx)...), "\n")
 }
 
-// remarks are steps as comments.
+// remarks returns steps as comments.
 func remarks(what string, steps []Step) []string {
 	lines := make([]string, len(steps))
 	for i, s := range steps {
@@ -143,26 +144,33 @@ func remarks(what string, steps []Step) []string {
 	return lines
 }
 
-// A Guarantee is what a plan promises when it is cut: by a crash, a lost connection, a cancelled context.
+// A Guarantee is what a plan promises if a crash, a lost connection or a canceled context
+// interrupts it.
 type Guarantee uint8
 
 const (
-	// Atomic plans write one document once (or nothing): it is done or it isn't.
+	// Atomic plans write one document once, or nothing. A retry after a lost answer can
+	// write it twice: see Plan.Repeatable.
 	Atomic Guarantee = iota
-	// Rerunnable plans can be run again from any cut: the second run completes the first, and a finished plan that is
-	// run again changes nothing.
+	// Rerunnable plans can be run again after any interruption: a second run completes
+	// the first, or changes nothing.
 	Rerunnable
-	// Transactional plans need a transaction: Run refuses them, RunTx runs them.
+	// Transactional plans need a transaction.
 	Transactional
 )
 
 func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
-// Guarantee says which promise the plan's steps bear out. Several steps, or a write to many documents, are rerunnable
-// only when each is idempotent by its operators ($set, $unset, $setOnInsert, $addToSet, $pull, $pullAll, $min, $max,
-// $rename, a replacement, an insert with an _id) on documents that its filter pins (_id, or many), or is marked Once; and
-// when no insert is followed by a delete, a replacement, a pipeline or a $merge that could make its document unknowable, and
-// no filter asks for what a later step writes.
+// Guarantee returns [Atomic] for at most one write to one document. It returns
+// [Rerunnable] if these conditions are true, and else [Transactional]:
+//
+//   - Each step is marked Once, or is idempotent: $set, $unset, $setOnInsert, $addToSet,
+//     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
+//     delete. A write of one document selects it by _id. A write that expects a match has
+//     no other condition, or has a Done.
+//   - No delete, replacement, pipeline or $merge can make an earlier insert's document
+//     unrecognizable.
+//   - No filter uses a field that a later step writes.
 func (p Plan) Guarantee() Guarantee {
 	switch {
 	case p.Transactional:
@@ -181,8 +189,8 @@ func (p Plan) Guarantee() Guarantee {
 	return Rerunnable
 }
 
-// Repeatable reports whether the plan may be run any number of times, from any cut: a second run changes nothing more. It asks
-// each step for what [Rerunnable] plans need, also where there is only one, which may add or push.
+// Repeatable reports whether a second run changes nothing more. The conditions of
+// [Rerunnable] apply also to one step, such as $inc.
 func (p Plan) Repeatable() bool {
 	if p.Transactional || p.Err() != nil {
 		return false
@@ -220,7 +228,7 @@ func repeatable(s Step) bool {
 	filter, known := w.filter().(bson.D)
 	_, insert := w.Model.(*mongo.InsertOneModel)
 	if !insert && w.Expect == One && w.Done == nil && (len(filter) > 1 || !known) {
-		return false // its own effect may be what the guard then misses
+		return false // the write itself may have made its filter false
 	}
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
@@ -240,7 +248,7 @@ func repeatable(s Step) bool {
 	return false
 }
 
-// pinsID reports whether the filter holds an equality on _id.
+// pinsID reports whether the filter has an equality on _id.
 func pinsID(filter bson.D) bool {
 	for _, e := range filter {
 		if e.Key == "_id" {

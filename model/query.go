@@ -13,25 +13,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Query is what a [Find] sends, whatever it decodes into. The fields may be set by hand. The filter is the driver's own bson.D. It has a
-// type of its own because code that works on any result, and is compiled once for all of them, takes it.
+// A Query is the command of a [Find] for any document type. The caller may set its
+// fields.
 type Query struct {
 	Collection  string
 	Filter      bson.D
 	Projection  bson.D
 	Sort        bson.D
-	Skip, Limit int64 // Limit 0 means all
+	Skip, Limit int64 // 0 means all
 	Options     ReadOptions
-	Deleted     bool   // under a Scope, also read documents that its Delete has marked; see Write.Deleted
-	Index       string // the index that serves the filter and sort; "" means not known
-	Err         error  // bad input: returned by every run, before anything is sent
+	Deleted     bool   // under a Scope, also read documents that Scope.Delete marked
+	Index       string // the index of filter and sort, or "" if unknown
+	Err         error  // bad input, which each run returns
 
-	docs   *core.Docs // what Where and Sorted are held against; nil for a query that was made by hand
+	docs   *core.Docs // checks Where and Sorted, or nil for a query made by hand
 	codec  *core.Codec
 	layout *core.Layout
 }
 
-// query fills in a query of the collection.
+// query sets the fields of a query of the collection.
 //
 //go:noinline
 func (c declaration) query(q *Query, filter bson.D) {
@@ -47,8 +47,8 @@ func (c declaration) queryByID(q *Query, id any) {
 	q.Filter, q.Err = c.ByID(id)
 }
 
-// where makes q what from is with a filter added. Like its siblings it fills in what a typed method has made, for its own code
-// would be compiled for every type of documents.
+// where sets q to from with one more filter. Like similar functions here, it isn't
+// generic: its code is compiled only once.
 //
 //go:noinline
 func where(q, from *Query, filter bson.D) {
@@ -59,7 +59,8 @@ func where(q, from *Query, filter bson.D) {
 	}
 }
 
-// known is the declaration that a user's filter and sort are held against; nil if the query is one of other documents.
+// known returns the declaration that checks filters and sorts. It returns nil if the
+// query reads another collection.
 func (q *Query) known() *core.Docs {
 	if q.docs == nil || q.docs.Name() != q.Collection {
 		return nil
@@ -67,7 +68,7 @@ func (q *Query) known() *core.Docs {
 	return q.docs
 }
 
-// narrow adds a filter to a query, and returns it as it was copied.
+// narrow adds a filter to a query and returns the copied filter.
 func narrow(q *Query, filter bson.D) bson.D {
 	more, err := q.codec.CopyD(filter)
 	if err != nil && q.Err == nil {
@@ -104,7 +105,7 @@ func sorted(q, from *Query, sort bson.D) {
 	}
 }
 
-// reverses reports whether one sort is another in reverse order, which the same index serves.
+// reverses reports whether a is b in reverse order. The same index serves both sorts.
 func reverses(a, b bson.D) bool {
 	return len(a) > 0 && slices.EqualFunc(a, b, func(x, y bson.E) bool {
 		return x.Key == y.Key && direction.Of(x.Value) != 0 && direction.Of(x.Value) == -direction.Of(y.Value)
@@ -123,7 +124,7 @@ func holdQuery(q *Query, s *scope) {
 	narrow(q, s.shown(q.Deleted))
 }
 
-// nextPage makes q the next page of from: see [Find.After].
+// nextPage sets q to the next page of from: see [Find.After].
 //
 //go:noinline
 func nextPage(q, from *Query, values []any) {
@@ -167,7 +168,7 @@ func startAfter(q *Query, values []any) {
 	}
 }
 
-// totalOrder appends _id to a sort that doesn't hold it.
+// totalOrder appends _id to a sort without _id.
 func totalOrder(q *Query) {
 	if !slices.ContainsFunc(q.Sort, func(e bson.E) bool { return e.Key == "_id" }) {
 		dir := any(1)
@@ -178,7 +179,8 @@ func totalOrder(q *Query) {
 	}
 }
 
-// directed gives the operators for what sorts strictly after a value, and for that or equal.
+// directed returns the operators for values strictly after a value, and for values equal
+// to it or after it.
 func directed(dir any) (op, bound string, ok bool) {
 	switch direction.Of(dir) {
 	case 1:
@@ -196,7 +198,7 @@ func pick[T any](cond bool, a, b T) T {
 	return b
 }
 
-// project makes q the query from with the projection that a struct's fields ask for.
+// project sets q to from with the projection of a struct's fields.
 //
 //go:noinline
 func project(q, from *Query, as reflect.Type) {
@@ -227,7 +229,7 @@ func project(q, from *Query, as reflect.Type) {
 	}
 }
 
-// Command is the find command as the server is sent it, less what the driver adds.
+// Command returns the find command, without the fields that the driver adds.
 func (q *Query) Command() bson.D {
 	cmd := bson.D{{Key: "find", Value: q.Collection}, {Key: "filter", Value: orEmpty(q.Filter)}}
 	add := func(key string, v any) { cmd = append(cmd, bson.E{Key: key, Value: v}) }
@@ -249,7 +251,7 @@ func (q *Query) Command() bson.D {
 	return q.Options.commandOptions(cmd)
 }
 
-// String is the query as a mongosh command.
+// String returns the query in mongosh syntax.
 func (q *Query) String() string {
 	if q.Err != nil {
 		return "// refused: " + q.Err.Error()
@@ -290,7 +292,7 @@ func (q *Query) String() string {
 	return b.String()
 }
 
-// Cost is the query's price: one command, and one more for each further batch of its answer.
+// Cost returns the price: one command, and one more for each further batch.
 //
 //go:noinline
 func (q *Query) Cost() Cost { return readCost(q.Index) }

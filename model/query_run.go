@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// readOne is the query for one document, ready to run.
+// readOne returns a read of one document of the query.
 //
 //go:noinline
 func readOne(ctx context.Context, db DB, q *Query) *read {
@@ -19,7 +19,7 @@ func readOne(ctx context.Context, db DB, q *Query) *read {
 	return readQuery(ctx, db, &own)
 }
 
-// readQuery is the query, ready to run.
+// readQuery returns a read of the query.
 //
 //go:noinline
 func readQuery(ctx context.Context, db DB, q *Query) *read {
@@ -60,7 +60,7 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 	}, len(q.Projection) > 0}
 }
 
-// scopedQuery is the query under the scopes of the database.
+// scopedQuery returns the query under the database's scopes.
 func scopedQuery(db DB, q *Query) *Query {
 	own := *q
 	for _, s := range scopesOf(db) {
@@ -79,8 +79,9 @@ func checkQuery(q *Query) error {
 	return cmp.Or(core.CheckDepth(q.Filter), core.CheckDepth(q.Projection), core.CheckDepth(q.Sort), q.Options.check())
 }
 
-// Count counts what the query would return, Skip and Limit included, exactly: one command, which reads every matching
-// index key or document. Sort and projection don't matter.
+// Count counts the documents that the query would return, with Skip and Limit. It returns
+// a [*ValueError] for Options.Let. Cost: one command, which reads every matching index
+// key or document.
 func (q *Query) Count(ctx context.Context, db DB) (int64, error) {
 	ctx, op := begin(ctx, db, "count", "", q.Collection, 0)
 	defer op.end()

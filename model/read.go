@@ -11,23 +11,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// read is a query or a pipeline, ready to run. What doesn't depend on the type of its documents is done here, by pointers
-// to them; each, which is compiled for every such type, is kept short.
+// read is a query or pipeline that is ready to run. Its code works on pointers to
+// documents and isn't generic, so it is compiled once. Only the short function each is
+// compiled for each document type.
 type read struct {
 	ctx        context.Context
 	db         DB
-	kind       string // of the operation, for an observer
-	index      string // that serves it
+	kind       string // the operation's kind, for an observer
+	index      string // the index of the read
 	options    ReadOptions
 	codec      *core.Codec
 	refused    error
 	collection string
 	filter     bson.D
 	open       func(context.Context) (*mongo.Cursor, error)
-	partial    bool // a projection leaves fields out
+	partial    bool // a projection excludes fields
 }
 
-// run opens the cursor and calls visit at each document until that returns false.
+// run opens the cursor and calls visit for each document until visit returns false.
 func (r *read) run(ctx context.Context, visit func(*mongo.Cursor) (bool, error)) error {
 	if r.refused != nil {
 		return r.refused
@@ -58,14 +59,15 @@ func (r *read) run(ctx context.Context, visit func(*mongo.Cursor) (bool, error))
 	return cur.Err()
 }
 
-// begin begins the operation, for an observer.
+// begin begins the operation for an observer.
 func (r *read) begin() (context.Context, *observation) {
 	ctx, op := begin(r.ctx, r.db, r.kind, "", r.collection, 0)
 	op.reads(r.index)
 	return ctx, op
 }
 
-// decode decodes the cursor's document; raw ones are copied, since the cursor reuses its buffer.
+// decode decodes the cursor's document. Raw documents are copied, because the cursor
+// reuses its buffer.
 func (r *read) decode(cur *mongo.Cursor, into any) error {
 	if raw, ok := into.(*bson.Raw); ok {
 		*raw = append(bson.Raw(nil), cur.Current...)
@@ -78,12 +80,12 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 		return r.codec.Decode(cur.Current, into)
 	}
 	if r.codec == nil {
-		return bson.Unmarshal(cur.Current, into) // the driver's defaults, as the declaration says, without a decoder for each document
+		return bson.Unmarshal(cur.Current, into) // without a codec the driver's defaults apply, and no decoder is made for each document
 	}
 	return cur.Decode(into)
 }
 
-// all reads every document into the slice that docs points at, which stays nil on an error.
+// all reads every document into the slice at docs. After an error the slice is nil.
 func (r *read) all(docs any) error {
 	ctx, op := r.begin()
 	defer op.end()
@@ -103,7 +105,7 @@ func (r *read) all(docs any) error {
 	return err
 }
 
-// one reads the first document into what doc points at, which stays zero on an error.
+// one reads the first document into the value at doc. After an error the value is zero.
 func (r *read) one(doc any) error {
 	ctx, op := r.begin()
 	defer op.end()
@@ -127,7 +129,8 @@ func (r *read) first(ctx context.Context, doc any) error {
 	return err
 }
 
-// each reads one document after the other into what doc points at, and calls yield at each until that returns false.
+// each reads the documents one by one into the value at doc. It calls yield for each
+// document until yield returns false.
 func (r *read) each(doc any, yield func(error) bool) {
 	ctx, op := r.begin()
 	defer op.end()

@@ -9,8 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// refusals are the codes of errors that the server raises before it executes a write command: it couldn't parse the command, or
-// doesn't permit it. An error of a single statement is a write error, and not the command's.
+// refusals are the error codes with which a server refuses a write command before it
+// executes it, because it can't parse or doesn't permit the command. An error of a single
+// statement isn't a command error but a write error.
 var refusals = []int32{
 	2,     // BadValue
 	9,     // FailedToParse
@@ -29,18 +30,19 @@ var refusals = []int32{
 	263,   // OperationNotSupportedInTransaction
 	322,   // APIVersionError
 	323,   // APIStrictError
-	40414, // a field is missing
+	40414, // a missing field
 	40415, // an unknown field
 }
 
-// wroteNothing reports whether a failed write command is known to have written nothing. A server that is interrupted, steps down or
-// runs out of time in the middle of an ordered command has applied its first statements, and answers with an error only.
+// wroteNothing reports whether a failed write command certainly wrote nothing. If a
+// server is interrupted, steps down or times out during an ordered command, it has
+// applied the first statements but returns only an error.
 func wroteNothing(ctx context.Context, err error) bool {
 	var cmd mongo.CommandError
 	switch {
 	case !errors.As(err, &cmd) || cmd.HasErrorLabel("NetworkError"):
 		return false
-	case runctx.InTransaction(ctx): // the error has aborted the transaction
+	case runctx.InTransaction(ctx): // the error aborted the transaction
 		return true
 	}
 	return cmd.HasErrorLabel("NoWritesPerformed") || slices.Contains(refusals, cmd.Code)

@@ -5,19 +5,19 @@ import (
 	"reflect"
 )
 
-// Status says what became of a step.
+// Status is the outcome of a step.
 type Status uint8
 
 const (
-	NotSent Status = iota // the plan ended before it, or the server refused it and wrote nothing
-	Applied               // the server answered for it
-	Already               // it matched nothing, or met its own document, because it was applied before
-	Unknown               // sent, and no answer came, or the server was interrupted: it may have been applied, wholly or in part
+	NotSent Status = iota // not sent, or refused without effect
+	Applied               // confirmed by the server
+	Already               // applied before
+	Unknown               // no answer or an interruption: perhaps applied, wholly or in part
 )
 
 func (s Status) String() string { return nameOf(s, "not sent", "applied", "already", "unknown") }
 
-// nameOf is the name of one of a few values, or for any other value its type and number.
+// nameOf returns the name of a value, or its type and number if it has no name.
 func nameOf[T ~uint8](v T, names ...string) string {
 	if int(v) < len(names) {
 		return names[v]
@@ -25,30 +25,35 @@ func nameOf[T ~uint8](v T, names ...string) string {
 	return fmt.Sprintf("%s(%d)", reflect.TypeFor[T](), uint8(v))
 }
 
-// A Result says what a run did. On an error it says how far the run came.
+// A Result reports what a run did, and after an error how far it got.
 type Result struct {
-	Steps   []StepResult  // one for each step of the plan
-	Batches []BatchResult // one for each command that was answered; in a transaction several may have been one command
+	Steps []StepResult // one per step of the plan
+	// Batches has one element per answered command. In a transaction, several elements
+	// can be one command.
+	Batches []BatchResult
+
+	applied bool // of a plan that is Applied and has no steps
 }
 
-// A StepResult is what became of one step.
+// A StepResult is the outcome of one step.
 type StepResult struct {
 	Status     Status
-	Batch      int // index in Result.Batches; -1 when the step has none
-	UpsertedID any // the _id of the document that an upsert inserted, else nil
+	Batch      int // index in Result.Batches, or -1
+	UpsertedID any // the _id from an upsert, or nil
 }
 
-// A BatchResult is the server's answer to one command. Its numbers are totals of the steps that shared the command; a
-// $merge or $out reports none.
+// A BatchResult is the server's answer to one command, with totals of all its steps. A
+// $merge or $out has zeros.
 type BatchResult struct {
 	Collection string
-	First      int // index of its first step
-	Count      int // how many steps shared it
+	First      int // index of the first step
+	Count      int // the number of steps
 
 	Inserted, Matched, Modified, Deleted, Upserted int64
 }
 
-// Modified returns how many documents the run inserted, changed or deleted, as far as the server reports it.
+// Modified returns the number of inserted, changed and deleted documents, as reported by
+// the server.
 func (r Result) Modified() int64 {
 	var n int64
 	for _, b := range r.Batches {
@@ -57,18 +62,19 @@ func (r Result) Modified() int64 {
 	return n
 }
 
-// Already reports whether every step had been applied before.
+// Already reports whether every step was applied before, or a [Change] found its token and
+// had nothing to do.
 func (r Result) Already() bool {
 	for _, s := range r.Steps {
 		if s.Status != Already {
 			return false
 		}
 	}
-	return len(r.Steps) > 0
+	return len(r.Steps) > 0 || r.applied
 }
 
 func newResult(p Plan) Result {
-	r := Result{Steps: make([]StepResult, len(p.Steps))}
+	r := Result{Steps: make([]StepResult, len(p.Steps)), applied: p.Applied && len(p.Steps) == 0}
 	for i := range r.Steps {
 		r.Steps[i].Batch = -1
 	}
@@ -84,7 +90,7 @@ func (r *Result) mark(first, count int, s Status) {
 	}
 }
 
-// followedBy is the result of two plans, one after the other.
+// followedBy returns the result of two plans that ran one after the other.
 func (r Result) followedBy(more Result) Result {
 	for _, s := range more.Steps {
 		if s.Batch >= 0 {
@@ -93,5 +99,6 @@ func (r Result) followedBy(more Result) Result {
 		r.Steps = append(r.Steps, s)
 	}
 	r.Batches = append(r.Batches, more.Batches...)
+	r.applied = r.applied && more.applied
 	return r
 }

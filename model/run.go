@@ -14,13 +14,14 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Run sends the plan's commands in order. The whole plan is checked and encoded first: bad input, or a document that is
-// too large, is returned as a [*StepError] and nothing is sent. It stops at the first failure: a [*StepError] wraps
-// [ErrStale] or [ErrNotFound] when a write that expects a match found none and was not applied before, or else the driver's error; no
-// later step is sent. The result says how far it came, on an error too.
+// Run checks and encodes the whole plan, then sends its commands in order. It returns a
+// [*StepError] at the first failure. For bad input, or a document that is too large,
+// nothing is sent. If a write that expects a match matched nothing and wasn't applied
+// before, it wraps [ErrStale], [ErrNotFound] or the error of a [Reason]. The result
+// reports how far the plan got.
 //
-// A session in the context is used; in its running transaction the plan takes part. Without one, a transactional plan is
-// refused with [ErrTransactional] unless Options.AllowPartial is set.
+// Run joins the transaction of the context's session. Outside, it refuses a transactional
+// plan with [ErrTransactional], unless Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)
@@ -32,7 +33,7 @@ func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	return result, err
 }
 
-// run is Run, within an operation that is observed or nil.
+// run is Run within an operation, which is nil if nobody observes it.
 func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 	ctx = withRoutes(ctx, db)
 	if runctx.InTransaction(ctx) {
@@ -55,12 +56,12 @@ func isMerge(s Step) bool {
 	return is
 }
 
-// Run runs the write as a plan of its own.
+// Run runs the write as a [Plan].
 func (w Write) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(w).Run(ctx, db)
 }
 
-// Run runs the step as a plan of its own.
+// Run runs the step as a [Plan].
 func (m MergeInto) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(m).Run(ctx, db)
 }
@@ -70,7 +71,7 @@ type runner struct {
 	plan   Plan
 	db     DB
 	result Result
-	back   []Step // sent when the plan ends at a write that matched nothing
+	back   []Step // sent if the plan stops at a write that matched nothing
 }
 
 func (p Plan) send(ctx context.Context, db DB, batches []batch) (Result, error) {
@@ -90,7 +91,8 @@ func (p Plan) send(ctx context.Context, db DB, batches []batch) (Result, error) 
 	return r.result, nil
 }
 
-// hopedInVain has a transaction run again, in which a read was left out that the error may come from: [runctx.Hope].
+// hopedInVain makes a transaction run again if it skipped a read and the error may come
+// from that: see [runctx.Hope].
 func hopedInVain(ctx context.Context, err error) {
 	tx := runctx.TxOf(ctx)
 	if tx == nil || !tx.Hoped || tx.Sure || ctx.Err() != nil {
@@ -113,7 +115,7 @@ func (r *runner) sendGroup(ctx context.Context, group []batch) error {
 	return r.sendTogether(ctx, group)
 }
 
-// sendEach sends batches one by one.
+// sendEach sends each batch as a command.
 func (r *runner) sendEach(ctx context.Context, batches []batch) error {
 	for _, b := range batches {
 		if err := r.sendBatch(ctx, b); err != nil {
@@ -123,8 +125,8 @@ func (r *runner) sendEach(ctx context.Context, batches []batch) error {
 	return nil
 }
 
-// takeBack sends IfStale, or what a reason has in its place, when the plan ends at a write that matched nothing. A transaction takes
-// back by itself.
+// takeBack sends IfStale, or the Instead of a reason, if the plan stopped at a write that
+// matched nothing. In a transaction it does nothing, because the transaction rolls back.
 func (r *runner) takeBack(ctx context.Context, err error) error {
 	var failed *StepError
 	if len(r.back) == 0 || runctx.InTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {
@@ -134,7 +136,7 @@ func (r *runner) takeBack(ctx context.Context, err error) error {
 	if errors.As(err, &server) || ctx.Err() != nil {
 		return nil
 	}
-	_, err = Plan{Steps: r.back, Options: r.plan.Options}.run(ctx, bare(r.db), nil) // they are under its scopes
+	_, err = Plan{Steps: r.back, Options: r.plan.Options}.run(ctx, bare(r.db), nil) // the scopes were applied before
 	if err == nil {
 		observationOf(ctx).tookBack()
 	}
@@ -173,7 +175,8 @@ func (r *runner) bulkOptions() *options.BulkWriteOptionsBuilder {
 	return o
 }
 
-// answered records a command's totals, and judges the single write of a batch that expects a match.
+// answered records a command's totals. It also decides what it means if a write that
+// expects a match matched nothing.
 func (r *runner) answered(ctx context.Context, b batch, res *mongo.BulkWriteResult) error {
 	r.record(ctx, b, res)
 	r.result.mark(b.first, b.count(), Applied)
@@ -210,8 +213,9 @@ func (r *runner) record(ctx context.Context, b batch, res *mongo.BulkWriteResult
 	}
 }
 
-// judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error. A duplicate
-// key is explained only by a reason that asks for the taken key.
+// judge decides what it means that a write changed nothing. If its Done is true, it was
+// applied before. Else judge returns the error. A duplicate key error is replaced only by
+// a reason that tests the duplicate key.
 func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) error {
 	if w.Done != nil {
 		var done bool
@@ -231,8 +235,9 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 	return r.because(ctx, step, w, otherwise)
 }
 
-// because is the error of the reason that holds for a write that changed nothing, or the other one. A write isn't stale if its document is
-// not there.
+// because returns the error of the first reason that is true for a write that changed
+// nothing, or the error otherwise. It replaces ErrStale by ErrNotFound if the document
+// doesn't exist.
 func (r *runner) because(ctx context.Context, step int, w Write, otherwise error) error {
 	var missed []bson.D
 	for _, reason := range w.Reasons {
@@ -269,7 +274,7 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 	return &StepError{Step: step, Err: otherwise}
 }
 
-// holds asks whether some document matches.
+// holds reports whether a document matches.
 func (r *runner) holds(ctx context.Context, collection string, filter bson.D) (bool, error) {
 	o := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
 	err := collectionOf(runctx.Deciding(ctx), r.db, nil, collection).FindOne(ctx, filter, o).Err()
@@ -282,14 +287,14 @@ func (r *runner) holds(ctx context.Context, collection string, filter bson.D) (b
 	return err == nil, err
 }
 
-// failed records how far an ordered command came. A duplicate key may be this very write, applied before: then the
-// rest of the batch is returned, to be sent.
+// failed records how far an ordered command got. After a duplicate key error, this write
+// may have been applied before. Then failed returns the rest of the batch to send.
 func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult, err error) (rest batch, _ error) {
 	var bulk mongo.BulkWriteException
 	if !errors.As(err, &bulk) || len(bulk.WriteErrors) == 0 {
 		if errors.As(err, &bulk) && bulk.WriteConcernError != nil {
 			r.record(ctx, b, res)
-			r.result.mark(b.first, b.count(), Applied) // applied, though not yet as durably as asked
+			r.result.mark(b.first, b.count(), Applied) // applied, but not yet as durable as requested
 			return batch{}, &StepError{Step: b.first, Err: err}
 		}
 		if !wroteNothing(ctx, err) {
@@ -317,7 +322,8 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 	return b, nil
 }
 
-// halfWay marks a statement that failed. One that writes many documents may have written some of them.
+// halfWay marks a failed statement. If it writes many documents, it may have written some
+// of them.
 func (r *runner) halfWay(ctx context.Context, b batch, step int) {
 	if (b.kind == updateManyKind || b.kind == deleteManyKind) && !runctx.InTransaction(ctx) {
 		r.result.Steps[step].Status = Unknown

@@ -13,31 +13,33 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// In a transaction the order in which a plan's writes arrive matters to nobody: all of them are kept, or none. So they are sent as one
-// bulkWrite command, which takes writes of several collections, where the server has it: since MongoDB 8.0
-// (https://www.mongodb.com/docs/manual/reference/command/bulkWrite/).
+// A transaction keeps all writes or none, so their order of arrival doesn't matter. Since
+// MongoDB 8.0, a bulkWrite command accepts writes to several collections
+// (https://www.mongodb.com/docs/manual/reference/command/bulkWrite/). If the server has
+// it, all writes are sent as one command.
 //
-// Outside a transaction, on a database of WithBulkWrite, the order matters. An ordered bulkWrite
-// keeps it: the server stops at the first error, so a cut leaves the first writes, as a cut
-// between two commands does. But a write that matches nothing is no error. So a write that
-// expects a match is the last one of its command.
+// Outside a transaction, on a database of WithBulkWrite, the order matters. An ordered
+// bulkWrite keeps the order: the server stops at the first error, so an interruption
+// leaves the first writes, as it does between two commands. But a write that matches
+// nothing isn't an error. So a write that expects a match is the last write of its
+// command.
 
-// A joining says which batches of a plan are sent as one command.
+// A joining determines which batches of a plan are sent as one command.
 type joining uint8
 
 const (
-	apart     joining = iota // each is a command
-	upToMatch                // those up to a write that expects a match
-	whole                    // all
+	apart     joining = iota // each batch is a command
+	upToMatch                // batches up to a write that expects a match
+	whole                    // all batches
 )
 
-// joiningOf is how the batches of a plan are joined that runs with the context.
+// joiningOf returns how a plan joins its batches when it runs with the context.
 func joiningOf(ctx context.Context, db DB, p Plan) joining {
 	if runctx.InTransaction(ctx) {
 		return joiningInTx(together(ctx))
 	}
 	level, bulk := core.Bulk(db)
-	if !bulk || !cmp.Or(p.Options.WriteConcern, level).Acknowledged() { // the driver sends no ordered bulkWrite that isn't
+	if !bulk || !cmp.Or(p.Options.WriteConcern, level).Acknowledged() { // the driver sends no unacknowledged ordered bulkWrite
 		return apart
 	}
 	return upToMatch
@@ -50,7 +52,7 @@ func joiningInTx(together bool) joining {
 	return apart
 }
 
-// joins reports whether the batch can follow another one in its command.
+// joins reports whether the batch can follow another batch in the same command.
 func (j joining) joins(b, before batch) bool {
 	switch {
 	case j == apart || b.merge != nil || before.merge != nil:
@@ -61,11 +63,11 @@ func (j joining) joins(b, before batch) bool {
 	return !before.alone && b.many() == before.many()
 }
 
-// many reports whether each write of the batch may write many documents. The driver doesn't retry
-// a command with such a write.
+// many reports whether each write of the batch can write many documents. The driver
+// doesn't retry a command with such a write.
 func (b *batch) many() bool { return b.kind == updateManyKind || b.kind == deleteManyKind }
 
-// grouped puts the batches of a plan together that one command can send.
+// grouped groups the batches of a plan by command.
 func grouped(batches []batch, how joining) (out [][]batch) {
 	count, bytes := 0, 0
 	for i, b := range batches {
@@ -80,7 +82,7 @@ func grouped(batches []batch, how joining) (out [][]batch) {
 	return out
 }
 
-// together reports whether what runs with the context can be sent as one command.
+// together reports whether writes with this context can be sent as one command.
 func together(ctx context.Context) bool {
 	tx := runctx.TxOf(ctx)
 	return tx != nil && tx.Together
@@ -125,7 +127,7 @@ func (r *runner) sendTogether(ctx context.Context, group []batch) error {
 
 func (r *runner) togetherOptions(ctx context.Context) *options.ClientBulkWriteOptionsBuilder {
 	o := options.ClientBulkWrite().SetOrdered(true).SetVerboseResults(true)
-	if level, _ := core.Bulk(r.db); !runctx.InTransaction(ctx) { // a transaction has its own
+	if level, _ := core.Bulk(r.db); !runctx.InTransaction(ctx) { // a transaction has its own write concern
 		if level = cmp.Or(r.plan.Options.WriteConcern, level); level != nil {
 			o.SetWriteConcern(level)
 		}
@@ -139,8 +141,9 @@ func (r *runner) togetherOptions(ctx context.Context) *options.ClientBulkWriteOp
 	return o
 }
 
-// answeredTogether judges batches that were sent together. One that matched nothing ends the transaction, for those after it were
-// written.
+// answeredTogether evaluates batches that were sent together. If a batch that expects a
+// match matched nothing, the transaction must end, because later batches were written
+// too.
 func (r *runner) answeredTogether(ctx context.Context, group []batch, res *mongo.ClientBulkWriteResult) error {
 	first := 0
 	for i, b := range group {
@@ -155,7 +158,7 @@ func (r *runner) answeredTogether(ctx context.Context, group []batch, res *mongo
 	return nil
 }
 
-// undurable records batches that were applied, though not yet as durably as asked.
+// undurable records batches that were applied, but not yet as durably as requested.
 func (r *runner) undurable(ctx context.Context, group []batch, failed mongo.ClientBulkWriteException) error {
 	done, first := failed.PartialResult, 0
 	if done == nil {
@@ -169,10 +172,11 @@ func (r *runner) undurable(ctx context.Context, group []batch, failed mongo.Clie
 	return &StepError{Step: group[0].first, Err: mongo.BulkWriteException{WriteConcernError: &failed.WriteConcernErrors[0]}}
 }
 
-// failedTogether records how far batches came that were sent together. What follows a write that was applied before is sent.
+// failedTogether records how far batches that were sent together got. If the failed write
+// was applied before, it sends the rest.
 func (r *runner) failedTogether(ctx context.Context, group []batch, failed mongo.ClientBulkWriteException) error {
 	at, first := 0, 0
-	for n := range failed.WriteErrors { // of an ordered command it is one
+	for n := range failed.WriteErrors { // an ordered command has one error
 		at = n
 	}
 	done := failed.PartialResult
@@ -194,7 +198,7 @@ func (r *runner) failedTogether(ctx context.Context, group []batch, failed mongo
 			return r.sendGroup(ctx, group)
 		}
 		res := resultOf(b, first, done)
-		if b.matchedNone(res) && r.plan.Steps[b.first].(Write).Expect == One { // what that means can't be asked any more
+		if b.matchedNone(res) && r.plan.Steps[b.first].(Write).Expect == One { // the aborted transaction can't be queried for the reason
 			tx, err := runctx.TxOf(ctx), &StepError{Step: b.first, Err: ErrStale}
 			tx.Spoiled, tx.Again = err, true
 			return err
@@ -206,7 +210,8 @@ func (r *runner) failedTogether(ctx context.Context, group []batch, failed mongo
 	return nil
 }
 
-// resultOf is the answer to one batch, whose first statement has an index in the command.
+// resultOf returns the answer to one batch. first is the index of the batch's first
+// statement in the command.
 func resultOf(b batch, first int, res *mongo.ClientBulkWriteResult) *mongo.BulkWriteResult {
 	out := &mongo.BulkWriteResult{Acknowledged: res.Acknowledged, UpsertedIDs: map[int64]any{}}
 	for i := range b.count() {
@@ -226,7 +231,7 @@ func resultOf(b batch, first int, res *mongo.ClientBulkWriteResult) *mongo.BulkW
 	return out
 }
 
-// clientModel is a write as a command of several collections takes it.
+// clientModel converts a write to the model of a bulkWrite command.
 func clientModel(m mongo.WriteModel) mongo.ClientWriteModel {
 	switch m := m.(type) {
 	case *mongo.InsertOneModel:
@@ -251,8 +256,8 @@ func clientModel(m mongo.WriteModel) mongo.ClientWriteModel {
 	return nil
 }
 
-// commandError is what refused a whole command, with the labels that say whether to run the transaction again: the driver's
-// exception has none.
+// commandError converts the error of a whole command. It keeps the labels that tell
+// whether to run the transaction again, which the driver's exception lacks.
 func commandError(e *mongo.WriteError) error {
 	out := mongo.CommandError{Code: int32(e.Code), Message: e.Message, Raw: e.Raw}
 	out.Name, _ = e.Raw.Lookup("codeName").StringValueOK()
@@ -264,8 +269,8 @@ func commandError(e *mongo.WriteError) error {
 	return out
 }
 
-// driverRefuses reports whether the driver refused a command of several collections, because its
-// client encrypts by itself or doesn't wait for answers. Nothing was sent.
+// driverRefuses reports whether the driver refused a bulkWrite, because the client uses
+// automatic encryption or an unacknowledged write concern. Nothing was sent.
 func driverRefuses(err error) bool {
 	var server mongo.ServerError
 	text := err.Error()

@@ -13,9 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// skipOwn decides whether the document in the way of an insert is the one that this write made, and how many of the
-// inserts after it were made before too: a cut command leaves its first documents. It looks at some thousand at once. In
-// a transaction nothing can be asked, for the error has aborted it.
+// skipOwn handles a duplicate key error of an insert. It returns how many inserts, from
+// this one on, were made before by the same write: an interrupted command leaves its
+// first documents. It reads up to 1000 documents at once. In a transaction it returns the
+// error, because the transaction is aborted and can't be queried.
 func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipped int, _ error) {
 	step := b.first + at
 	w := r.plan.Steps[step].(Write)
@@ -53,10 +54,10 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		if i > 0 && !ok {
 			return i, nil
 		}
-		mine := later.and(r.plan.Steps[step+i].(Write).stamped()) // an updatedAt of the first run
+		mine := later.and(r.plan.Steps[step+i].(Write).stamped()) // for example updatedAt of the first run
 		if !mine.same(doc, m.(*mongo.InsertOneModel).Document.(bson.Raw)) {
 			if i > 0 {
-				return i, nil // sent again, it meets its duplicate there
+				return i, nil // it is sent again and meets its own duplicate key
 			}
 			return 1, r.judge(ctx, step, w, dup)
 		}
@@ -69,17 +70,19 @@ func idOfInsert(m mongo.WriteModel) bson.RawValue {
 	return m.(*mongo.InsertOneModel).Document.(bson.Raw).Lookup("_id")
 }
 
-// An insert that meets a document under its own _id may have been applied before, by a run that was cut. It was, when the
-// stored document equals the inserted one but for what later steps of the same plan write to it.
+// If an insert meets a document with its _id, an interrupted earlier run may have
+// inserted it. This is the case if the stored document equals the inserted document,
+// except for fields that later steps of the same plan write.
 
-// touched is what steps write to documents of a collection: the first names of the paths that their operators update.
+// touched describes what steps write to a collection: the first names of the paths that
+// their operators update.
 type touched struct {
 	fields map[string]bool
-	opaque bool            // a delete, a replacement, a pipeline, a $merge: anything
-	gone   map[string]bool // the _ids of documents that are deleted, each by itself
+	opaque bool            // a delete, replacement, pipeline or $merge: anything can change
+	gone   map[string]bool // _ids of documents that are deleted by _id
 }
 
-// touchedAfter collects what the steps after one write to the documents of its collection.
+// touchedAfter returns what the steps write to a collection.
 func touchedAfter(steps []Step, collection string) touched {
 	t := touched{fields: map[string]bool{}, gone: map[string]bool{}}
 	for _, s := range steps {
@@ -136,7 +139,7 @@ func (t *touched) add(s Step) {
 	}
 }
 
-// and is the same with further fields.
+// and returns t with further fields.
 func (t touched) and(fields map[string]bool) touched {
 	if len(fields) == 0 {
 		return t
@@ -151,8 +154,9 @@ func (t *touched) field(path string) {
 	t.fields[name] = true
 }
 
-// same reports whether the stored document is the inserted one, but for touched fields. The order of fields doesn't count:
-// the server moves _id to the front, and a Go map has none.
+// same reports whether the stored document equals the inserted document, except for
+// touched fields. The order of fields is ignored, because the server moves _id to the
+// front and a Go map has no order.
 func (t touched) same(stored, inserted bson.Raw) bool {
 	a, errA := stored.Elements()
 	b, errB := inserted.Elements()
@@ -177,7 +181,7 @@ func (t touched) same(stored, inserted bson.Raw) bool {
 	return n == 0
 }
 
-// equalUnordered compares values, documents within them without the order of their fields.
+// equalUnordered compares values and ignores the order of fields.
 func equalUnordered(a, b bson.RawValue) bool {
 	if a.Equal(b) {
 		return true
@@ -199,8 +203,10 @@ func equalUnordered(a, b bson.RawValue) bool {
 	return true
 }
 
-// insertsRepeat reports whether each insert of the plan can be told from a foreign document with its _id when the plan is
-// run again: by its Done, if no later step deletes in its collection, or because none writes to it in a way that can't be foreseen.
+// insertsRepeat reports whether a second run can distinguish each insert's document from
+// a foreign document with the same _id. An insert with Done needs that no later step
+// deletes in its collection. Other inserts need that no later step changes documents in
+// an unpredictable way.
 func insertsRepeat(steps []Step) bool {
 	opaque, deletes := map[string]bool{}, map[string]bool{}
 	everywhere := false // a $merge may write anywhere
@@ -228,9 +234,9 @@ func insertsRepeat(steps []Step) bool {
 	return true
 }
 
-// filtersRepeat reports whether no step's filter asks for a field that a later step of the plan writes: the second run would
-// find other documents than the first. It looks at writes of many documents; one that is pinned by its _id is guarded by what
-// its filter says, and so may one be that is marked Once.
+// filtersRepeat reports whether no filter uses a field that a later step writes, because
+// the second run would then find other documents. It checks writes of many documents. A
+// write selected by _id is protected by its filter, and so is a write marked Once.
 func filtersRepeat(steps []Step) bool {
 	for i, s := range steps {
 		w, ok := s.(Write)
@@ -250,7 +256,7 @@ func filtersRepeat(steps []Step) bool {
 			}
 			t := touched{fields: map[string]bool{}}
 			if t.add(other); t.opaque && ok {
-				continue // a delete or replacement: what is gone is found by nobody
+				continue // a delete or replacement: nobody finds the removed document
 			}
 			for name := range asked {
 				if t.fields[name] || t.opaque {
@@ -262,7 +268,7 @@ func filtersRepeat(steps []Step) bool {
 	return true
 }
 
-// fieldsOf collects the first names of the paths of a filter, less _id.
+// fieldsOf returns the first names of the paths in a filter, except _id.
 func fieldsOf(filter any) map[string]bool {
 	out := map[string]bool{}
 	raw, err := (*core.Codec)(nil).Document(filter)

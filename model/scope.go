@@ -10,14 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A DB is what things run on: a *mongo.Database, or what [Scope.On] and [Observer.On] make of one. Anything else is refused.
+// A DB is a *mongo.Database, or the result of [Scope.On], [Observer.On] and similar
+// functions.
 type DB interface {
 	Name() string
 	Client() *mongo.Client
 }
 
-// A Scope is what holds for everything that an application reads and writes: a tenant, soft deletion, stamps. State it once, where a
-// request begins, and hand on what [Scope.On] returns in the place of the database:
+// A Scope applies a tenant, soft deletion and stamps to all reads and writes. Use the
+// database that [Scope.On] returns:
 //
 //	db := model.Scope{
 //		Tenant: bson.D{{Key: "tenant", Value: tenant}},
@@ -25,50 +26,54 @@ type DB interface {
 //		Delete: bson.D{{Key: "deletedAt", Value: now}},
 //	}.On(database)
 //
-// A document that is out of scope doesn't exist: reads don't find it, [ErrNotFound] says nothing more of it, and no write reaches it.
-// Values are given, not computed: a scope is as pure as what it is applied to. Fields are top-level ones. The zero Scope adds nothing.
+// Reads and writes don't reach documents outside the scope, and [ErrNotFound] doesn't
+// reveal them. Fields are top-level, with fixed values. The zero Scope adds nothing.
 //
-// A write that itself gives one of these fields another value is refused with a [*ConflictError], but for an update by a pipeline,
-// which is given them by a last stage, and for a replacement, which keeps what it has of an Insert field (createdAt).
+// A write that gives a field of the scope another value returns a [*ConflictError],
+// except in two cases. An update by a pipeline gets a last stage with the scope's fields.
+// A replacement keeps its own value of an Insert field, such as createdAt.
 type Scope struct {
-	// Tenant says whose the documents are. It is ANDed to every filter, in a pipeline to those of all collections that it reads, and
-	// given to every new document. An empty value (nil, "", the zero ObjectID) is refused. They lead the keys of
-	// the indexes: see [Scope.Indexes]. But an _id is unique among all tenants' documents, and an insert of another tenant's tells that it
-	// is taken: make it random, or of the tenant.
+	// Tenant identifies the tenant's documents. It is added to every filter, to all
+	// collections that a pipeline reads, and to every new document. Empty values are
+	// refused. [Scope.Indexes] puts its fields first. An _id is unique across tenants,
+	// and an insert reveals that it is taken: use random _ids or put the tenant into
+	// them.
 	Tenant bson.D
 
-	Filter bson.D // further conditions, ANDed like the tenant's
-	Insert bson.D // further fields of every document that is inserted or replaced
-	Set    bson.D // fields that every update, replacement and insert sets
+	Filter bson.D // more conditions, added to every filter
+	Insert bson.D // more fields of new and replaced documents
+	Set    bson.D // fields that every write sets
 
-	// Delete turns deletes into updates that set these fields, but for those that are [Write.Final], and hides the documents in which
-	// one of them has a value other than null. Nil deletes. A document that is marked keeps its _id, which can't be inserted again,
-	// but no key of a unique index that [Scope.Indexes] makes.
+	// Delete turns deletes without [Write.Final] into updates that set these fields.
+	// Documents in which one of these fields isn't null are hidden. They keep their _id,
+	// but not their keys in unique indexes of [Scope.Indexes].
 	Delete bson.D
 
-	Collections []string // the collections it holds for; nil means all
+	Collections []string // the collections that it applies to, nil for all
 }
 
-// On returns the database under the scope. Each query, pipeline, write and plan that runs on it is under the scope, and so are the
-// reads and plans of each [Change], [Job], tree, join and check. A database can be under several scopes; all of them hold. A document that is
-// deleted gets the marks of each of them, and is hidden under each. None may name a field of another's Tenant in Insert, Set or Delete.
+// On returns the database under the scope. The scope applies to everything that runs on
+// it, also inside a [Change], [Job], tree, join or check. Several scopes all apply, and a
+// deleted document gets the marks of all. A scope can't set a field of another scope's
+// Tenant.
 //
-// A scope with a bad field refuses each run on the database, with a [*ValueError] or a [*ConflictError]. Under a good one, these are
-// refused with a [*ConflictError] before anything is sent:
-//   - $where, $function and $accumulator,
-//   - a filter that names a field of Tenant with another value,
-//   - a pipeline that begins with $documents, or with another stage that must be first,
-//   - a stage that isn't known to stay within the collections it names,
-//   - an $out, and the cases that the comments of [MergeInto] and [Stream.Run] list.
+// A bad scope makes each run return a [*ValueError] or a [*ConflictError]. These return a
+// [*ConflictError] before anything is sent:
 //
-// A lock document ([Lease]), a checkpoint ([JobOptions]) and the state of a migration belong to the tenant. Two tenants don't share
-// them. They hold no user's data, and have no other field of the scope.
+//   - $where, $function and $accumulator
+//   - a filter with another value for a field of Tenant
+//   - a pipeline that begins with $documents, or with another stage that must be first
+//   - a stage that may read collections that it doesn't name
+//   - an $out, and the cases listed at [MergeInto] and [Stream.Run]
+//
+// Each tenant has its own lock documents ([Lease]), checkpoints ([JobOptions]) and
+// migration states, without the scope's other fields.
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)
 }
 
-// on is the database under one scope more, or on which everything is refused.
+// on returns the database under one more scope, or a database that refuses everything.
 func (s *scope) on(db DB, err error) DB {
 	h := core.HandleOf(db)
 	if h.Err != nil {
@@ -89,7 +94,8 @@ func (s *scope) on(db DB, err error) DB {
 	return h
 }
 
-// tenantText is one text for one tenant, however often and in whichever order its scopes are put on.
+// tenantText returns one text for a tenant, independent of the number and order of its
+// scopes.
 func tenantText(scopes []*scope) string {
 	var fields bson.D
 	for _, s := range scopes {
@@ -106,8 +112,7 @@ func tenantText(scopes []*scope) string {
 	return shell(fields)
 }
 
-// Plan returns the plan as it is sent under the scope, for a [Stream], whose events are of several tenants' documents. Everything else
-// is run on what [Scope.On] returns.
+// Plan returns the plan under the scope, for a [Stream] with events of several tenants.
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {
@@ -116,25 +121,26 @@ func (s Scope) Plan(p Plan) Plan {
 	return own.plan(p)
 }
 
-// A scope is a Scope ready to be applied, with values of its own, so that nothing that runs under it changes with the caller's.
+// A scope is a checked copy of a Scope. Later changes to the caller's values don't affect
+// it.
 type scope struct {
-	tenant   bson.D   // whose the documents are
-	reaching bson.D   // the conditions on documents, those that are marked as deleted among them
-	filter   bson.D   // the conditions on those that are not
-	insert   bson.D   // the fields of new documents, the tenant's first, less those that set gives
+	tenant   bson.D   // identifies the tenant's documents
+	reaching bson.D   // the conditions on documents, deleted ones included
+	filter   bson.D   // the conditions on documents that aren't deleted
+	insert   bson.D   // the fields of new documents, the tenant's first, without those of set
 	set      bson.D   // the fields of every write
-	gives    bson.D   // Insert as it was given
-	mark     bson.D   // the fields that mark a document as deleted; nil deletes
-	only     []string // the collections it holds for; nil means all
-	tests    bool     // it is that of [everywhere]
+	gives    bson.D   // the caller's Insert
+	mark     bson.D   // the fields that mark a document as deleted, or nil
+	only     []string // the collections that it applies to, or nil for all
+	tests    bool     // it comes from [everywhere]
 
-	model string          // the name of the model whose collections alone are reached; "" for none
-	known map[string]bool // its collections
+	model string          // the name of the only reachable model, or ""
+	known map[string]bool // the model's collections
 
-	sharded map[string]ShardKey // those of them that are sharded
+	sharded map[string]ShardKey // the model's shard keys, by collection
 }
 
-// compiled checks a scope's fields and copies them.
+// compiled checks and copies a scope's fields.
 func (s Scope) compiled() (*scope, error) {
 	for _, part := range []struct {
 		name   string
@@ -177,7 +183,7 @@ func (s Scope) compiled() (*scope, error) {
 	return out, nil
 }
 
-// checkScopeFields refuses the fields that a whole document can't be given.
+// checkScopeFields refuses fields that can't be added to every document.
 func checkScopeFields(part string, fields bson.D) error {
 	for i, e := range fields {
 		reason := ""
@@ -197,7 +203,7 @@ func checkScopeFields(part string, fields bson.D) error {
 	return nil
 }
 
-// inside refuses a scope that contradicts one it lies in.
+// inside refuses a scope that contradicts an outer scope.
 func (s *scope) inside(outer *scope) error {
 	for _, e := range s.tenant {
 		if v, ok := fieldOf(outer.tenant, e.Key); ok && !sameValue(v, e.Value) {
@@ -207,7 +213,8 @@ func (s *scope) inside(outer *scope) error {
 	return cmp.Or(s.leavesTenant(outer), outer.leavesTenant(s))
 }
 
-// leavesTenant refuses a scope that gives documents a field of the other's tenant: it would hand them to another tenant.
+// leavesTenant refuses a scope that sets a field of the other scope's tenant, because
+// this would move documents to another tenant.
 func (s *scope) leavesTenant(other *scope) error {
 	for _, e := range other.tenant {
 		for _, fields := range []bson.D{s.gives, s.set, s.mark} {
@@ -227,7 +234,7 @@ func fieldOf(d bson.D, key string) (any, bool) {
 	return d[i].Value, true
 }
 
-// knows refuses a collection that the model doesn't have.
+// knows refuses a collection that isn't in the model.
 func (s *scope) knows(collection string) error {
 	if s.model == "" || s.known[collection] {
 		return nil
@@ -239,10 +246,10 @@ func (s *scope) holds(collection string) bool {
 	return s.only == nil || slices.Contains(s.only, collection)
 }
 
-// scopesOf are the scopes that a database is under, the outermost first.
+// scopesOf returns the scopes of a database, the outermost first.
 func scopesOf(db DB) []*scope {
 	if h, ok := db.(*core.Handle); ok {
-		if h == nil { // which is refused where the command would be sent
+		if h == nil { // refused where the command would be sent
 			return nil
 		}
 		list, _ := h.Scopes.([]*scope)
@@ -251,7 +258,8 @@ func scopesOf(db DB) []*scope {
 	return everywhere()
 }
 
-// everywhere are the scopes of a database that is under none. Tests set one, to run as a tenant: see CONTRIBUTING.md.
+// everywhere returns the scopes of a database without a scope. Tests set one to run as a
+// tenant: see CONTRIBUTING.md.
 func everywhere() []*scope {
 	s, ok := runctx.Everywhere.(Scope)
 	if !ok {
@@ -265,8 +273,8 @@ func everywhere() []*scope {
 	return []*scope{own}
 }
 
-// bare is the database without scopes and transactions, for what the library keeps for itself, and for writes that were put under the
-// scopes before.
+// bare returns the database without scopes and transactions. Use it for the library's
+// internal documents, and for writes that already have the scopes applied.
 func bare(db DB) DB {
 	if len(scopesOf(db)) == 0 && !core.Transacts(db) {
 		return db
@@ -276,7 +284,7 @@ func bare(db DB) DB {
 	return h
 }
 
-// marking is the database on which nothing is put into a transaction by itself.
+// marking returns the database without automatic transactions.
 func marking(db DB) DB {
 	if !core.Transacts(db) {
 		return db
@@ -286,7 +294,8 @@ func marking(db DB) DB {
 	return h
 }
 
-// tenantName is the name of a document that the library keeps for itself (a place, a checkpoint): two tenants don't share one.
+// tenantName returns the tenant's own name of an internal document, for example a place
+// or a checkpoint.
 func tenantName(db DB, name string) string {
 	if t := core.Tenant(db); t != "" {
 		return name + " " + t

@@ -5,7 +5,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// allows refuses a filter that names a field of the tenant with anything but the tenant's value, and what could reach around the scope.
+// allows refuses a filter with another value for a field of the tenant, and operators
+// that could bypass the scope.
 func (s *scope) allows(collection string, filter bson.D) error {
 	if len(s.tenant) > 0 && s.holds(collection) {
 		if err := s.asksOther(collection, filter, core.MaxLevels); err != nil {
@@ -15,7 +16,8 @@ func (s *scope) allows(collection string, filter bson.D) error {
 	return nothingHidden(collection, filter)
 }
 
-// asksOther looks for the tenant's fields in a filter, within $and, $or and $nor too, as deep as a document can be.
+// asksOther looks for the tenant's fields in a filter, also within $and, $or and $nor,
+// down to the nesting limit.
 func (s *scope) asksOther(collection string, filter bson.D, levels int) error {
 	for _, e := range filter {
 		if e.Key == "$and" || e.Key == "$or" || e.Key == "$nor" {
@@ -40,7 +42,7 @@ func (s *scope) asksOther(collection string, filter bson.D, levels int) error {
 	return nil
 }
 
-// equalTo is the value that an equality asks for.
+// equalTo returns the value of an equality condition.
 func equalTo(v any) any {
 	if d, ok := v.(bson.D); ok && len(d) == 1 && d[0].Key == "$eq" {
 		return d[0].Value
@@ -48,7 +50,8 @@ func equalTo(v any) any {
 	return v
 }
 
-// nothingHidden refuses code that the server runs: a scope can't tell what it reads.
+// nothingHidden refuses code that the server runs, because a scope can't know what the
+// code reads.
 func nothingHidden(collection string, doc bson.D) error {
 	if len(doc) == 0 {
 		return nil
@@ -63,7 +66,8 @@ func nothingHidden(collection string, doc bson.D) error {
 	return nil
 }
 
-// codeWithin is the first operator within a document that runs code, or "". What is under $literal is data.
+// codeWithin returns the first operator in a document that runs code, or "". It skips
+// $literal.
 func codeWithin(doc bson.Raw) string {
 	elems, _ := doc.Elements()
 	for _, e := range elems {

@@ -8,10 +8,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Indexes returns the set as [IndexSet.Ensure] creates it on a database under the scope: the fields of Tenant lead the keys of each index,
-// so that it serves the queries that the scope adds them to, and a key is unique among one tenant's documents. Under a scope with Delete a
-// unique index is partial: a document that is marked as deleted doesn't keep its key. A TTL index has one field, and stays as it is; so
-// does an index that begins with the tenant's fields, and a wildcard index.
+// Indexes returns the indexes of a set, such as that of [Model.Indexes], as
+// [IndexSet.Ensure] creates them on a database under the scope. The fields of Tenant come
+// first in the keys, so a unique key is unique per tenant. If the scope has Delete, unique
+// indexes become partial and ignore deleted documents. TTL indexes, wildcard indexes, and
+// indexes that already begin with the tenant's fields keep their keys.
 func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 	own, err := s.compiled()
 	if err != nil {
@@ -20,8 +21,9 @@ func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 	return own.indexes(set), nil
 }
 
-// indexesUnder is the set under the scopes of a database, of which the outermost leads. The scope that tests set everywhere is left out:
-// they lead the keys of all indexes with its tenant, also of those that are made without this library.
+// indexesUnder returns the set under the scopes of a database. The outermost scope's
+// fields come first. It skips the scope that tests set everywhere, because those tests
+// put the tenant into all index keys themselves.
 func indexesUnder(set IndexSet, db DB) IndexSet {
 	if !core.Scoped(db) {
 		return set

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// merge applies the scope's filter to what the step reads, and its fields to what it writes. A step that could write to a document that
-// the filter hides is refused: see [MergeInto].
+// merge adds the scope's filter to the step's reads and the scope's fields to its writes.
+// It refuses a step that could write to a hidden document: see [MergeInto].
 func (s *scope) merge(m MergeInto) MergeInto {
 	if m.check() != nil {
 		return m
@@ -47,8 +47,9 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	return m
 }
 
-// keepsOthers reports whether a last stage writes to no document that the filter hides: a $merge that fails at any document that is
-// there, or one that compares the tenant too, if nothing but the tenant hides documents.
+// keepsOthers reports whether a last stage writes to no hidden document. This is true for
+// a $merge that fails on existing documents. It is also true for a $merge that matches on
+// the tenant, if only the tenant hides documents.
 func (s *scope) keepsOthers(stage bson.D) bool {
 	args, ok := asDocument(stage[0].Value)
 	if stage[0].Key != "$merge" || !ok {
@@ -69,7 +70,8 @@ func (s *scope) keepsOthers(stage bson.D) bool {
 	return len(s.tenant) > 0 && sameD(s.filter, s.tenant) && !slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, any(e.Key)) })
 }
 
-// ownAgain is a $merge whose update of a document that is there can't hand it to another tenant.
+// ownAgain changes a $merge so that its update of an existing document can't move it to
+// another tenant.
 func (s *scope) ownAgain(stage, args bson.D) bson.D {
 	i := slices.IndexFunc(args, func(e bson.E) bool { return e.Key == "whenMatched" })
 	if i < 0 || len(s.tenant) == 0 {
@@ -84,7 +86,8 @@ func (s *scope) ownAgain(stage, args bson.D) bson.D {
 	return bson.D{{Key: stage[0].Key, Value: args}}
 }
 
-// targetOf is the collection that a $merge or $out stage writes, and whether it names a database.
+// targetOf returns the collection that a $merge or $out writes, and whether the stage
+// names a database.
 func targetOf(stage bson.D) (collection string, elsewhere bool) {
 	into := stage[0].Value
 	if args, ok := asDocument(into); ok && stage[0].Key == "$merge" {
@@ -98,7 +101,8 @@ func targetOf(stage bson.D) (collection string, elsewhere bool) {
 	return collection, valueOf(args, "db") != nil
 }
 
-// pipeline puts the filter before a collection's stages, and into those that read other collections.
+// pipeline puts the filter before a collection's stages and into stages that read other
+// collections.
 func (s *scope) pipeline(collection string, stages mongo.Pipeline, deleted bool) (mongo.Pipeline, error) {
 	if err := s.knows(collection); err != nil {
 		return nil, err
@@ -121,7 +125,7 @@ func (s *scope) pipeline(collection string, stages mongo.Pipeline, deleted bool)
 	return append(first, rest...), err
 }
 
-// within puts the filter into those stages that read other collections.
+// within puts the filter into stages that read other collections.
 func (s *scope) within(stages mongo.Pipeline) (mongo.Pipeline, error) {
 	out := make(mongo.Pipeline, len(stages))
 	for i, stage := range stages {
@@ -133,13 +137,13 @@ func (s *scope) within(stages mongo.Pipeline) (mongo.Pipeline, error) {
 	return out, nil
 }
 
-// mustBeFirst are stages before which no $match can stand.
+// mustBeFirst are stages that can't follow a $match.
 var mustBeFirst = map[string]bool{
 	"$geoNear": true, "$search": true, "$searchMeta": true, "$vectorSearch": true, "$changeStream": true,
 	"$collStats": true, "$indexStats": true, "$planCacheStats": true, "$documents": true,
 }
 
-// stays are the stages that read nothing but the documents they are given.
+// stays are stages that read only their input documents.
 var stays = map[string]bool{
 	"$addFields": true, "$bucket": true, "$bucketAuto": true, "$count": true, "$densify": true, "$fill": true, "$geoNear": true, "$group": true,
 	"$limit": true, "$match": true, "$project": true, "$redact": true, "$replaceRoot": true, "$replaceWith": true, "$sample": true, "$set": true,
@@ -186,7 +190,8 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 	return bson.D{{Key: name, Value: args}}, err
 }
 
-// eachOnce refuses a field that is there twice: a server may read the second one, which the scope wasn't put into.
+// eachOnce refuses a duplicate field. The server might read the second one, to which the
+// scope wasn't applied.
 func eachOnce(args bson.D) error {
 	for i, e := range args {
 		if hasKey(args[:i], e.Key) {
@@ -196,7 +201,7 @@ func eachOnce(args bson.D) error {
 	return nil
 }
 
-// inner puts the filter into the stage's own pipeline.
+// inner puts the filter into the stage's inner pipeline.
 func (s *scope) inner(args bson.D, key string) (bson.D, error) {
 	out := slices.Clone(args)
 	collection, isName := asString(valueOf(args, key))

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// under is the plan with the scopes of a database applied to each step.
+// under returns the plan with a database's scopes applied.
 func (p Plan) under(db DB) Plan {
 	for _, s := range scopesOf(db) {
 		p = s.plan(p)
@@ -26,7 +26,8 @@ func (s *scope) plan(p Plan) Plan {
 	return p
 }
 
-// undoing are steps that take back what a plan has written: a delete takes back an insert, and leaves no mark.
+// undoing returns the steps as final deletes. A delete that undoes an insert must not
+// leave a marked document.
 func undoing(steps []Step) []Step {
 	steps = slices.Clone(steps)
 	for i, step := range steps {
@@ -51,8 +52,9 @@ func (s *scope) steps(steps []Step) []Step {
 	return out
 }
 
-// write applies the scope's filter and fields; a delete becomes an update if the scope marks deletions. To the write a document that the
-// filter hides is not there: it gives [ErrNotFound], and not the error that says what is wrong with that document.
+// write applies the scope's filter and fields. A delete becomes an update if the scope
+// marks deletions. For a hidden document the write returns [ErrNotFound], and no other
+// reason.
 func (s *scope) write(w Write) Write {
 	if w.Err != nil {
 		return w
@@ -128,8 +130,9 @@ func (s *scope) write(w Write) Write {
 	return out
 }
 
-// unscoped is the write's model as it was before scopes were applied to it. They change nothing of what the write
-// promises: their filters ask whether the document is there, and what they set is the same each time.
+// unscoped returns the write's model before scopes were applied. Scopes don't change the
+// write's guarantee: their filters test whether the document exists, and they set the
+// same values each time.
 func (w Write) unscoped() mongo.WriteModel {
 	if w.plain != nil && w.covered == w.Model {
 		return w.plain
@@ -137,7 +140,7 @@ func (w Write) unscoped() mongo.WriteModel {
 	return w.Model
 }
 
-// stamped are the fields that scopes added to the document of an insert.
+// stamped returns the fields that scopes added to an inserted document.
 func (w Write) stamped() map[string]bool {
 	m, ok := w.unscoped().(*mongo.InsertOneModel)
 	if !ok || w.plain == nil || w.covered != w.Model {
@@ -158,8 +161,9 @@ func (w Write) stamped() map[string]bool {
 	return out
 }
 
-// reasons are a write's, asked of the documents that the scope shows. What is in the way of an insert may be any of the tenant's; but a
-// document that nobody can read again makes nothing stale.
+// reasons restricts the write's reasons to documents that the scope shows. For an insert
+// they may match any document of the tenant, unless the reason wraps ErrStale: a hidden
+// document can't be read again.
 func (s *scope) reasons(w Write) []Reason {
 	out := slices.Clone(w.Reasons)
 	for i := range out {
@@ -189,20 +193,20 @@ func inserts(model mongo.WriteModel) bool {
 	return upsert != nil && *upsert
 }
 
-// marking is the update that stands for a delete.
+// marking returns the update that replaces a delete.
 func (s *scope) marking(w Write) (any, error) {
 	return s.update(w.Collection, append(bson.D{{Key: "$set", Value: s.mark}}, w.IfMarked...), false)
 }
 
-// markedToo is the update of a write with the scope's own mark, where an outer scope made the update of a delete: the document is hidden
-// under each of the scopes. A field that the outer scope marks with stays as it is.
+// markedToo adds the scope's mark to an update that an outer scope made from a delete, so
+// that each scope hides the document. It keeps the outer scope's fields.
 func (s *scope) markedToo(w Write, update any) any {
 	u, ok := update.(bson.D)
 	if !ok || !w.marks {
 		return update
 	}
 	u = slices.Clone(u)
-	i := slices.IndexFunc(u, func(op bson.E) bool { return op.Key == "$set" }) // each mark has one
+	i := slices.IndexFunc(u, func(op bson.E) bool { return op.Key == "$set" }) // each marking update has a $set
 	set, _ := u[i].Value.(bson.D)
 	for _, e := range s.mark {
 		if !hasKey(set, e.Key) {
@@ -213,7 +217,7 @@ func (s *scope) markedToo(w Write, update any) any {
 	return u
 }
 
-// reachedBy is the scope's filter of a write.
+// reachedBy returns the scope's filter for a write.
 func (s *scope) reachedBy(w Write) (bson.D, error) {
 	if w.mixed && s.mark != nil {
 		return nil, &ConflictError{Collection: w.Collection, Reason: "the write was merged from two writes, of which only one may write documents that the scope marks as deleted: " +
@@ -222,7 +226,7 @@ func (s *scope) reachedBy(w Write) (bson.D, error) {
 	return s.shown(w.Deleted), nil
 }
 
-// shown is the filter of what a query or write reaches.
+// shown returns the filter for a query or write.
 func (s *scope) shown(deleted bool) bson.D {
 	if deleted {
 		return s.reaching
@@ -230,7 +234,7 @@ func (s *scope) shown(deleted bool) bson.D {
 	return s.filter
 }
 
-// filtered is a write's filter with the scope's.
+// filtered returns a write's filter combined with the scope's filter.
 func (s *scope) filtered(collection string, filter any, with bson.D) (any, error) {
 	switch filter.(type) {
 	case bson.D, bson.Raw:
@@ -247,7 +251,8 @@ func (s *scope) filtered(collection string, filter any, with bson.D) (any, error
 	return And(f, with), nil
 }
 
-// update adds the fields of every write, and for an upsert those of a new document, to an update.
+// update adds the fields of every write to an update. For an upsert it also adds the
+// fields of new documents.
 func (s *scope) update(collection string, update any, upsert bool) (any, error) {
 	if stages, ok := update.(mongo.Pipeline); ok {
 		for _, stage := range stages {
@@ -287,7 +292,7 @@ func (s *scope) update(collection string, update any, upsert bool) (any, error) 
 		if len(onInsert) > 0 {
 			return nil, &ConflictError{Collection: collection, Reason: "a scope with Insert fields can't add them to an upsert by a pipeline"}
 		}
-		fields := slices.Concat(s.tenant, s.set) // a pipeline can't be looked into: it must not hand the document to another tenant
+		fields := slices.Concat(s.tenant, s.set) // a pipeline isn't analyzed, so it must not move the document to another tenant
 		if len(fields) == 0 {
 			return u, nil
 		}
@@ -300,8 +305,8 @@ func (s *scope) update(collection string, update any, upsert bool) (any, error) 
 	return nil, &ConflictError{Collection: collection, Reason: "a scope needs updates that are bson.D or mongo.Pipeline"}
 }
 
-// keeps refuses an update that gives another value to a field that the scope gives to new documents: it would hand the
-// document to another tenant.
+// keeps refuses an update that changes a field that the scope gives to new documents.
+// Such an update could move the document to another tenant.
 func (m *merger) keeps(fields bson.D) error {
 	for _, f := range fields {
 		for _, q := range m.paths {
@@ -314,7 +319,8 @@ func (m *merger) keeps(fields bson.D) error {
 	return nil
 }
 
-// onInsert are the fields of new documents, less what the server takes from an upsert's filter.
+// onInsert returns the fields of new documents, without the fields that the server takes
+// from an upsert's filter.
 func (s *scope) onInsert() bson.D {
 	return slices.DeleteFunc(slices.Clone(s.insert), func(e bson.E) bool {
 		v, ok := fieldOf(s.filter, e.Key)
@@ -322,7 +328,7 @@ func (s *scope) onInsert() bson.D {
 	})
 }
 
-// setStage is the stage of a pipeline that sets fields.
+// setStage returns a pipeline stage that sets fields.
 func setStage(fields bson.D) bson.D {
 	out := make(bson.D, len(fields))
 	for i, e := range fields {
@@ -331,9 +337,10 @@ func setStage(fields bson.D) bson.D {
 	return bson.D{{Key: "$set", Value: out}}
 }
 
-// document gives a whole document the fields of Insert and Set. A field of Set takes the place of one that it has. A field of
-// Insert that it has must be equal; but a replacement keeps what Insert once gave it (createdAt), unless the scope's filter asks
-// for that field (tenant).
+// document adds the fields of Insert and Set to a document. A Set field replaces the
+// document's value. An Insert field must equal the document's value. But a replacement
+// keeps its own value, for example of createdAt, unless the scope's filter contains the
+// field.
 func (s *scope) document(collection string, doc any, replaces bool) (any, error) {
 	fields := slices.Concat(s.insert, s.set)
 	if len(fields) == 0 {

@@ -7,8 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// conditionOn returns the condition that a filter has on a path, within a top-level $and
-// too.
+// conditionOn returns a filter's condition on a path, also within a top-level $and.
 func conditionOn(filter bson.D, path string) (any, bool) {
 	for _, e := range filter {
 		if e.Key == path {
@@ -27,13 +26,13 @@ func conditionOn(filter bson.D, path string) (any, bool) {
 	return nil, false
 }
 
-// mentions reports whether a filter says something of a path already.
+// mentions reports whether a filter has a condition on a path.
 func mentions(filter bson.D, path string) bool {
 	_, ok := conditionOn(filter, path)
 	return ok
 }
 
-// askedIDs returns the _ids that a filter asks for, by equality or $in.
+// askedIDs returns the _ids that a filter selects by equality or $in.
 func askedIDs(filter bson.D) ([]bson.RawValue, bool) {
 	condition, ok := conditionOn(filter, "_id")
 	if !ok {
@@ -71,7 +70,7 @@ func askedIDs(filter bson.D) ([]bson.RawValue, bool) {
 	return nil, false
 }
 
-// withinID returns the value of a path that lies in the _id.
+// withinID returns the value of a path that is part of the _id.
 func withinID(id bson.RawValue, path string) (any, bool) {
 	if path == "_id" {
 		return id, true

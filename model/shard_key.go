@@ -10,26 +10,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A ShardKey names the fields by which a collection's documents are divided among the
-// shards of a cluster. Package keys makes one: keys.Shard.
+// A ShardKey is the shard key of a collection, made by keys.Shard.
 //
-// Everything that runs on what [Model.On] returns gives the key where it can. A filter
-// that asks for an _id is sent with the fields of the key too, so that mongos sends the
-// command to one shard and not to all. The values come from the _id, if a field of the key
-// lies in it, and from the documents that the same [Change] or [Job] has read. [Scope]
-// adds a tenant's fields by itself.
-//
-// An upsert whose filter lacks a field of the key is refused with a [*ConflictError],
-// because mongos refuses it.
+// On a database of [Model.On], a filter on _id gets the fields of the shard key, so that
+// mongos uses one shard. Their values come from the _id, if it contains them, and from
+// documents that the same [Change] or [Job] has read. An upsert whose filter lacks a
+// field of the key returns a [*ConflictError].
 type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order
 
-	// Moves says that documents may change their key. Then only writes that must match a
-	// document are sent with a key that was read: a document that has moved makes such a
-	// write stale, and the Change reads again. Without Moves every filter by _id is sent with
-	// the key where it is known, and an update by operators that changes a field of the key is
-	// refused with a [*ConflictError]. An update by a pipeline is not looked into.
+	// With Moves, documents may change their key. Then only writes that expect a match
+	// use a key that was read: if the document has moved, the write is stale, and the
+	// Change reads again. Without Moves, an update by operators that changes the key
+	// returns a [*ConflictError]. Updates by a pipeline aren't checked.
 	Moves bool
 }
 
@@ -55,11 +49,10 @@ func (m *Model) compareShardKeys() {
 	}
 }
 
-// complete returns the filter with the fields of the key that it lacks. Values that are
-// read are taken from known, which returns nil where they are not known.
-//
-// The filter of an upsert is not given what lies in the _id that it asks for: the server
-// finds the field twice then, and mongos takes it from the _id.
+// complete adds the missing fields of the key to the filter. known returns the key of a
+// document that was read, or nil. The filter of an upsert doesn't get fields that are
+// part of the _id: the server would find the field twice, and mongos takes it from the
+// _id.
 func (k ShardKey) complete(filter bson.D, upsert bool, known func(id bson.RawValue) bson.D) bson.D {
 	ids, said := askedIDs(filter)
 	if !said {
@@ -80,8 +73,7 @@ func (k ShardKey) complete(filter bson.D, upsert bool, known func(id bson.RawVal
 	return And(filter, more)
 }
 
-// valueOf is the condition on one field of the key: the value of each document that is
-// asked for.
+// valueOf returns the condition on one field of the key for the selected documents.
 func (k ShardKey) valueOf(path string, ids []bson.RawValue, known func(bson.RawValue) bson.D) (any, bool) {
 	var values bson.A
 	for _, id := range ids {
@@ -105,7 +97,7 @@ func (k ShardKey) valueOf(path string, ids []bson.RawValue, known func(bson.RawV
 	return bson.D{{Key: "$in", Value: values}}, true
 }
 
-// whole reports whether a filter gives each field of the key one value.
+// whole reports whether a filter has one value for each field of the key.
 func (k ShardKey) whole(filter bson.D) bool {
 	for _, path := range k.Fields {
 		value, ok := conditionOn(filter, path)
@@ -121,7 +113,7 @@ func (k ShardKey) whole(filter bson.D) bool {
 	return true
 }
 
-// write is the write with the key in its filter.
+// write returns the write with the key in its filter.
 func (k ShardKey) write(w Write, known func(bson.RawValue) bson.D) Write {
 	if w.Err != nil || w.Model == nil {
 		return w
@@ -154,8 +146,8 @@ func (k ShardKey) refusedUpsert() error {
 		"} needs every field of the key in its filter: add the fields, or shard the collection by _id"}
 }
 
-// withFilter is the write with another filter, which reaches no other document. What the
-// write promises is judged by the filter that it had.
+// withFilter returns the write with a filter that reaches no other documents. The write's
+// guarantee still depends on its old filter.
 func (w Write) withFilter(filter bson.D) Write {
 	w.plain = w.unscoped()
 	switch m := w.Model.(type) {
@@ -179,7 +171,7 @@ func (w Write) withFilter(filter bson.D) Write {
 	return w
 }
 
-// keeps refuses a write that changes the key of a document, or may.
+// keeps refuses a write that may change a document's key.
 func (k ShardKey) keeps(w Write, filter bson.D) error {
 	if k.Moves {
 		return nil
@@ -192,7 +184,7 @@ func (k ShardKey) keeps(w Write, filter bson.D) error {
 	case *mongo.ReplaceOneModel:
 		doc, err := (*core.Codec)(nil).Document(m.Replacement)
 		if err != nil {
-			return nil // which is refused where it is encoded
+			return nil // refused when it is encoded
 		}
 		for _, path := range k.Fields {
 			asked, said := conditionOn(filter, path)
@@ -205,8 +197,8 @@ func (k ShardKey) keeps(w Write, filter bson.D) error {
 	return nil
 }
 
-// keepsUpdate refuses operators that write a field of the key, unless they set it to the
-// value that the filter asks for. A pipeline is not looked into.
+// keepsUpdate refuses operators that write a field of the key, unless they set the
+// filter's value. It doesn't check pipelines.
 func (k ShardKey) keepsUpdate(update any, filter bson.D) error {
 	operators, ok := asDocument(update)
 	if _, stages := update.(mongo.Pipeline); stages || !ok {

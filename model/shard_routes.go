@@ -9,18 +9,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// routes are the shard keys of a model, and what one operation knows of the keys of the
-// documents that it has read.
+// routes contains the shard keys of a model, and the keys of documents that one operation
+// has read.
 type routes struct {
 	keys map[string]ShardKey // by collection
 
 	mu    sync.Mutex
-	known map[string]map[string]bson.D // by collection and _id: the document's key
-	moved int                          // how many documents were read with another key than before
+	known map[string]map[string]bson.D // the key of a document, by collection and _id
+	moved int                          // the number of documents read with a changed key
 }
 
-// maxRoutes is how many documents of a collection are remembered. A job that reads more
-// forgets those of its first batches.
+// maxRoutes limits the remembered documents of a collection. A job that reads more
+// forgets the earlier documents.
 const maxRoutes = 10_000
 
 type routesKey struct{}
@@ -33,7 +33,7 @@ func routesOf(ctx context.Context) *routes {
 	return r
 }
 
-// withRoutes returns a context that remembers shard keys, where the database is one of a
+// withRoutes returns a context that remembers shard keys, if the database belongs to a
 // model with sharded collections.
 func withRoutes(ctx context.Context, db DB) context.Context {
 	if ctx == nil || routesOf(ctx) != nil {
@@ -68,7 +68,7 @@ func (r *routes) saw(collection string, doc bson.Raw) {
 	for _, path := range key.Fields {
 		v, inArray := core.ValueAt(doc, path)
 		if v.Type == 0 || inArray {
-			return // a projection may have left it out
+			return // a projection may exclude it
 		}
 		values = append(values, bson.E{Key: path, Value: bsonval.Clone(v)})
 	}
@@ -86,7 +86,7 @@ func (r *routes) saw(collection string, doc bson.Raw) {
 	all[name] = values
 }
 
-// of returns what is known of the keys of a collection's documents.
+// of returns a function for the known keys of a collection.
 func (r *routes) of(collection string) func(bson.RawValue) bson.D {
 	return func(id bson.RawValue) bson.D {
 		r.mu.Lock()
@@ -95,7 +95,7 @@ func (r *routes) of(collection string) func(bson.RawValue) bson.D {
 	}
 }
 
-// moves is how many documents have changed their key while the operation ran.
+// moves returns how often a document had a changed key.
 func (r *routes) moves() int {
 	if r == nil {
 		return 0
@@ -105,7 +105,7 @@ func (r *routes) moves() int {
 	return r.moved
 }
 
-// plan is the plan with shard keys in the filters of its steps.
+// plan returns the plan with shard keys in its filters.
 func (r *routes) plan(p Plan) Plan {
 	if r == nil {
 		return p
@@ -133,8 +133,8 @@ func (r *routes) steps(steps []Step) []Step {
 	return out
 }
 
-// filter is the filter of a read with what is known of the shard key. A read relies on what
-// was read before only if keys don't change.
+// filter returns a read's filter with the known shard key. It uses keys of documents that
+// were read only if keys can't change.
 func (r *routes) filter(collection string, filter bson.D, upsert bool) bson.D {
 	if r == nil {
 		return filter
@@ -149,8 +149,8 @@ func (r *routes) filter(collection string, filter bson.D, upsert bool) bson.D {
 	return key.complete(filter, upsert, r.of(collection))
 }
 
-// projection is a projection of a read that decides a write, with the fields of the shard
-// key, so that the write can give them.
+// projection adds the fields of the shard key to the projection of a read that decides a
+// write, so that the write can use them.
 func (r *routes) projection(collection string, projection bson.D) bson.D {
 	if r == nil || !includes(projection) {
 		return projection
@@ -164,8 +164,8 @@ func (r *routes) projection(collection string, projection bson.D) bson.D {
 	return out
 }
 
-// includes reports whether a projection names the fields that it returns, the _id among
-// them.
+// includes reports whether a projection lists the fields that it returns, and doesn't
+// exclude _id.
 func includes(projection bson.D) bool {
 	for _, e := range projection {
 		if !bsonval.Truthy(e.Value) {
@@ -175,7 +175,8 @@ func includes(projection bson.D) bool {
 	return len(projection) > 0
 }
 
-// mentionsBelow reports whether a projection has a path, one above it or one below it.
+// mentionsBelow reports whether a projection contains a path, or a path above or below
+// it.
 func mentionsBelow(projection bson.D, path string) bool {
 	for _, e := range projection {
 		if core.Overlap(e.Key, path) {
@@ -185,13 +186,12 @@ func mentionsBelow(projection bson.D, path string) bool {
 	return false
 }
 
-// routed is the filter of a read with what is known of the shard key.
+// routed returns a read's filter with the known shard key.
 func routed(ctx context.Context, db DB, collection string, filter bson.D) bson.D {
 	return routesOf(withRoutes(ctx, db)).filter(collection, filter, false)
 }
 
-// routed gives the filter what is known of the shard key. A findAndModify that inserts needs
-// all of it.
+// routed adds the known shard key to the filter. An upsert needs the whole key.
 func (m *FindAndModify) routed(ctx context.Context, db DB) {
 	r := routesOf(withRoutes(ctx, db))
 	if r == nil || m.Err != nil {

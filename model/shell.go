@@ -15,9 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Shell renders a value as the mongosh expression that a person would paste: ObjectId('…'), ISODate('…'), Long('…').
-// Types survive: a pasted command stores what the library stores. A value that BSON can't hold is rendered with its
-// error.
+// Shell returns a value as a mongosh expression, such as ObjectId('…') or Long('…'), with
+// its exact type. A value that BSON can't represent becomes a comment with the error.
 func Shell(v any) string { return shell(v) }
 
 func shell(v any) string {
@@ -92,7 +91,7 @@ func appendShellDocument(b []byte, doc bson.Raw, depth int) []byte {
 			b = append(b, ", "...)
 		}
 		switch key := e.Key(); {
-		case key == "__proto__": // a plain key of that name sets the object's prototype
+		case key == "__proto__": // a plain key with this name sets the object's prototype
 			b = append(b, "['__proto__']"...)
 		case isIdentifier(key):
 			b = append(b, key...)
@@ -143,7 +142,8 @@ func appendShellString(b []byte, s string) []byte {
 	return append(append(b, s[plain:]...), '\'')
 }
 
-// appendShellDouble writes whole doubles as Double(5), since a bare 5 is stored as an int.
+// appendShellDouble writes whole numbers as Double(5), because mongosh stores a plain 5
+// as an int.
 func appendShellDouble(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -181,7 +181,7 @@ func shellRare(v bson.RawValue, depth int) string {
 		pattern, flags := v.Regex()
 		name := "RegExp"
 		if pattern == "" || strings.Contains(pattern, "(?") || strings.Trim(flags, "ims") != "" {
-			name = "BSONRegExp" // what JavaScript's own writes otherwise, or refuses
+			name = "BSONRegExp" // JavaScript's RegExp would change or refuse it
 		}
 		if flags == "" {
 			return name + "(" + string(appendShellString(nil, pattern)) + ")"
@@ -217,8 +217,8 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// isMethod reports whether db.name is something else in mongosh than the collection. Names that begin with an underscore
-// are never one.
+// isMethod reports whether db.name isn't the collection in mongosh. This includes all
+// names that begin with an underscore.
 func isMethod(name string) bool {
 	if name[0] == '_' {
 		return true
@@ -240,7 +240,7 @@ func isMethod(name string) bool {
 	return false
 }
 
-// shellCall renders db.collection.method(args…), leaving out what trails empty.
+// shellCall renders db.collection.method(args…).
 func shellCall(collection, method string, args ...any) string {
 	var b strings.Builder
 	if isIdentifier(collection) && !isMethod(collection) {

@@ -9,14 +9,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MongoDB takes 100,000 statements and 48 MB in one write command, and the driver splits what is larger; DocumentDB refuses
-// more than 25,000 statements, whatever its hello says. Batches stay below all of these, so that one batch is one command.
+// MongoDB accepts 100,000 statements and 48 MB in one write command, and the driver
+// splits larger bulks. DocumentDB refuses more than 25,000 statements, whatever its hello
+// reports. Batches stay below these limits, so one batch is one command.
 const (
 	maxBatchCount = 25_000
 	maxBatchBytes = MaxDocument
 )
 
-// writeKind is what the driver sends in one command: it splits a bulk where the kind changes.
+// writeKind is the kind of writes in one command. The driver splits a bulk where the kind
+// changes.
 type writeKind uint8
 
 const (
@@ -35,13 +37,14 @@ type batch struct {
 	first      int
 	models     []mongo.WriteModel
 	merge      *MergeInto
-	alone      bool // it reports on a single write
+	alone      bool // it contains one write and reports on it
 	bytes      int
 }
 
 func (b *batch) count() int { return max(1, len(b.models)) }
 
-// split encodes every step and cuts the plan into commands. It returns a *StepError for the first step that is refused.
+// split encodes all steps and splits the plan into commands. It returns a *StepError for
+// the first bad step.
 func (p Plan) split() ([]batch, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -101,8 +104,9 @@ func kindOfModel(m mongo.WriteModel) writeKind {
 	return updateOneKind
 }
 
-// encodeModel returns the model with its documents encoded, and the size of its statement in bytes. What can't be
-// encoded, or is larger than the server takes, is an error before anything is sent.
+// encodeModel returns the model with encoded documents, and the size of its statement in
+// bytes. It returns an error for values that can't be encoded or are too large for the
+// server.
 func encodeModel(w Write) (mongo.WriteModel, int, error) {
 	e := encoder{collection: w.Collection}
 	switch m := w.Model.(type) {
@@ -139,7 +143,8 @@ type encoder struct {
 	err        error
 }
 
-// document encodes a document. A nil filter would match everything; it is refused, an empty one is not.
+// document encodes a document. It refuses a nil filter, which would match everything, but
+// accepts an empty filter.
 func (e *encoder) document(field string, v any) any {
 	if core.IsNilDocument(v) {
 		e.fail(field, pick(field == "filter", "is nil: give bson.D{} to match every document", "is nil"))
@@ -157,7 +162,8 @@ func (e *encoder) document(field string, v any) any {
 	return raw
 }
 
-// update encodes an update document. Pipelines are measured and left as they are, for the driver takes them as lists.
+// update encodes an update. It measures a pipeline but returns it unchanged, because the
+// driver needs a list.
 func (e *encoder) update(v any) any {
 	switch v.(type) {
 	case mongo.Pipeline, []bson.D, bson.A:
@@ -206,7 +212,7 @@ func (e *encoder) total() int {
 	if e.size > MaxDocument {
 		e.fail("statement", fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", e.size))
 	}
-	return e.size + 128 // the statement's own keys, options and hint
+	return e.size + 128 // for the statement's keys, options and hint
 }
 
 func (e *encoder) fail(field, reason string) {

@@ -13,116 +13,116 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// EventKind says what happened to a document.
+// EventKind is what happened to a document.
 type EventKind uint8
 
 const (
 	Inserted EventKind = iota
-	Updated            // some fields were changed
-	Replaced           // by another document with its _id
+	Updated            // some fields changed
+	Replaced           // by another document with the same _id
 	Deleted            //
-	Scanned            // nothing that is known: the document was found by going through the collection
+	Scanned            // found by a scan
 )
 
 func (k EventKind) String() string {
 	return nameOf(k, "inserted", "updated", "replaced", "deleted", "scanned")
 }
 
-// An Event is one change of a document, as a [Stream] plans for it.
+// An Event is a change of a document.
 type Event struct {
 	Kind EventKind
-	ID   bson.RawValue // of the document
+	ID   bson.RawValue // the document's _id
 
-	// Document is the whole document. Of an update it is the one that was stored when the event was read, which may be
-	// newer. Nil for Deleted, and for Updated in a Bare stream.
+	// Document is the whole document, or nil for Deleted and in a Bare stream for
+	// Updated. For an update it may be newer than the event.
 	Document bson.Raw
 
-	Updated   bson.Raw // of an update: the fields that were set, by dotted path
-	Removed   []string // of an update: the fields that were removed
-	Truncated bson.Raw // of an update: an array of {field, newSize}
+	Updated   bson.Raw // fields that an update set, by dotted path
+	Removed   []string // fields that an update removed
+	Truncated bson.Raw // arrays that an update shortened, as {field, newSize}
 
-	Token string    // the same each time that the event is delivered, and greater than those before; "" for Scanned
-	Time  time.Time // of the change; zero for Scanned
+	Token string    // equal for each delivery, greater for later events, "" for Scanned
+	Time  time.Time // of the change, or zero for Scanned
 }
 
-// A Stream runs a plan for every change of a collection, in the order in which each document changed, as MongoDB's change
-// streams (https://www.mongodb.com/docs/manual/changeStreams/) tell of them. Where it has come to is stored, after the
-// plans were run: a stream that was killed is run again and goes on from there. So each event comes at least once, the last
-// ones again after a kill, in order; plans that may not be run again are refused.
+// A Stream runs a plan for every change of a collection, in the order of each document's
+// changes. It reads MongoDB's change stream
+// (https://www.mongodb.com/docs/manual/changeStreams/), or polls (see Since).
 //
-// On a server without change streams the collection is polled by a field that grows with each write: see Since.
+// The stream stores its place after the plans ran, and the next run continues there.
+// After a crash, the last events come again, so plans must be repeatable.
 type Stream struct {
-	Name       string // its place is stored under it
-	Collection string // what is watched
-	Places     string // the collection in which the place is stored; write it with the write concern majority, MongoDB's default
+	Name       string // identifies the stored place
+	Collection string // the watched collection
+	Places     string // stores the place, with write concern majority
 
-	// Plan computes what to write for an event, purely. Its plans must be repeatable (see [Plan.Repeatable]). An error stops
-	// the stream.
+	// Plan returns the writes for an event, without side effects. They must be
+	// [Plan.Repeatable]. An error stops the stream.
 	Plan func(Event) (Plan, error)
 
-	// Work takes the place of Plan where a plan needs more than its event: it may read from
-	// the database. It must not write. Each attempt asks it again.
+	// Work replaces Plan if a plan needs reads. It must not write. Each attempt calls it
+	// again.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
-	Bare bool // don't look up the documents of updates, which costs the server a read for each
+	Bare bool // don't read the documents of updates
 
-	// Mark is a field of the watched documents in which plans that update them leave the event that they are for, so that the
-	// stream passes over its own updates. It must belong to this stream alone. "" refuses such plans. Inserts, upserts,
-	// replacements and deletes can't be told from those of others, and are refused in the watched collection. An update by a
-	// pipeline that changes so much that the server records the whole document comes once as a replacement.
+	// Mark is a field that the stream sets in its updates of watched documents, to skip
+	// their events. No other code may write it. Without Mark, plans can't write to the
+	// watched collection. With Mark, they can't insert, upsert, replace or delete there.
+	// A large update by a pipeline can come once, as a replacement.
 	Mark string
 
-	// Since is the path of a field that each write of a document sets to more than all before: a time, a version. "" can't
-	// poll. Deletes are not seen by polling, and neither are documents without the field.
+	// Since is the path of a field that every write increases, such as a time or version.
+	// Polling needs it, and misses deletes and documents without it.
 	Since string
 
-	// Overlap is how far a poll goes back before the last one's end, where Since is a date or an ObjectID: for writers whose
-	// clocks differ, or whose writes take time. What lies there is planned for each time.
+	// Overlap is how far a poll goes back before the last poll's end, to find late
+	// writes. Since must be a date or an ObjectID. Documents in the overlap are planned
+	// again.
 	Overlap time.Duration
 
-	// Err is bad input: Run returns it, and nothing is read.
+	// Err is bad input, which Run returns.
 	Err error
 }
 
-// StreamOptions say how to run a stream. The zero value goes through the collection once, then follows its changes.
+// StreamOptions configure a run. By default it scans the collection once, then follows
+// its changes.
 type StreamOptions struct {
-	Workers   int           // plans that run at a time, of different documents; 0 means 4
-	Queue     int           // events that are read ahead, documents that are scanned at a time; 0 means 1000
-	SaveEvery int           // events after which the place is stored at the latest; 0 means 100
-	Wait      time.Duration // how long the server is asked to wait for an event; 0 means 1 s
-	Attempts  int           // how often is tried what others or the network disturb; 0 means 8
-	Grace     time.Duration // how long plans in hand may take once the context has ended; 0 means 10 s
+	Workers   int           // plans run at once, for different documents, default 4
+	Queue     int           // events read ahead, and documents per scan batch, default 1000
+	SaveEvery int           // events after which the place is stored, default 100
+	Wait      time.Duration // wait for an event, default 1 s
+	Attempts  int           // attempts after conflicts and network errors, default 8
+	Grace     time.Duration // for running plans at the end, default 10 s
 
-	// PlanTime is how long one attempt at a plan may take; 0 means 10 s. A run whose
-	// predecessor has begun plans and hasn't said that they ended, because it lives or has
-	// died, waits until it says so, or for the predecessor's PlanTime and a quarter more.
+	// PlanTime limits an attempt at a plan, default 10 s. After a crash, or while the
+	// previous run's plans run, a new run waits up to the previous PlanTime and a quarter
+	// more.
 	PlanTime time.Duration
 
-	// FromNow begins a new stream with the changes from now on. By default it first plans for every document that there is,
+	// FromNow skips the existing documents. By default a new stream first plans for them,
 	// as Scanned.
 	FromNow bool
 
-	// Rescan goes through all documents again when the server has forgotten the changes since the stored place. By default
-	// that is ErrHistoryLost. What was deleted meanwhile is not seen.
+	// Rescan scans all documents again if the server no longer has the changes since the
+	// stored place, and misses deletes. By default Run returns ErrHistoryLost.
 	Rescan bool
 
-	Poll     bool          // poll by Since, where there are change streams too
-	Interval time.Duration // between polls; 0 means 1 s
+	Poll     bool          // poll by Since in any case
+	Interval time.Duration // between polls, default 1 s
 
-	// Once returns when the stream has caught up, instead of waiting for more: all changes
-	// that were acknowledged before the run began are applied, and the server had no further
-	// event for Wait. The server shows a change once a majority of the replica set has it;
-	// the run waits for that, in a sharded cluster without writes up to ten seconds. Servers
-	// whose resume tokens don't tell their time, such as Amazon's DocumentDB, leave the
-	// second condition alone.
+	// Once returns when all changes acknowledged before the run began are applied, and no
+	// event came for Wait. The server shows a change once a majority of the replica set
+	// has it, in an idle sharded cluster after up to ten seconds. If resume tokens have
+	// no time, as in Amazon's DocumentDB, only the second condition applies.
 	Once bool
 
-	// Progress is told whenever the place was stored, and when there is nothing to do. An error from it stops the stream,
-	// which returns it.
+	// Progress is called when the place was stored, and when the stream is idle. Its
+	// error stops the stream.
 	Progress func(StreamProgress) error
 }
 
-// StreamMode says where events come from.
+// StreamMode is the source of a stream's events.
 type StreamMode uint8
 
 const (
@@ -133,16 +133,16 @@ const (
 
 func (m StreamMode) String() string { return nameOf(m, "following", "scanning", "polling") }
 
-// StreamProgress is how far a stream has come.
+// StreamProgress reports how far a stream has come.
 type StreamProgress struct {
 	Mode    StreamMode
-	Applied int64         // events whose plans were run, in this run
-	Backlog int           // events read whose plans have not been run
-	Lag     time.Duration // the age of the oldest event that is not done; 0 when nothing waits, and of what is scanned
-	Place   string        // what is stored: the token, or the value of Since
+	Applied int64         // events applied in this run
+	Backlog int           // events read but not applied
+	Lag     time.Duration // age of the oldest event not applied, or 0
+	Place   string        // the stored token or value of Since
 }
 
-// A StreamError says for which event a stream stopped. The stored place is before it.
+// A StreamError names the event at which a stream stopped.
 type StreamError struct {
 	Stream string
 	Event  Event
@@ -160,7 +160,7 @@ func (e *StreamError) Error() string {
 // Unwrap returns the cause.
 func (e *StreamError) Unwrap() error { return e.Err }
 
-// Command is the aggregate command that opens the change stream of a new stream, less what the driver adds.
+// Command returns the aggregate command that opens a new change stream.
 func (s Stream) Command() bson.D {
 	return bson.D{
 		{Key: "aggregate", Value: s.Collection},
@@ -169,7 +169,7 @@ func (s Stream) Command() bson.D {
 	}
 }
 
-// String is the stream as a mongosh command.
+// String returns the stream in mongosh syntax.
 func (s Stream) String() string {
 	if s.Err != nil {
 		return "// refused: " + s.Err.Error()
@@ -185,7 +185,7 @@ func (s Stream) open() bson.D {
 	return bson.D{{Key: "$changeStream", Value: o}}
 }
 
-// stages leave out the stream's own updates.
+// stages exclude the stream's own updates.
 func (s Stream) stages() mongo.Pipeline {
 	if s.Mark == "" {
 		return nil
@@ -195,9 +195,9 @@ func (s Stream) stages() mongo.Pipeline {
 	}}}}
 }
 
-// PlanFor is the plan that running sends for an event: that of s.Plan, checked, and marked where it updates the watched
-// collection. It returns the plan's bad input, [ErrNotRepeatable], or a [*ValueError] for writes that the stream could not
-// tell from those of others.
+// PlanFor returns the plan that Run sends for an event: the result of s.Plan, with the
+// Mark. Errors: the plan's bad input, [ErrNotRepeatable], or a [*ValueError] for writes
+// that the stream couldn't recognize.
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -206,7 +206,8 @@ func (s Stream) PlanFor(e Event) (Plan, error) {
 	return s.planFor(e, mark)
 }
 
-// scanMark differs from that of an earlier scan if the document does, so that the update shows in the change stream.
+// scanMark returns a mark that differs from the mark of an earlier scan if the document
+// differs. So the update appears in the change stream.
 func scanMark(doc bson.Raw) string {
 	h := fnv.New64a()
 	_, _ = h.Write(doc)
@@ -221,7 +222,7 @@ func (s Stream) planFor(e Event, mark string) (Plan, error) {
 	return s.checked(plan, err, mark)
 }
 
-// checked is a plan with its mark, or why it is refused.
+// checked returns a plan with its mark, or the error that refuses it.
 func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 	if err == nil {
 		err = plan.Err()
@@ -235,26 +236,26 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 	return s.marked(plan, mark)
 }
 
-// Run runs the stream until its context ends, which lets the plans in hand be run, stores the place and returns nil. It
-// returns a [*StreamError] when a plan can't be computed or run; ErrStale, a document that is gone, and what comes of the network is tried again
-// first, with growing, jittered pauses. So is reading and storing the place.
+// Run runs the stream until the context ends. Then it finishes the running plans, stores
+// the place and returns nil. A plan that fails stops it with a [*StreamError]. After
+// ErrStale, a missing document or a network error it first tries again, with growing
+// random pauses.
 //
-// Run the stream once at a time. A second run takes over: the first one stops with [ErrTakenOver] when it next stores its
-// place, or is to begin a plan more than a quarter of PlanTime after it last asked
-// whether it is the latest. The second run begins when the first has ended its plans in
-// hand, or their time has passed: see PlanTime. So the plan of a change doesn't reach the
-// server after the plan of a newer change of the same document, with two exceptions. The
-// network can deliver a command after its sender gave it up, and a machine that was
-// suspended, with its clock, can go on and send one. Against these, let the plan carry an
-// order of its own: store the event's Token beside what it writes, and write only where
-// no greater Token is stored.
+// # One run at a time
 //
-// Cost: the commands of each event's plan; one to store the place, for up to SaveEvery
-// events; one for each quarter of PlanTime in which plans begin; two for the run, and one
-// more with Once.
+// A second run takes over when the first run's plans have ended or their time has passed
+// (see PlanTime). The first run stops with [ErrTakenOver] when it next stores its place,
+// or before a plan if its last check is older than a quarter of PlanTime.
 //
-// Under a [Scope] whose Filter holds for the watched collection it is refused with a
-// [*ConflictError]: the server tells of all documents, and of a deleted one only its _id.
+// So the plans of a document run in the order of its changes, unless the network delivers
+// a command late or a suspended machine continues. To exclude this, store the event's
+// Token with the data, and write only if no greater Token is stored.
+//
+// Under a [Scope] with a filter on the watched collection, Run returns a
+// [*ConflictError].
+//
+// Cost: the plans. One command per stored place, and one per quarter of PlanTime with
+// plans. Two commands per run, three with Once.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

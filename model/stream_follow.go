@@ -14,7 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// watch opens the change stream after a token, or now.
+// watch opens the change stream after a token, or at the current time.
 func (r *streamRun) watch(ctx context.Context, after bson.Raw) (*mongo.ChangeStream, error) {
 	o := options.ChangeStream().SetMaxAwaitTime(r.options.Wait)
 	if !r.stream.Bare {
@@ -23,8 +23,8 @@ func (r *streamRun) watch(ctx context.Context, after bson.Raw) (*mongo.ChangeStr
 	if after != nil {
 		o.SetStartAfter(after)
 	} else {
-		// An empty first batch: the driver gives the server's token only for an empty one, and a
-		// change may be made before the first batch is filled.
+		// The first batch must be empty. The driver returns the server's token only for
+		// an empty batch, and a change may be made before the first batch is filled.
 		o.SetBatchSize(0)
 	}
 	stages := r.stream.stages()
@@ -34,7 +34,7 @@ func (r *streamRun) watch(ctx context.Context, after bson.Raw) (*mongo.ChangeStr
 	return collectionOf(ctx, r.db, nil, r.stream.Collection).Watch(ctx, stages, o)
 }
 
-// follow hands the events of the change stream to the pool, until the context ends.
+// follow passes the events of the change stream to the pool until the context ends.
 func (r *streamRun) follow(ctx context.Context) error {
 	token, n := r.pool.done()
 	r.since += n
@@ -74,7 +74,7 @@ func (r *streamRun) follow(ctx context.Context) error {
 			}
 			return ErrSourceGone
 		}
-		// The first look at a new stream shows only what came with its opening.
+		// The first look at a new stream shows only events that came with its opening.
 		if !got && r.options.Once && tries > 0 && r.caughtUp(cs.ResumeToken()) {
 			return r.settle(ctx, cs)
 		}
@@ -89,7 +89,7 @@ func (r *streamRun) follow(ctx context.Context) error {
 	}
 }
 
-// ask notes the primary's time. What was written before has an earlier one.
+// ask stores the primary's time. Earlier writes have an earlier time.
 func (r *streamRun) ask(ctx context.Context) error {
 	reply, err := core.Database(r.db).RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Raw()
 	if err != nil {
@@ -99,29 +99,31 @@ func (r *streamRun) ask(ctx context.Context) error {
 	return nil
 }
 
-// caughtUp reports whether a change stream whose last batch was empty has come to the
-// begin of the run. Its token promises that all changes before the token's time have been
-// shown. An empty batch promises nothing: changes are shown once a majority has them.
+// caughtUp reports whether a change stream with an empty last batch has reached the begin
+// of the run. Its token guarantees that the server has returned all changes before the
+// token's time. An empty batch alone guarantees nothing, because the server returns a
+// change only when a majority has it.
 func (r *streamRun) caughtUp(token bson.Raw) bool {
 	at, ok := bsonval.TokenTime(token)
 	return !ok || !at.Before(r.until)
 }
 
-// closeStream closes the server's cursor, whether the context has ended or not.
+// closeStream closes the server's cursor, even if the context has ended.
 func closeStream(ctx context.Context, cs *mongo.ChangeStream) {
 	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	_ = cs.Close(short) // a cursor that is left the server closes by itself
+	_ = cs.Close(short) // the server closes an abandoned cursor itself
 }
 
-// store stores the token of what is done: when enough is, when something is and there is nothing to do, or in any case.
+// store stores the token of the applied events if enough are applied, if some are and the
+// stream is idle, or if always is set.
 func (r *streamRun) store(ctx context.Context, idle, always bool) error {
 	token, n := r.pool.done()
 	r.since += n
 	return r.saveToken(ctx, token, always || idle && r.since > 0)
 }
 
-// settle waits until all that was read is done, and stores that.
+// settle waits until all events that were read are applied, and stores the place.
 func (r *streamRun) settle(ctx context.Context, cs *mongo.ChangeStream) error {
 	for {
 		all, err := r.pool.waitFor(ctx, r.saveEvery)
@@ -138,12 +140,12 @@ func (r *streamRun) settle(ctx context.Context, cs *mongo.ChangeStream) error {
 	}
 }
 
-// take hands the current event to the pool.
+// take passes the current event to the pool.
 func (r *streamRun) take(ctx context.Context, cs *mongo.ChangeStream) error {
 	raw := bytes.Clone(cs.Current)
 	e, ok := readEvent(raw)
 	if !ok || e.Kind == Updated && e.Document == nil && !r.stream.Bare {
-		return nil // of the collection as a whole; or the document is gone, which is an event that is still to come
+		return nil // an event of the whole collection, or the document is gone and its delete event follows
 	}
 	token, _ := bson.Raw(raw).Lookup("_id").DocumentOK()
 	return r.pool.add(ctx, &streamJob{event: e, mark: e.Token, token: token})
@@ -151,7 +153,8 @@ func (r *streamRun) take(ctx context.Context, cs *mongo.ChangeStream) error {
 
 var eventKinds = map[string]EventKind{"insert": Inserted, "update": Updated, "replace": Replaced, "delete": Deleted}
 
-// readEvent reads an event of a change stream. It reports false for one that is not about a document.
+// readEvent decodes an event of a change stream. It returns false if the event isn't
+// about a document.
 func readEvent(raw bson.Raw) (e Event, ok bool) {
 	name, _ := raw.Lookup("operationType").StringValueOK()
 	if e.Kind, ok = eventKinds[name]; !ok {

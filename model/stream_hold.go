@@ -9,30 +9,34 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// streamBusy says in the place which run may have plans in hand, and how long those can
-// last after the run has been taken over.
+// streamBusy is the part of the place that names the run that may have running plans, and
+// how long they can last after a takeover.
 type streamBusy struct {
 	Fence int64 `bson:"fence"`
 	For   int64 `bson:"for"` // milliseconds
 }
 
-// streamHold keeps a run's plans apart from those of the next run. Before its plans, a
-// run asks the place whether it is the latest run still. The answer is good for a while,
-// and each plan has a deadline. So the next run knows when the last plan has ended that
-// could be sent, by its own clock: counted from its claim, after which no answer was
-// good.
+// streamHold separates a run's plans from the next run's plans:
+//
+//  1. Before its plans, a run asks the place whether it is the latest run.
+//  2. The answer is valid for a limited time, and each plan has a deadline.
+//  3. So the next run knows, by its own clock, when the last plan must have ended. It
+//     counts from its claim, because no later answer is positive.
 type streamHold struct {
-	turn  chan struct{} // holds one value while somebody reads or writes the fields below
-	asked time.Time     // before the last question that was answered by yes; zero when none was
-	loose time.Time     // the latest deadline of a plan that ended without an answer: the server may still have it
+	turn chan struct{} // contains one value while a goroutine uses the fields below
+	// The time before the last positive answer, or zero.
+	asked time.Time
+	// The latest deadline of a plan that ended without an answer. The server may still be
+	// running it.
+	loose time.Time
 }
 
 func (h *streamHold) done() { <-h.turn }
 
-// fresh is how long it counts that this run is the latest.
+// fresh returns how long a positive answer is valid.
 func (o *StreamOptions) fresh() time.Duration { return o.PlanTime / 4 }
 
-// hold returns until when a plan may run that begins now.
+// hold returns the deadline of a plan that begins now.
 func (r *streamRun) hold(ctx context.Context) (time.Time, error) {
 	h := &r.held
 	select {
@@ -55,13 +59,13 @@ func (r *streamRun) hold(ctx context.Context) (time.Time, error) {
 		h.asked = now
 	}
 	begin, last := time.Now(), h.asked.Add(r.options.fresh())
-	if begin.After(last) { // the answer took so long
+	if begin.After(last) { // the answer took that long
 		begin = last
 	}
 	return begin.Add(r.options.PlanTime), nil
 }
 
-// send runs a plan, no longer than the next run would wait for it.
+// send runs a plan, but not longer than the next run would wait for it.
 func (r *streamRun) send(ctx context.Context, plan Plan) error {
 	deadline, err := r.hold(ctx)
 	if err != nil {
@@ -78,8 +82,8 @@ func (r *streamRun) send(ctx context.Context, plan Plan) error {
 	return err
 }
 
-// unanswered reports whether the server may have received a plan whose outcome it didn't
-// tell.
+// unanswered reports whether the server may have received a plan without reporting its
+// outcome.
 func unanswered(err error) bool {
 	var server mongo.ServerError
 	var value *ValueError
@@ -92,8 +96,8 @@ func unanswered(err error) bool {
 	return true
 }
 
-// leave tells the next run that this one has no plan in hand. It doesn't where the server
-// may still have one, whose answer was not awaited: then, and when the place can't be
+// leave tells the next run that this run has no running plan. It does nothing if the
+// server may still be running a plan without an answer. Then, or if the place can't be
 // reached, the next run waits.
 func (r *streamRun) leave(ctx context.Context) {
 	r.held.turn <- struct{}{}
@@ -105,8 +109,8 @@ func (r *streamRun) leave(ctx context.Context) {
 	_, _ = r.places().UpdateOne(ctx, filter, bson.D{{Key: "$unset", Value: bson.D{{Key: "busy", Value: ""}}}})
 }
 
-// succeed waits until the run before has no plan in hand: it says so, or its time has
-// passed.
+// succeed waits until the previous run has reported that its plans ended, or until their
+// time has passed.
 func (r *streamRun) succeed(ctx context.Context) error {
 	before := r.place.Busy
 	if before == nil {
@@ -137,7 +141,7 @@ func (r *streamRun) succeed(ctx context.Context) error {
 	}
 }
 
-// mine matches the place while no later run has begun.
+// mine matches the place unless a later run has begun.
 func (r *streamRun) mine() bson.D {
 	return bson.D{{Key: "_id", Value: r.stream.Name}, {Key: "fence", Value: r.place.Fence}}
 }

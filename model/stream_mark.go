@@ -7,7 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// marked is the plan with the mark in each update of the watched collection. It refuses what can't carry one.
+// marked returns the plan with the mark in each update of the watched collection. It
+// refuses other writes to that collection.
 func (s Stream) marked(p Plan, mark string) (Plan, error) {
 	own := false
 	for _, list := range [][]Step{p.Steps, p.IfStale, p.InTx} {
@@ -58,7 +59,7 @@ func (s Stream) touches(step Step) (own bool, reason string) {
 	return false, ""
 }
 
-// mergeTarget is the collection that a step of the server's writes to.
+// mergeTarget returns the collection that a MergeInto writes.
 func mergeTarget(m MergeInto) string {
 	if len(m.Pipeline) == 0 {
 		return ""
@@ -79,7 +80,7 @@ func mergeTarget(m MergeInto) string {
 	return name
 }
 
-// setsField reports whether an update may set a field, or one around or inside it.
+// setsField reports whether an update may set a field, or a path above or below it.
 func setsField(update any, path string) bool {
 	hits := func(fields any) bool {
 		switch f := fields.(type) {

@@ -13,14 +13,15 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// place is where a stream has come to, as it is stored. Fence counts the runs: only the latest may store.
+// place is the stored place of a stream. Fence counts the runs, and only the latest run
+// may store its place.
 type place struct {
 	Fence int64         `bson:"fence"`
 	Token bson.Raw      `bson:"token,omitempty"` // of the change stream
-	Scan  *scanPlace    `bson:"scan,omitempty"`  // while all documents are gone through
+	Scan  *scanPlace    `bson:"scan,omitempty"`  // during a scan of all documents
 	Since *sincePlace   `bson:"since,omitempty"` // of polling
 	At    bson.DateTime `bson:"at,omitempty"`
-	Busy  *streamBusy   `bson:"busy,omitempty"` // while a run may have plans in hand
+	Busy  *streamBusy   `bson:"busy,omitempty"` // while a run may have running plans
 }
 
 type scanPlace struct {
@@ -32,8 +33,8 @@ type sincePlace struct {
 	ID    bson.RawValue `bson:"id"`
 }
 
-// claim makes this run the latest, and reads where the last one came to. It isn't given
-// up when the context ends: a claim that arrived later would take over from the next run.
+// claim makes this run the latest run and reads the stored place. It ignores the end of
+// the context, because a claim that arrived late would take over from the next run.
 func (r *streamRun) claim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.options.Grace)
 	defer cancel()
@@ -41,19 +42,20 @@ func (r *streamRun) claim(ctx context.Context) error {
 	filter := bson.D{{Key: "_id", Value: r.stream.Name}}
 	inc := bson.D{{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}}}
 	err := r.places().FindOneAndUpdate(ctx, filter, inc, o).Decode(&r.place)
-	if mongo.IsDuplicateKeyError(err) { // another one's first run
+	if mongo.IsDuplicateKeyError(err) { // by the first run of another client
 		err = r.places().FindOneAndUpdate(ctx, filter, inc, o).Decode(&r.place)
 	}
 	r.saved = time.Now()
 	return err
 }
 
-// places is read at the primary: what another run has just stored decides.
+// places opens the collection at the primary, because the place that another run has just
+// stored matters.
 func (r *streamRun) places() *mongo.Collection {
 	return collectionOf(runctx.Deciding(context.Background()), r.db, nil, r.stream.Places)
 }
 
-// save stores the place, and tells of it.
+// save stores the place and reports it.
 func (r *streamRun) save(ctx context.Context) error {
 	if err := r.write(ctx); err != nil {
 		return err
@@ -90,7 +92,7 @@ func (r *streamRun) write(ctx context.Context) error {
 	return nil
 }
 
-// saveToken stores how far the change stream has been done, when that is due.
+// saveToken stores the token of the change stream if that is due.
 func (r *streamRun) saveToken(ctx context.Context, token bson.Raw, due bool) error {
 	same := token == nil || bytes.Equal(token, r.place.Token)
 	if same || !due && r.since < r.saveEvery && time.Since(r.saved) < saveInterval {
@@ -99,13 +101,14 @@ func (r *streamRun) saveToken(ctx context.Context, token bson.Raw, due bool) err
 	before := r.place.Token
 	r.place.Token = bytes.Clone(token)
 	if err := r.write(ctx); err != nil {
-		r.place.Token = before // it is not known whether it was stored
+		r.place.Token = before // it isn't known whether the token was stored
 		return err
 	}
 	return r.report()
 }
 
-// saveInterval is how often the place of a stream without events is stored, so that it stays within the history.
+// saveInterval is how often the place is stored without events, so that it stays within
+// the server's history.
 const saveInterval = time.Minute
 
 func (r *streamRun) report() error {
@@ -123,7 +126,7 @@ func (r *streamRun) report() error {
 	return r.options.Progress(p)
 }
 
-// tokenText is a resume token as a string: its _data, where that is one.
+// tokenText returns a resume token as a string: its _data if that is a string.
 func tokenText(token bson.Raw) string {
 	if s, ok := token.Lookup("_data").StringValueOK(); ok {
 		return s
@@ -131,7 +134,8 @@ func tokenText(token bson.Raw) string {
 	return shell(token)
 }
 
-// lost and unsupported say what a change stream can't be opened for.
+// lost reports whether the server no longer has the history of a change stream.
+// unsupported reports whether it has no change streams.
 func lost(err error) bool {
 	var e mongo.ServerError
 	return errors.As(err, &e) && e.HasErrorCode(286) // ChangeStreamHistoryLost
@@ -142,8 +146,8 @@ func unsupported(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	// CommandNotFound, CommandNotSupported, NotImplemented, "only supported on replica sets", an unknown stage, a deprecated
-	// or gated feature.
+	// CommandNotFound, CommandNotSupported, NotImplemented, "only supported on replica
+	// sets", an unknown stage, and a deprecated or disabled feature.
 	for _, code := range []int{59, 115, 238, 40573, 40324, 303} {
 		if e.HasErrorCode(code) {
 			return true

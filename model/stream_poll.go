@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// poll plans for the documents that were written since the last poll, again and again.
+// poll repeatedly plans for the documents written since the last poll.
 func (r *streamRun) poll(ctx context.Context) error {
 	r.mode = Polling
 	if r.place.Since == nil && r.options.FromNow {
@@ -50,7 +50,7 @@ func (r *streamRun) pollFromNow(ctx context.Context) error {
 	return r.save(ctx)
 }
 
-// pollRound goes through what has been written since the place, and a little before it.
+// pollRound plans for all documents after the place, minus the overlap.
 func (r *streamRun) pollRound(ctx context.Context) error {
 	at, back := r.place.Since, false
 	if at != nil {
@@ -95,7 +95,8 @@ func (r *streamRun) pollQuery(filter bson.D, n int64) *Find[bson.Raw] {
 	}}
 }
 
-// pollFilter asks for what comes after a place: strictly, or with all of its value.
+// pollFilter returns the filter for documents after a place, or for all documents from
+// the place's value on.
 func (r *streamRun) pollFilter(at *sincePlace, whole bool) bson.D {
 	since := r.stream.Since
 	switch {
@@ -115,7 +116,7 @@ func (r *streamRun) placeOf(doc bson.Raw) *sincePlace {
 	return &sincePlace{doc.Lookup(strings.Split(r.stream.Since, ".")...), doc.Lookup("_id")}
 }
 
-// goBack is the place less the overlap.
+// goBack returns the place minus the overlap.
 func (r *streamRun) goBack(at sincePlace) (_ *sincePlace, back bool) {
 	if r.stream.Overlap <= 0 {
 		return &at, false

@@ -14,29 +14,30 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 )
 
-// streamPool runs the plans of events: those of one document one after the other, others at the same time.
+// streamPool runs the plans of events. Plans of one document run one after the other,
+// plans of different documents run at the same time.
 type streamPool struct {
 	run   *streamRun
-	late  context.Context         // what is in hand goes on in it
+	late  context.Context         // the context of running plans
 	stop  context.CancelCauseFunc // ends the run
 	lanes []chan *streamJob
 	wg    sync.WaitGroup
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	pending []*streamJob // in the order of the events, from the first that is not done
-	token   bson.Raw     // of the last event before the first that is not done
-	popped  int          // events that were done since done was asked
+	pending []*streamJob // in the order of the events, from the first that isn't done
+	token   bson.Raw     // of the last event before the first that isn't done
+	popped  int          // events done since the last call of done
 	applied int64
 	failed  error
-	quit    bool // the context has ended
+	quit    bool // the context ended
 }
 
-// streamJob is an event with its place.
+// streamJob is an event with its token.
 type streamJob struct {
 	event Event
 	mark  string
-	token bson.Raw // nil when it was scanned
+	token bson.Raw // nil if the event comes from a scan or a poll
 	done  bool
 }
 
@@ -57,7 +58,7 @@ func startPool(r *streamRun, ctx, late context.Context, stop context.CancelCause
 	return p
 }
 
-// add hands an event to the lane of its document, and waits while that is full.
+// add passes an event to the lane of its document. It waits while the lane is full.
 func (p *streamPool) add(ctx context.Context, j *streamJob) error {
 	p.mu.Lock()
 	p.pending = append(p.pending, j)
@@ -70,20 +71,22 @@ func (p *streamPool) add(ctx context.Context, j *streamJob) error {
 	}
 }
 
-// lane is the same for all events of a document. Numbers count by their value: 1 and 1.0 are one _id.
+// lane returns the same lane for all events of a document. Numbers are compared by value:
+// 1 and 1.0 are the same _id.
 func (p *streamPool) lane(id bson.RawValue) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(bsonval.Key(id)))
 	return int(h.Sum32() % uint32(len(p.lanes)))
 }
 
-// wait returns when all events that were added are done, or the context has ended.
+// wait returns when all added events are done, or the context has ended.
 func (p *streamPool) wait(ctx context.Context) error {
 	_, err := p.waitFor(ctx, math.MaxInt)
 	return err
 }
 
-// waitFor returns, too, when n events are done since done was asked. It reports whether all are.
+// waitFor also returns when n events are done since the last call of done. It reports
+// whether all are done.
 func (p *streamPool) waitFor(ctx context.Context, n int) (all bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +99,7 @@ func (p *streamPool) waitFor(ctx context.Context, n int) (all bool, err error) {
 	return len(p.pending) == 0, nil
 }
 
-// close waits for the plans in hand, and returns why one of them failed.
+// close waits for the running plans and returns the first failure.
 func (p *streamPool) close() error {
 	for _, lane := range p.lanes {
 		close(lane)
@@ -105,7 +108,8 @@ func (p *streamPool) close() error {
 	return p.failed
 }
 
-// done returns the token of the last event that is done with all before it, and how many were done since it was asked.
+// done returns the token up to which all events are done, and the number of events done
+// since its last call.
 func (p *streamPool) done() (bson.Raw, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +118,7 @@ func (p *streamPool) done() (bson.Raw, int) {
 	return p.token, n
 }
 
-// idle sets the token when nothing is pending.
+// idle sets the token if nothing is pending.
 func (p *streamPool) idle(token bson.Raw) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +146,7 @@ func (p *streamPool) state() (applied int64, backlog int, lag time.Duration) {
 func (p *streamPool) work(ctx context.Context, lane chan *streamJob) {
 	for j := range lane {
 		if ctx.Err() != nil {
-			continue // it comes again in the next run
+			continue // the next run receives it again
 		}
 		err := p.apply(ctx, j)
 		p.mu.Lock()
@@ -174,7 +178,7 @@ func (p *streamPool) pop() {
 	}
 }
 
-// errStopped ends a plan that could be tried again when the run ends.
+// errStopped ends the retries of a plan when the run ends.
 var errStopped = errors.New("docmodel: stopped")
 
 func (p *streamPool) apply(ctx context.Context, j *streamJob) error {
@@ -211,8 +215,8 @@ func (p *streamPool) apply(ctx context.Context, j *streamJob) error {
 	}
 }
 
-// disturbed reports whether a plan may succeed when it is run again: somebody else wrote in between, or the network or the
-// server was in the way.
+// disturbed reports whether a retry of the plan may succeed, because another client wrote
+// in between, or the network or the server had a problem.
 func disturbed(err error) bool {
 	var server mongo.ServerError
 	var value *ValueError
@@ -229,7 +233,8 @@ func disturbed(err error) bool {
 	case errors.As(err, &value), errors.Is(err, ErrTransactional):
 		return false
 	}
-	// What the driver returns as it is when it has no connection: the pool was cleared, none could be made.
+	// The driver's own errors if it has no connection: the pool was cleared, or no
+	// connection could be made.
 	var pool interface{ Retryable() bool }
 	var conn topology.ConnectionError
 	if errors.As(err, &pool) && pool.Retryable() || errors.As(err, &conn) {

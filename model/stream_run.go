@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// streamRun is one run of a stream. Its goroutine reads events and stores the place; the pool's run the plans.
+// streamRun is one run of a stream. Its goroutine reads events and stores the place. The
+// pool's goroutines run the plans.
 type streamRun struct {
 	stream  Stream
 	db      DB
@@ -18,12 +19,12 @@ type streamRun struct {
 	place     place
 	mode      StreamMode
 	pool      *streamPool
-	rescan    bool      // the history was lost
+	rescan    bool      // the server no longer has the history
 	saved     time.Time // when the place was last stored
-	since     int       // events that were done since then
+	since     int       // events done since then
 	saveEvery int
 	held      streamHold
-	until     bson.Timestamp // with Once: the server's time at the begin of the run; zero where it has none
+	until     bson.Timestamp // with Once: the server's time at the begin of the run, or zero if unknown
 }
 
 func newStreamRun(s Stream, db DB, o StreamOptions) *streamRun {
@@ -43,7 +44,7 @@ func newStreamRun(s Stream, db DB, o StreamOptions) *streamRun {
 			*d.v = d.value
 		}
 	}
-	o.Wait = max(o.Wait, time.Millisecond) // the server counts in those
+	o.Wait = max(o.Wait, time.Millisecond) // the server counts in milliseconds
 	return &streamRun{stream: s, db: db, options: o, saveEvery: o.SaveEvery, held: streamHold{turn: make(chan struct{}, 1)}}
 }
 
@@ -51,11 +52,12 @@ func (r *streamRun) run(parent context.Context) error {
 	if parent.Err() != nil {
 		return nil
 	}
-	// Not the parent's deadline: the driver would fail before it, and hand it to the server.
+	// ctx doesn't have the parent's deadline. The driver would fail before the deadline,
+	// and send it to the server.
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(parent))
 	defer stop(nil)
 	defer context.AfterFunc(parent, func() { stop(context.Cause(parent)) })()
-	// What is in hand when the context ends may go on for a while.
+	// Running plans may continue for a while when the context ends.
 	late, cut := context.WithCancel(context.WithoutCancel(parent))
 	defer cut()
 	defer context.AfterFunc(ctx, func() {
@@ -80,7 +82,7 @@ func (r *streamRun) run(parent context.Context) error {
 	}
 	r.pool = startPool(r, ctx, late, stop)
 	err = r.persist(ctx, r.modes)
-	stop(err) // what is queued comes again
+	stop(err) // queued events are delivered again
 	failed := r.pool.close()
 	switch {
 	case failed != nil:
@@ -99,7 +101,7 @@ func (r *streamRun) run(parent context.Context) error {
 	return err
 }
 
-// ended is nil for an error that comes of the context's end.
+// ended returns nil for an error caused by the context's end.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -107,7 +109,8 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// persist runs f again while the network or the server is in the way, unless nothing was done since the last time.
+// persist runs f again after errors of the network or the server. It gives up after some
+// attempts without progress.
 func (r *streamRun) persist(ctx context.Context, f func(context.Context) error) error {
 	done := int64(0)
 	for n := 1; ; n++ {
@@ -116,7 +119,7 @@ func (r *streamRun) persist(ctx context.Context, f func(context.Context) error) 
 			return err
 		}
 		if r.pool != nil {
-			if r.pool.wait(ctx) != nil { // so that the stream goes on after all that was read
+			if r.pool.wait(ctx) != nil { // so that the stream continues after all events that were read
 				return err
 			}
 			if now, _, _ := r.pool.state(); now > done {
@@ -129,7 +132,7 @@ func (r *streamRun) persist(ctx context.Context, f func(context.Context) error) 
 	}
 }
 
-// modes goes through what a stream does one after the other.
+// modes runs the stream's phases one after the other.
 func (r *streamRun) modes(ctx context.Context) error {
 	for {
 		err := r.once(ctx)
@@ -171,7 +174,7 @@ func (r *streamRun) once(ctx context.Context) error {
 	return r.follow(ctx)
 }
 
-// begin stores the present as the place to go on from, before anything is read.
+// begin stores the current time as the place, before anything is read.
 func (r *streamRun) begin(ctx context.Context) error {
 	cs, err := r.watch(ctx, nil)
 	if err != nil {
@@ -212,7 +215,7 @@ func (r *streamRun) scan(ctx context.Context) error {
 	}
 }
 
-// each has plans run for documents, and waits for them.
+// each runs plans for documents and waits for them.
 func (r *streamRun) each(ctx context.Context, docs []bson.Raw, mark func(bson.Raw) string) error {
 	for _, doc := range docs {
 		e := Event{Kind: Scanned, ID: doc.Lookup("_id"), Document: doc}

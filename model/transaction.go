@@ -13,13 +13,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// RunTx runs the plan in a transaction: all of it is applied, or none. A transaction that the context's session is
-// already running is joined, never nested: then its owner commits, and nothing is retried here. The driver retries the
-// whole transaction when the server labels an error as transient, and the commit when its outcome is not known. ErrStale
-// aborts it.
+// RunTx runs the plan in a transaction. It joins a running transaction of the context's
+// session, which its owner commits and retries. Else the driver retries the transaction
+// after transient errors, and a commit with an unknown outcome. ErrStale aborts it. RunTx
+// returns [ErrNoTransactions], before it writes, if the server has no transactions.
 //
-// A server without transactions is refused with [ErrNoTransactions] before anything is written: some accept a
-// transaction and apply its writes at once. So each run asks by hello first: one command beside those of the plan.
+// Cost: [Plan.CostTx], and a hello command.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
 	ctx, op := begin(ctx, db, "plan", "", p.firstCollection(), 0)
 	defer op.end()
@@ -51,7 +50,7 @@ func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error)
 			sent = err == nil
 			return err
 		})
-		if err == nil || runctx.InTransaction(ctx) { // the owner of a transaction that was joined may still commit it
+		if err == nil || runctx.InTransaction(ctx) { // the owner of a joined transaction may still commit it
 			return result, err
 		}
 		own, err := p.explained(ctx, db, err)
@@ -65,9 +64,10 @@ func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error)
 	}
 }
 
-// explained is the error of a plan, which is under the scopes of the database, after its own transaction was aborted: what was in the way
-// of a write is asked now, for in the transaction nothing could be asked after a duplicate key. own is the step that met what this
-// plan writes there: it was applied before. It is -1 for none.
+// explained returns the error of a plan whose own transaction was aborted. It queries now
+// why a write failed, because a transaction can't be queried after a duplicate key error.
+// own is the step that met its own document of an earlier run, or -1. The plan must be
+// under the scopes of the database.
 func (p Plan) explained(ctx context.Context, db DB, err error) (own int, _ error) {
 	var failed *StepError
 	if !mongo.IsDuplicateKeyError(err) || !errors.As(err, &failed) || failed.Step >= len(p.Steps) {
@@ -91,8 +91,9 @@ func (p Plan) explained(ctx context.Context, db DB, err error) (own int, _ error
 	return -1, why
 }
 
-// rolledBack says what became of the steps of a transaction that failed: nothing, or, where the outcome of its commit is
-// not known, that it is not known. Steps that were applied before it stay so.
+// rolledBack sets the steps' status after a failed transaction to NotSent, or to Unknown
+// if the outcome of the commit is unknown. Steps that were applied before the transaction
+// keep their status.
 func (p Plan) rolledBack(r Result, unknown bool) Result {
 	for i := range r.Steps {
 		if slices.Contains(p.own, i) {
@@ -107,7 +108,7 @@ func (p Plan) rolledBack(r Result, unknown bool) Result {
 	return r
 }
 
-// commitUnknown reports whether an error of a commit leaves open whether it happened.
+// commitUnknown reports whether an error of a commit leaves its outcome unknown.
 func commitUnknown(err error) bool {
 	var labeled mongo.LabeledError
 	if !errors.As(err, &labeled) {
@@ -116,15 +117,17 @@ func commitUnknown(err error) bool {
 	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
 }
 
-// WithTransactions returns the database on which each action runs in a transaction of its own: each attempt of a [Change], and each plan
-// that isn't atomic by itself ([Plan.Guarantee]). A cut leaves all of the action, or nothing. WithTransactions asks the server once, by
-// hello, and returns [ErrNoTransactions] if the server has none. A [Job], a [Stream], a [Change] that [Change.Mends] and a plan
-// with a [MergeInto] run as they do without transactions. A [Change] under a [Lease] (a tree's) only counts its number up.
+// WithTransactions returns a database that runs each action in a transaction: each
+// attempt of a [Change], and each plan that isn't [Atomic]. A crash leaves the whole
+// action or nothing. If the server has no transactions, it returns [ErrNoTransactions].
 //
-// A plan whose insert meets an equal document under its _id is run again without that insert, if it is [Plan.Repeatable]: it was kept, and the
-// answer was lost. In a Change, and in a plan that isn't, it gives the server's duplicate-key error.
+// A [Job], a [Stream], a [Change] with [Change.Mends] and a plan with a [MergeInto] run
+// as usual. A [Change] under a [Lease] only increments the lease's number.
 //
-// Cost: [Plan.CostTx], and one command more for each transaction, its commit.
+// After a lost answer, an insert can meet its own document. A [Plan.Repeatable] plan then
+// runs again without it. Other plans and a Change return the duplicate key error.
+//
+// Cost: one hello command. Then [Plan.CostTx], and one commit per transaction.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
@@ -141,7 +144,8 @@ func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	return h, nil
 }
 
-// applied reports whether a write is there as this plan writes it: it may be its own, of a run whose commit nobody heard of.
+// applied reports whether a write was already applied as this plan writes it, perhaps by
+// an earlier commit without an answer.
 func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	if w.Done != nil {
 		return r.holds(ctx, w.Collection, w.Done)
@@ -162,12 +166,15 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	return err == nil && touchedAfter(r.plan.Steps[step+1:], w.Collection).and(w.stamped()).same(stored, doc), err
 }
 
-// InTx runs f in a transaction: the one that the context's session is running, or a new one. Give f's context to
-// everything that shall take part. It returns [ErrNoTransactions] for a server that has none, which one command, hello, asks
-// each time; f is then not called. f may be called again, when the server asks for the whole transaction to be retried; not for
-// [ErrStale], which a [Change] within a transaction gives at once, for it would read the same again: call InTx anew. A plan of several
-// commands that ended with ErrStale is the error of InTx too, if f returns nil in spite of it: the steps after the stale one were sent with
-// it, as one command.
+// InTx runs f in the transaction of the context's session, or in a new one. Commands with
+// f's context take part. Without transactions on the server, it returns
+// [ErrNoTransactions] and doesn't call f.
+//
+// InTx calls f again if the server requests a retry, but not after [ErrStale], which a
+// [Change] in a transaction returns at once. If a plan of several commands returned
+// ErrStale, InTx returns it even if f returns nil.
+//
+// Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	ctx, op := begin(ctx, db, "transaction", "", "", 0)
 	defer op.end()
@@ -219,7 +226,8 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	return err
 }
 
-// transact runs f in a new transaction, which is not kept if f's error is nil, but a plan in it was spoiled.
+// transact runs f in a new transaction. It aborts the transaction if f returns nil
+// although a plan in it was spoiled.
 func transact(ctx context.Context, session *mongo.Session, tx *runctx.Tx, f func(context.Context) error) error {
 	ending, done := observationOf(ctx).beginTx(), false
 	_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
@@ -232,9 +240,11 @@ func transact(ctx context.Context, session *mongo.Session, tx *runctx.Tx, f func
 	return err
 }
 
-// checkTransactions asks the server what it is, and returns what a transaction on it begins with.
+// checkTransactions asks the server for transactions, because some servers accept a
+// transaction but apply its writes at once. It returns the initial state of a
+// transaction.
 func checkTransactions(ctx context.Context, db DB) (*runctx.Tx, error) {
-	if core.Transacts(db) { // it was asked
+	if core.Transacts(db) { // it was asked before
 		return &runctx.Tx{Together: core.Together(db)}, nil
 	}
 	h, err := askHello(ctx, db)
@@ -244,17 +254,17 @@ func checkTransactions(ctx context.Context, db DB) (*runctx.Tx, error) {
 	return &runctx.Tx{Together: h.WireVersion >= helloSince80}, err
 }
 
-// helloSince80 is the wire version of MongoDB 8.0, the first that has bulkWrite.
+// helloSince80 is the wire version of MongoDB 8.0, the first version with bulkWrite.
 const helloSince80 = 25
 
-// A serverHello is what a server says of itself.
+// A serverHello is the server's reply to hello.
 type serverHello struct {
 	SetName     string `bson:"setName"`
 	Msg         string `bson:"msg"`
 	WireVersion int    `bson:"maxWireVersion"`
 }
 
-// askHello asks the server what it is, outside any session.
+// askHello runs hello outside any session.
 func askHello(ctx context.Context, db DB) (h serverHello, err error) {
 	observationOf(ctx).sent(1)
 	err = db.Client().Database("admin").RunCommand(runctx.WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&h)

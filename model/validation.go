@@ -13,19 +13,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Validation is what a server validates the documents of a collection by. [Model.Validations] returns those of a model; the
-// fields may be set by hand, for a validator from elsewhere or combined by [And]. It does nothing until Ensure runs it.
+// A Validation is the validator of a collection, applied by [Validation.Ensure].
+// [Model.Validations] returns all validators of a model.
 //
-// A server checks what is written from then on, not what is there: the check of a schema.Schema finds that. To bring a validation into
-// use on a live collection, begin with the Action "warn", or with the Level "moderate", which lets documents be changed that were
-// wrong before.
+// A server validates new writes, not existing documents. The check of a schema.Schema
+// finds existing invalid documents. On a live collection, begin with Action "warn" or
+// Level "moderate".
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
 type Validation struct {
 	Collection string
-	Validator  bson.D // a filter that documents must match; empty means that nothing is validated
-	Level      string // "strict": all inserts and updates. "moderate": inserts, and updates of documents that conform. "off". "" means "strict"
-	Action     string // "error": the server refuses the write with code 121. "warn": the server stores and logs it. "" means "error"
+	Validator  bson.D // a filter for valid documents, or empty for no validation
+	// Level is "strict" or "" for all inserts and updates, "moderate" to exclude updates
+	// of invalid documents, or "off".
+	Level string
+	// Action is "error" or "" to refuse the write with code 121, or "warn" to store and
+	// log it.
+	Action string
 }
 
 func (v Validation) withDefaults() Validation {
@@ -48,7 +52,7 @@ func (v Validation) err() error {
 	return nil
 }
 
-// CollMod returns the command that gives the collection, which must exist, the validation in the place of the one it has.
+// CollMod returns the command that replaces the validator of an existing collection.
 func (v Validation) CollMod() bson.D { return v.command("collMod") }
 
 func (v Validation) command(name string) bson.D {
@@ -63,7 +67,7 @@ func (v Validation) command(name string) bson.D {
 	}
 }
 
-// String is the command that changes the collection, as in mongosh.
+// String returns the command of CollMod in mongosh syntax.
 func (v Validation) String() string {
 	if err := v.err(); err != nil {
 		return "// refused: " + err.Error()
@@ -71,11 +75,12 @@ func (v Validation) String() string {
 	return "db.runCommand(" + Shell(v.CollMod()) + ")"
 }
 
-// Ensure brings the validation into place: it creates the collection, or changes what it is validated by if that differs. Running
-// it again changes nothing. Two programs that ensure different validations take turns; the last one wins.
+// Ensure creates the collection with the validator, or changes a different validator. A
+// second run changes nothing. Of two programs with different validators, the last one
+// wins.
 //
-// Cost: one listCollections command, one more if something differs, and two more if the collection is new, for there are servers
-// that forget the validator of a create command. No document is read or written.
+// Cost: one listCollections command, and one command for a change. A new collection costs
+// up to two more, because some servers ignore the validator of create.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
 	_, differs, err := v.Diff(ctx, db)
 	if err != nil || len(differs) == 0 {
@@ -84,11 +89,11 @@ func (v Validation) Ensure(ctx context.Context, db DB) error {
 	if differs[0] == "collection" {
 		err = core.Database(db).RunCommand(ctx, v.command("create")).Err()
 		var cmd mongo.CommandError
-		if !errors.As(err, &cmd) || cmd.Code != 48 { // NamespaceExists: somebody else created it
+		if !errors.As(err, &cmd) || cmd.Code != 48 { // NamespaceExists: another client created it
 			if err != nil {
 				return v.failed(err)
 			}
-			if _, differs, err = v.Diff(ctx, db); err != nil || len(differs) == 0 { // some servers forget it
+			if _, differs, err = v.Diff(ctx, db); err != nil || len(differs) == 0 { // some servers ignore it
 				return err
 			}
 		}
@@ -103,9 +108,11 @@ func (v Validation) failed(err error) error {
 	return fmt.Errorf("docmodel: validation of %s: %w", v.Collection, err)
 }
 
-// Diff tells what the collection is validated by, and names how that differs from the validation: "collection" if there is none,
-// "validator", "validationLevel", "validationAction". It is one listCollections command, and changes nothing. A validator differs
-// when its bytes do, in order too.
+// Diff returns the collection's validator, and the names of what differs: "collection" if
+// there is none, "validator", "validationLevel" and "validationAction". Validators are
+// compared byte by byte.
+//
+// Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
 	if err := cmp.Or(v.err(), core.CheckRun(ctx, db)); err != nil {
 		return have, nil, err
@@ -151,9 +158,9 @@ func sameBytes(a, b bson.D) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
-// Validations returns the validation of each collection of which a technique knows what documents must look like: a schema.Schema, a
-// denorm.Bounded, a denorm.Bucket. Several of one collection are combined by [And]. Run [Validation.Ensure] of each, after the checks of
-// the model found nothing; change their Level and Action before if need be.
+// Validations returns the validators of all schema.Schema, denorm.Bounded and
+// denorm.Bucket techniques, combined by [And] for each collection. Run the model's checks
+// first, then [Validation.Ensure] of each.
 func (m *Model) Validations() (out []Validation) {
 	for _, t := range m.techniques {
 		x, ok := t.(interface{ Validation() Validation })

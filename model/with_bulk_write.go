@@ -7,25 +7,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// WithBulkWrite returns the database on which a [Plan] sends fewer commands outside
-// transactions. Its writes of several collections are one ordered bulkWrite command, up to and
-// with the next write that expects a match. A cut leaves what it leaves between two commands:
-// the first steps, in their order. So a plan has the same [Plan.Guarantee]. A [Change], a
-// [Job] and a [Stream] run their plans in the same way. The answers are those of separate
-// commands.
+// WithBulkWrite returns a database on which a [Plan] sends fewer commands outside
+// transactions. Consecutive writes, also to several collections, become one ordered
+// bulkWrite command, up to and including the next write that expects a match.
+// [Plan.Guarantee] and the results stay the same.
 //
-// An update many or delete many shares a command only with others, because the driver doesn't
-// retry a command that has one. A [MergeInto] is a command of its own. So is each batch of a
-// plan with an unacknowledged write concern.
+// Update many and delete many share commands only with each other, because the driver
+// doesn't retry them. A [MergeInto], and each batch with an unacknowledged write concern,
+// is a separate command.
 //
-// The write concern is [PlanOptions].WriteConcern, or else level. Nil stands for the client's.
-// The driver's bulkWrite doesn't know the write concern of a database: give it as level if the
-// database was opened with one. The server waits for it once, after the last write of a command.
+// level is the write concern for plans without [PlanOptions].WriteConcern, or nil for the
+// client's. Pass the database's write concern, because the driver's bulkWrite ignores it.
+// The server waits for it once per command.
 //
-// WithBulkWrite asks the server once, by hello. On a server without bulkWrite (before MongoDB
-// 8.0) plans run as they do on db. In a transaction nothing changes.
+// On a server without bulkWrite (before MongoDB 8.0), plans run as on db.
 //
-// Cost: [Plan.CostBulkWrite].
+// Cost: one hello command. Then [Plan.CostBulkWrite].
 func WithBulkWrite(ctx context.Context, db DB, level *writeconcern.WriteConcern) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err

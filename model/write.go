@@ -8,12 +8,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Expect says what a write must find.
+// Expect is the number of documents that a write must match.
 type Expect uint8
 
 const (
-	Any Expect = iota // any number of matches is right, none too
-	One               // one match, or the plan stops with ErrStale or ErrNotFound (see Write.Expect and Write.Done)
+	Any Expect = iota // any number of matches, including zero
+	One               // one match, or the plan stops with ErrStale or ErrNotFound
 )
 
 func (e Expect) String() string {
@@ -23,77 +23,75 @@ func (e Expect) String() string {
 	return "any"
 }
 
-// A Write is one write to one collection: the driver's own model, and what it must find. It does nothing until a [Plan]
-// runs it, or the caller hands Model to the driver's BulkWrite. The zero Write has no model, and a plan refuses it.
+// A Write is one write to one collection. Run it by [Write.Run] or in a [Plan], or pass
+// Model to the driver's BulkWrite.
 type Write struct {
 	Collection string
 	Model      mongo.WriteModel
 
-	// Expect One makes a write that matches nothing stop the plan, unless Done holds: with ErrNotFound if no document has the _id that
-	// the filter asks for, else with ErrStale. [Reason].If is for documents that are known by other fields. A filter that asks for
-	// more than an _id costs a find then. Such a write is sent as a command of its own, since an ordered bulk reports totals only.
+	// Expect One stops the plan if the write matches nothing and Done isn't true. The
+	// error is ErrNotFound if the filter's _id doesn't exist, and else ErrStale. A filter
+	// with more conditions costs a find then. A filter without _id needs a [Reason] to
+	// return ErrNotFound. The write is a separate command.
 	Expect Expect
 
-	// Done is a filter that some document of the collection matches when this very operation was applied before. It is
-	// asked only when a write that expects one matched nothing, or met a duplicate key outside a transaction (in one, the
-	// duplicate key aborts it). Nil means never.
+	// Done is a filter that matches a document of the collection if this operation was
+	// applied before. It is queried if Expect One matched nothing, or after a duplicate
+	// key error outside a transaction.
 	Done bson.D
 
-	// Reasons are asked, in order, when a write that expects one matched nothing and was not applied before: the first reason whose
-	// filter some document of the collection matches gives its error in the place of ErrStale or ErrNotFound. So a filter says all that the error
-	// says.
+	// Reasons replace ErrStale and ErrNotFound: the first reason with a matching document
+	// returns its error.
 	//
-	// Outside a transaction they are also asked when an insert met a duplicate key. Of an update or upsert that met one, only a
-	// reason is asked whose filter equals every field of the violated unique index to a value. Every other duplicate key stays
-	// the server's error, which [mongo.IsDuplicateKeyError] recognizes.
+	// Outside a transaction they also replace an insert's duplicate key error. For an
+	// update or upsert, the reason's filter needs an equality on every field of the
+	// violated unique index. Otherwise see [mongo.IsDuplicateKeyError].
 	Reasons []Reason
 
-	// Once says that a second run of this write changes nothing although its operators alone don't show it, because its
-	// filter carries what was read or the operation's token. [Plan.Guarantee] relies on it.
+	// Once marks a write that changes nothing in a second run, because the filter
+	// contains state that was read, or the token (op).
 	Once bool
 
-	// Deleted says that under a [Scope] the write also reaches documents that the
-	// scope's Delete has marked, for fields that must be true when the document is
-	// restored. The scope's other conditions hold: the write never reaches another
-	// tenant's document.
+	// Deleted lets the write reach documents that a [Scope] marked as deleted, for fields
+	// that must be correct after a restore. The scope's other conditions apply.
 	Deleted bool
 
-	// Final says that a [Scope] doesn't turn this delete into an update that marks the
-	// document: the document is stored elsewhere, or was made from others and can be made
-	// anew. A marked one would keep its _id from the next one. A delete of a plan's IfStale
-	// is final by itself.
+	// Final makes a delete remove the document even if a [Scope] marks deletions. Use it
+	// if the document is stored elsewhere or computed again, and its _id must become
+	// free. Deletes in IfStale are always final.
 	Final bool
 
-	// IfMarked are update operators that are added where a [Scope] turns this delete
-	// into an update that marks the document.
+	// IfMarked are extra update operators for a delete that a [Scope] turns into an
+	// update.
 	IfMarked bson.D
 
-	// Index names the index that serves the write's filter; "" means not known.
+	// Index is the index that serves the filter, or "" if unknown.
 	Index string
 
-	// Err is bad input. Run refuses the whole plan, and sends nothing.
+	// Err is bad input, which Run returns.
 	Err error
 
-	plain, covered mongo.WriteModel // the model before scopes were applied to it, and after
-	within         bson.D           // what scopes ask of the documents that it reaches
-	tenant         bson.D           // whose the document is that is inserted, as scopes say
-	marks          bool             // a scope made it of a delete
-	mixed          bool             // Merge made it of writes of which one is Deleted and another isn't
+	plain, covered mongo.WriteModel // the model before and after the scopes were applied
+	within         bson.D           // the scopes' conditions on documents that it reaches
+	tenant         bson.D           // the tenant of the inserted document
+	marks          bool             // a scope made it from a delete
+	mixed          bool             // merged from a Deleted write and another write
 }
 
-// A Reason is why a write can match nothing other than that its document changed: its list is full, it is locked.
+// A Reason explains why a write matched nothing although its document didn't change, for
+// example because its list is full.
 type Reason struct {
-	// If is the filter of a document of the write's collection, for which the reason holds. Nil always holds, and asks nothing: with
-	// [ErrNotFound], for a write whose filter says which document is meant, not by its _id, and nothing else.
+	// If is a filter on the write's collection. The reason applies if a document matches.
+	// A nil If always applies. Use it with [ErrNotFound] if the write's filter only
+	// identifies a document, by fields other than _id.
 	If  bson.D
-	Err error // what running the write gives then
+	Err error // the returned error
 
-	// Instead is sent in the place of [Plan.IfStale] where this reason holds and what the first steps wrote is not to be
-	// taken back, or not wholly. Nil means that IfStale is sent.
+	// Instead, if not nil, replaces [Plan.IfStale].
 	Instead []Step
 }
 
-// Refused returns a write that carries an error: what methods return for bad input.
+// Refused returns a write that fails with err, for bad input.
 func Refused(collection string, err error) Write { return Write{Collection: collection, Err: err} }
 
 func (Write) step() {}
@@ -115,7 +113,7 @@ func (w Write) filter() any {
 	return nil
 }
 
-// String is the write as a mongosh command; a refused write is a comment that says why.
+// String returns the write as a mongosh command, or as a comment if it is refused.
 func (w Write) String() string {
 	if w.Err != nil {
 		return "// refused: " + w.Err.Error()
@@ -151,7 +149,7 @@ func (w Write) String() string {
 	return fmt.Sprintf("// %s: a write without a model", w.Collection)
 }
 
-// call renders a command whose options are left out when there are none.
+// call renders a command, without options if it has none.
 func call(collection, method string, o bson.D, args ...any) string {
 	if len(o) > 0 {
 		args = append(args, o)
@@ -171,23 +169,25 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 	}
 }
 
-// A MergeInto is a step that the server runs by itself: an aggregation that ends in $merge or $out and returns nothing.
-// How many documents it writes is not known.
+// A MergeInto is a step that runs on the server: an aggregation that ends in $merge or
+// $out. How many documents it writes isn't known.
 //
-// On a database under a [Scope], the scope's filter holds for what it reads, and its fields are given to what it writes. It is refused
-// with a [*ConflictError] where it could write to a document that the scope hides: an $out, a $merge that finds its documents by _id
-// alone, for another tenant's document may have that _id, and what writes into another database. A $merge that fails at a document that
-// is there is kept. So is one on the tenant's field too, if the scope has no Delete or Filter, which hide documents of the tenant.
+// Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
+// It returns a [*ConflictError] if it could overwrite a hidden document. Only two kinds
+// of $merge are safe, within one database:
+//
+//   - It fails on existing documents.
+//   - It matches on the tenant's field too, and the scope has no Delete or Filter.
 type MergeInto struct {
-	Collection string // the source; the target is named in the last stage
+	Collection string // the source
 	Pipeline   mongo.Pipeline
-	Once       bool  // a second run leaves what the first left
-	Err        error // as Write.Err
+	Once       bool  // a second run leaves the same documents
+	Err        error // see Write.Err
 }
 
 func (MergeInto) step() {}
 
-// String is the step as a mongosh command.
+// String returns the step as a mongosh command.
 func (m MergeInto) String() string {
 	if m.Err != nil {
 		return "// refused: " + m.Err.Error()
@@ -195,7 +195,7 @@ func (m MergeInto) String() string {
 	return shellCall(m.Collection, "aggregate", m.Pipeline)
 }
 
-// check says why the pipeline is not one that writes.
+// check returns an error unless the pipeline ends in $merge or $out.
 func (m MergeInto) check() error {
 	if m.Err != nil {
 		return m.Err

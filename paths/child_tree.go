@@ -64,8 +64,8 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 // the tree. Run it again also while other code writes only lists. Don't run it once all
 // writers use the tree, because then the links are the truth.
 //
-// Cost: one command reads the tree's fields of all documents into memory, about 800 bytes
-// each plus the list. Then one per 25,000 documents or 16 MiB of writes, and two for the
+// Cost: one command reads the tree's fields of all documents, with their lists, into
+// memory. Then one per 25,000 documents or 16 MiB of writes, and two for the
 // lease. Only documents that differ are written, by _id.
 func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
 

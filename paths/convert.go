@@ -95,7 +95,8 @@ type IntoSpec[K any] struct {
 // Cost: one command, in batches, for the source and one for the target. Per batch of
 // nodes that differ, one that reads their content again, two for the lease, and one to
 // three that write. Then the check of the target: see [Tree]. If nothing differs, two
-// commands. About 2 KB of memory per node, plus one batch of documents.
+// commands. It needs memory for the tree's fields of all nodes, and for one batch of
+// documents.
 func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) (E, error), spec IntoSpec[L]) model.Job {
 	mustHave("ConvertInto", from != nil && to != nil)
 	place := "ConvertInto of " + from.t.Collection + " to " + to.t.Collection

@@ -80,7 +80,7 @@ import (
 //
 // Cost: four to seven commands for a sound tree. They return one document at most, and
 // the count. If a query finds a wrong document, one more command reads the tree's fields
-// of all nodes into memory, about 800 bytes each. The repair adds a command per 25,000
+// of all nodes into memory. The repair adds a command per 25,000
 // documents or 16 MiB of writes, and two for the lease.
 type Tree[D, K any] struct {
 	model.Parts
@@ -253,7 +253,8 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // of nodes before others use it.
 //
 // Cost: one command per 25,000 documents or 16 MiB, and two for the lease, or six without
-// a lock document. About 800 bytes of memory per node, plus its document twice.
+// a lock document. It needs memory for the tree's fields of all nodes, and for each
+// document twice.
 func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
 	nodes, err := t.nodes(docs)
 	return t.t.Load(nodes, err)

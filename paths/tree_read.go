@@ -133,8 +133,7 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 //
 // Cost: a nested set takes one command, in batches, by the index on the left number, and
 // keeps one node per depth in memory. Other trees take one command, in batches, which
-// reads the links of all nodes into memory, about 600 bytes each, and one per 500 nodes,
-// by _id.
+// reads the links of all nodes into memory, and one command per 500 nodes, by _id.
 func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		more := true

@@ -8,39 +8,37 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// AbsorbSpec says where the documents are: one of Refs and Parent must be given. Key, Parent and Order are names, not
-// dotted paths.
+// AbsorbSpec says how [NewAbsorb] finds an owner's documents. Set either Refs or Parent.
+// Key, Parent and Order are names without dots.
 type AbsorbSpec struct {
-	Refs   string // the path of the owners that lists the ids of the documents; a single id for a subdocument
-	Parent string // the field of the documents that holds the owner's _id; it is not embedded
+	Refs   string // path in the owners that lists the documents' ids, or is one id
+	Parent string // field of the documents with the owner's _id; it isn't embedded
 
-	// Order is the field of the documents by which they are put in order; it is not embedded. "" means the order of the
-	// ids in Refs, or of _id.
+	// Order is the field that sorts an owner's documents; it isn't embedded. "" means the
+	// order of Refs, or of _id.
 	Order string
 
-	Key       string // the field of an element that keeps the document's _id, as its first field; "" means "_id"
-	Overwrite bool   // begin over what is embedded already; see ErrPresent
-	State     string // the collection that keeps that a drop has begun; "" means "docmodel.migrations"
+	Key       string // first field of an element, for the document's _id; "" means "_id"
+	Overwrite bool   // start although something is embedded already; see ErrPresent
+	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewAbsorb moves documents into the owners that they belong to, as an embedded array or subdocument, on a live collection:
-// the way back of [NewExtract]. The owner lists the documents' ids, or each document holds the owner's id.
+// NewAbsorb declares the [Migration] that moves documents into their owners, as an
+// embedded array or subdocument: the reverse of [NewExtract].
 //
-// Copy goes through the owners and stores the documents in each, in the order of the ids or of the Order field. An owner that
-// would be larger than 16 MiB is reported and not written. An id that leads nowhere is reported, and the other documents are
-// copied.
+// Copy embeds each owner's documents in order. It reports owners that would exceed
+// 16 MiB, and ids without a document.
 //
-// If the owners list ids, Drop unsets the lists that agree, and then deletes each document that an owner embeds unchanged and
-// no owner refers to any more. If the documents hold the owner, Drop deletes each document whose owner embeds it unchanged.
-// A document is deleted only if it is still as it was read.
+// Drop unsets each list that agrees with the embedded elements. Then it deletes documents
+// that are embedded unchanged and that no owner lists. With Parent, it deletes the
+// documents of each owner that embeds them unchanged. A document that changed since it
+// was read stays.
 //
-// A batch of n owners costs their read, whole, the read of their documents, and one update command of as many documents as
-// differ; deleting costs one command for each batch.
+// NewAbsorb panics as [NewExtract] does, and if Refs and Order are given.
 //
-// NewAbsorb panics as [NewExtract] does, and when both Refs and Order are given. Indexes returns the indexes by which an owner's
-// documents, or the owners of a document, are found.
+// Cost: see [Migration.Copy]; it reads the whole owners.
 //
-// Source: "when to embed", person and addresses (seeds 000, 004).
+// Source: "when to embed" (seeds 000, 004).
 func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Migration {
 	place := core.Place("NewAbsorb of " + owners.Name() + "." + path)
 	spec.Key = cmp.Or(spec.Key, "_id")

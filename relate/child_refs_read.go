@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/stmt"
 )
 
-// listed are the ids that a parent lists.
+// listed returns the ids that a parent lists.
 func (r *ChildRefs[P, PK, C, CK]) listed(parent *P) []CK {
 	if parent == nil {
 		return nil
@@ -14,10 +14,10 @@ func (r *ChildRefs[P, PK, C, CK]) listed(parent *P) []CK {
 	return r.ids.Append(nil, parent)
 }
 
-// Children returns the query of the children that a parent in hand lists, each once, in no promised order. An id that leads
-// nowhere is passed over. For a parent without children the query matches nothing.
+// Children returns the query of the children that a parent in memory lists, each once, in
+// no defined order.
 //
-// Cost: one command, served by _id.
+// Cost: one command, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
 	f := findIDs(r.children, r.in.IDs, r.listed(parent))
 	if parent == nil {
@@ -26,8 +26,8 @@ func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
 	return f
 }
 
-// ChildrenOf returns the children of a parent by its id, in stored order, duplicates kept. An id that leads nowhere is
-// passed over. A missing parent has no children.
+// ChildrenOf returns the children of a parent by the parent's id, in stored order, with
+// duplicates. A missing parent has no children.
 //
 // Cost: one command; the server looks each child up by _id.
 func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {

@@ -11,36 +11,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Dangling finds references that lead nowhere, and mends them. The database keeps no foreign keys, so nothing
-// prevents such references. The path may hold one id, a list of ids, or a list of documents that each hold one id. Make
-// it with [NewDangling].
+// Dangling finds and repairs dangling references: ids that no document has. The path
+// contains one id, a list of ids, or a list of documents with one id each.
 //
-// # What is guarded
+// A repair filters for the missing id, so it never touches a reference that was changed
+// meanwhile. It can't test whether the target, another document, is still missing. A job
+// therefore looks twice, one Age apart, the second time right before it writes. It
+// overlooks a target that is stored in the last round trip, also in a transaction. To
+// avoid this race, store targets before references, and never reuse an id.
 //
-// Every write asks again, in the document that it changes, for the id that leads nowhere. A
-// reference that was removed or changed in the meantime is not touched. A write can't ask
-// whether the target is still missing, because the target is another document. A job looks twice,
-// an age apart, and the second time right before it writes. The remaining gap is one round trip, in which a target is
-// stored under an id that was missing for the whole age. No transaction
-// closes the gap, because the two write different documents. An application that stores the target before
-// the reference, as the plans of this package do, and never reuses an id, never meets it.
+// Source: "Hoe zit het met refererende sleutels", seed 003; seed 000.
 //
-// Source: foreign keys as weak links, "Hoe zit het met refererende sleutels", seed 003; seed 000.
+// Indexes returns the index on the path.
 //
-// Indexes returns the index on the path, by which the documents that hold an id are found.
+// Checks returns one check of dangling references, in the order of the documents' _id. It
+// skips null, the empty id and missing fields. A value that can't be an _id (a regular
+// expression, an array) refuses the plan, and a job leaves it. The Age is one minute: use
+// more if a plan of the application takes longer from a reference to its target.
 //
-// Checks returns one check, of references that lead nowhere, in the order of the documents' _id. An
-// id that a document lists several times is one finding. Null, the empty id and a missing field are passed over.
-//
-// Mending follows [DanglingSpec]; under ReportOnly the check can't mend. An id that can't be an _id
-// (a regular expression, an array) refuses the plan, and a job leaves it: mend it by hand. The Age
-// is one minute. Give it more if a plan of the application takes longer from a reference to its
-// target.
-//
-// Cost: the check reads every document, and the server looks each document's ids up by _id;
-// [model.Check.In] narrows it, by [Dangling.Indexes] to the documents that hold some ids. Mending
-// writes one document each, by _id, in one command for each 16 MiB. Needs MongoDB 5.0, for a
-// $lookup with both a field and a pipeline.
+// Cost: the check reads every document, and the server looks up its ids by _id.
+// [model.Check.In] narrows the check by [Dangling.Indexes]. Repairs write one document
+// each, by _id, in one command for each 16 MiB. Needs MongoDB 5.0, for a $lookup with
+// both a field and a pipeline.
 type Dangling[D, DK, T, TK any] struct {
 	model.Parts
 
@@ -48,34 +40,35 @@ type Dangling[D, DK, T, TK any] struct {
 	in   *dangling.Dangling
 }
 
-// DanglingSpec says how a [Dangling] reads and mends. The zero value reports, and mends nothing.
+// DanglingSpec contains the options of a [Dangling]. The zero value only reports.
 type DanglingSpec struct {
-	Repair RepairPolicy // what mending does; the default is ReportOnly
+	Repair RepairPolicy // the default is ReportOnly
 
-	// ReplaceBy is the id that mending puts in the place of a missing one, of the type of the targets' _id; Repair is empty
-	// then. A list that holds it already then holds it twice.
+	// ReplaceBy replaces missing ids; leave Repair empty then. It has the type of the
+	// targets' _id. A list can then contain it twice.
 	ReplaceBy any
 
-	// List is the path of the array, for documents whose fields are not known (bson.D for example). "" means that the
-	// path holds a single id there. It is refused where the type tells.
+	// List is the path of the array, if the documents' type doesn't show it (bson.D for
+	// example).
 	List string
 }
 
-// RepairPolicy says what is done about a reference that leads nowhere.
+// RepairPolicy says how a dangling reference is repaired.
 type RepairPolicy uint8
 
 const (
-	// ReportOnly mends nothing: the check only tells.
+	// ReportOnly only reports.
 	ReportOnly RepairPolicy = iota
-	// DetachIDs removes the id from a list, or the whole element where elements hold ids; a single id is unset.
+	// DetachIDs removes the id from a list, or the element that contains it. It unsets a
+	// single id.
 	DetachIDs
-	// DeleteReferrers deletes the document that holds the id, even if its list holds other ids.
+	// DeleteReferrers deletes the document that contains the id, even if its list
+	// contains other ids.
 	DeleteReferrers
 )
 
-// NewDangling declares that the path of the documents holds ids of targets. It panics with a [*model.DeclarationError] when
-// the path doesn't exist, crosses more than one array, or holds another type than the targets' _id, and when the spec
-// contradicts itself.
+// NewDangling declares that path in the documents contains ids of targets. It panics with
+// a [*model.DeclarationError] on an invalid path or spec.
 func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec DanglingSpec) *Dangling[D, DK, T, TK] {
 	targets.Docs().MustField("_id")
 	in := &dangling.Dangling{
@@ -97,11 +90,11 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 
 func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 
-// Missing returns the ids that lead nowhere, each once, with how many documents hold it, of the documents that match a
-// filter, nil for all. The ids that most documents hold come first.
+// Missing returns each id that no document has, with the number of documents that contain
+// it, most frequent first. It reads the documents that match filter.
 //
-// Cost: one command; it reads every document of the filter, and the server looks each id up by _id once. Many
-// million different ids need ReadOptions.AllowDiskUse.
+// Cost: one command that reads these documents and looks each id up once. Many million
+// ids need ReadOptions.AllowDiskUse.
 func (d *Dangling[D, DK, T, TK]) Missing(filter bson.D) *model.Aggregate[Count[bson.RawValue]] {
 	return model.AggregateAs[Count[bson.RawValue]](d.docs, d.in.Missing(filter))
 }

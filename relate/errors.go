@@ -7,17 +7,17 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// ErrDropping is what running a Copy returns when the migration's Drop has begun: the old form is no longer whole.
+// ErrDropping is returned by a Copy after the migration's Drop has begun.
 var ErrDropping = migrate.ErrDropping
 
-// ErrPresent is what running a Copy returns that would begin a migration where something is stored in the new form already,
-// though the migration didn't make it. Set Overwrite in the spec if the old form shall decide.
+// ErrPresent is returned by a migration's first Copy if the new form contains data
+// already. Set Overwrite in the spec to replace that data.
 var ErrPresent = migrate.ErrPresent
 
-// RestrictError says which references forbid a deletion. Nothing was written.
+// RestrictError lists the references that forbid a deletion. Nothing was written.
 type RestrictError struct {
 	Refs []model.Finding // the first 10
-	More bool            // there are more
+	More bool            // there are more than those in Refs
 }
 
 func (e *RestrictError) Error() string {

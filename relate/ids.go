@@ -10,8 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// findIDs is the query of the documents whose ids others hold. Without ids it matches nothing. Ids of the plain kinds stay
-// a typed slice, which Find copies: they are not boxed one by one.
+// findIDs returns the query of the documents with the ids. Without ids it matches
+// nothing. Find copies a typed slice of ObjectIDs or strings whole, without boxing each
+// id.
 func findIDs[D, K any](c *model.Collection[D, K], h idref.Held, ids []K) *model.Find[D] {
 	in := any(ids)
 	var err error

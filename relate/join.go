@@ -10,14 +10,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Join loads, for many parents at once, the documents whose ids they hold: the join in the application. The ids may be a
-// list (product.parts), inside the elements of a list (portfolio.holdings.stockId), or single (logmsg.host). Make it with
-// [NewJoin].
+// Join loads the documents that many parents refer to. The ids are a list
+// (product.parts), fields of a list's elements (portfolio.holdings.stockId), or single
+// (logmsg.host). It fetches each id once, with $in on _id in chunks that fit a command.
 //
-// Each id is fetched once, by $in over _id in chunks that fit a command. Each parent's children are put in the order of its
-// ids, duplicates kept. Ids that lead nowhere are reported beside them.
-//
-// Source: "application-level joins", "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3 (seed 004); seed 002 §3.
+// Source: "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3 (seed 004); seed
+// 002 §3.
 type Join[P, PK, C any, CK comparable] struct {
 	parents  *model.Collection[P, PK]
 	children *model.Collection[C, CK]
@@ -25,38 +23,38 @@ type Join[P, PK, C any, CK comparable] struct {
 	path     string
 	spec     JoinSpec
 	in       joins.Join
-	oneType  bool // CK is no interface
+	oneType  bool // CK isn't an interface
 }
 
-// JoinSpec says what a [Join] loads, and how. The zero value loads every child whole.
+// JoinSpec says what a [Join] loads. The zero value loads every child whole.
 type JoinSpec struct {
-	Filter bson.D // which children; ANDed to the ids. Children that it leaves out are not missing, only not there
-	Sort   bson.D // the order of each parent's children, by fields of theirs; nil means the stored order of the ids
-	Limit  int64  // how many children each parent keeps at most, after Sort; 0 means all
+	Filter bson.D // ANDed to the ids. An excluded child isn't Missing
+	Sort   bson.D // of each parent's children; nil means the stored order of the ids
+	Limit  int64  // children per parent, after Sort; 0 means all
 
-	// Fields asks the server only for the fields that C stores. Declare C with few fields, over the same collection.
+	// Fields requests only the fields that C stores.
 	Fields bool
 
-	Strict bool // an id that leads nowhere is an error, [model.ErrNotFound]
+	Strict bool // an id without a document is an error, [model.ErrNotFound]
 
-	ChunkIDs   int // how many ids one command holds at most; 0 means 10,000
-	ChunkBytes int // how many bytes of ids one command holds at most; 0 means 4 MiB
-	Batch      int // how many parents a stream joins at once; 0 means 1,000
-	Parallel   int // how many chunks are fetched at once; 0 means 1. Inside a session always 1: a session is sequential
+	ChunkIDs   int // most ids in one command; 0 means 10,000
+	ChunkBytes int // most bytes of ids in one command; 0 means 4 MiB
+	Batch      int // parents that Each joins at once; 0 means 1,000
+	Parallel   int // chunks fetched at once; 0 means 1. Always 1 inside a session
 
-	Options model.ReadOptions // of every query that is sent, and of Pipeline
+	Options model.ReadOptions // of every query, and of Pipeline
 }
 
-// Joined is a parent with its children, or with the results of a further level for each child.
+// Joined is a parent with its children in the order of its ids, with duplicates, or with
+// the next level's result for each child.
 type Joined[P, C any, CK comparable] struct {
 	Parent   P    `bson:"parent"`
 	Children []C  `bson:"children"`
-	Missing  []CK `bson:"missing"` // ids that lead nowhere, in stored order, each once
+	Missing  []CK `bson:"missing"` // ids without a document, in stored order, each once
 }
 
-// NewJoin declares that the path of the parents' documents holds ids of children. It panics with a
-// [*model.DeclarationError] when the path doesn't exist or holds another type than the children's _id, and when a number
-// in the spec is negative.
+// NewJoin declares that path in the parents contains ids of children. It panics with a
+// [*model.DeclarationError] on an invalid path or spec.
 func NewJoin[P, PK, C any, CK comparable](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK], spec JoinSpec) *Join[P, PK, C, CK] {
 	j := &Join[P, PK, C, CK]{parents: parents, children: children, path: path, spec: spec}
 	j.oneType = reflect.TypeFor[CK]().Kind() != reflect.Interface

@@ -10,21 +10,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// JoinCollection is a many-to-many relation with a document for each pair, which can hold fields of its own: an author has
-// written a book in some role; a user has liked an item at some time. Neither side grows with its links. Make it with
-// [NewJoinCollection].
+// JoinCollection is a many-to-many relation with one document, the link, for each pair:
+// an author wrote a book in some role. Links can have fields of their own. Operations on
+// one link are atomic. A document at an end of a link can be missing, unless [OnDelete]
+// deletes the links too.
 //
-// One link is one document, so each operation on a link is atomic. A document at an end of a link can be missing: reads
-// report a missing end, [JoinCollection.Checks] finds and deletes such links, and [OnDelete] deletes the links with an end.
+// Source: seeds 000 and 003; likes, seed 001.
 //
-// Source: authors and books by joining documents, seeds 000 and 003; likes with their time, seed 001.
+// Indexes returns the unique index on the pair, without which concurrent writers can link
+// a pair twice, and for each side the index that serves its links newest first.
 //
-// Indexes returns the unique index on the pair, and for each side the compound index that serves its links newest first.
-// Without the unique index, two writers at once can store two links of one pair.
-//
-// Checks returns two checks: of links whose left document is missing, and of links whose right
-// document is missing. Mending deletes the link; for another scope, declare a [Dangling] of the
-// path. Cost and Age are those of [Dangling.Checks].
+// Checks returns one check for links with a missing left document, and one for the right
+// side. The repair deletes the link. Cost and Age are as in [Dangling].
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
 
@@ -36,16 +33,16 @@ type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	in     joincollection.Relation
 }
 
-// JoinCollectionSpec says what a [JoinCollection] needs beside its paths. The zero value is valid.
+// JoinCollectionSpec contains the options of a [JoinCollection].
 type JoinCollectionSpec struct {
-	// By is the path that orders links; the newest link has the greatest value. "" means _id, which is in the
-	// order of creation for ObjectIDs.
+	// By is the path that orders links, newest last. "" means _id, which is in the order
+	// of creation for ObjectIDs.
 	By string
 }
 
-// NewJoinCollection declares that each document of links ties one document of lefts, whose id it holds at leftPath, to one
-// of rights, at rightPath. It panics with a [*model.DeclarationError] when a path doesn't exist, crosses an array, is
-// within _id, or holds another type than the _id that it leads to, and when both paths are the same.
+// NewJoinCollection declares that each document of links connects one document of lefts,
+// by its id at leftPath, with one of rights, by its id at rightPath. It panics with a
+// [*model.DeclarationError] on an invalid path.
 func NewJoinCollection[L, LK, A, AK, B, BK any](
 	links *model.Collection[L, LK], leftPath string, lefts *model.Collection[A, AK], rightPath string, rights *model.Collection[B, BK],
 	spec JoinCollectionSpec,
@@ -59,7 +56,7 @@ func NewJoinCollection[L, LK, A, AK, B, BK any](
 	return j
 }
 
-// pairOf is the filter of the pair that a link ties.
+// pairOf returns the filter of a link's pair.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 	left, okLeft := j.left.First(link)
 	right, okRight := j.right.First(link)
@@ -72,27 +69,27 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 	return j.in.Pair(left, right)
 }
 
-// Link returns the plan that stores links, in order. Run again with the same documents, it recognizes its own. A pair that
-// another document ties ends the plan with [model.ErrTaken], and so does a document that was stored with other fields under the
-// same _id; the links before it stay. The plan doesn't check that the documents at both ends exist: store them first. A pair
-// that is given twice refuses the plan. Without links the plan does nothing.
+// Link returns the plan that stores links, in order. It can be run again. Running it
+// returns [model.ErrTaken] if another link connects a pair already, or if the same _id
+// has other fields; the links before it stay. Store the linked documents first: the plan
+// doesn't check them. A pair that is given twice refuses the plan.
 //
-// Cost: one command for each 25,000 links or 16 MiB; documents written: all. On a pair that is linked already, one or two
-// commands more to tell whose it is.
+// Cost: one command for each 25,000 links or 16 MiB; one or two more for a pair that is
+// linked already.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 	return j.each(links, j.in.Link)
 }
 
-// Ensure returns the plan that links pairs unless they are linked: a link that is there already keeps its fields and its
-// _id. It can be run again; of two at once, one is stored. A pair that is given twice refuses the plan.
+// Ensure returns the plan that stores each link unless its pair is linked. An existing
+// link keeps its fields and its _id. It can be run again, also concurrently. A pair that
+// is given twice refuses the plan.
 //
-// Cost: one command for each 25,000 links or 16 MiB; documents written: all that were not there. One command more when two
-// writers met.
+// Cost: as [JoinCollection.Link]; it writes the missing links.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(links ...L) model.Plan {
 	return j.each(links, j.in.Ensure)
 }
 
-// each is the plan of one write for each link, made of the insert.
+// each returns the plan of one write for each link.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) each(links []L, write func(insert model.Write, pair bson.D) model.Write) (p model.Plan) {
 	seen := map[string]int{}
 	for i := range links {
@@ -106,26 +103,29 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) each(links []L, write func(insert 
 	return p
 }
 
-// Unlink returns the write that deletes the link of a pair, if there is one. [JoinSide.Unlink] deletes all links of a
-// document.
+// Unlink returns the write that deletes the link of a pair, if there is one.
 //
 // Cost: one command, one document, served by the unique index on the pair.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Unlink(left AK, right BK) model.Write {
 	return j.in.Unlink(left, right)
 }
 
-// Update returns the write that applies update operators to the link of a pair. If the pair isn't linked, running it gives
-// model.ErrNotFound. An update of an id of the pair, or of _id, is refused: see [JoinCollection.Move].
+// Update returns the write that applies update operators to the link of a pair. Running
+// it returns model.ErrNotFound if the pair isn't linked. An update of _id or the pair's
+// ids is refused: use [JoinCollection.Move]. It can be run again if its operators are
+// idempotent.
 //
-// Cost: one command, one document, served by the unique index on the pair. It can be run again if its operators can.
+// Cost: as [JoinCollection.Unlink].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update bson.D) model.Write {
 	return j.in.Update(left, right, update)
 }
 
-// Move returns the write that gives a link, as it was read, other ends. Its fields and its _id stay. If the link was
-// moved since, running it gives model.ErrStale; if it was deleted, model.ErrNotFound; if another link ties the new pair already, model.ErrTaken.
+// Move returns the write that gives a link, as it was read, a new pair. It can be run
+// again. Running it returns model.ErrStale if the link was moved meanwhile,
+// model.ErrNotFound if it was deleted, and model.ErrTaken if another link connects the
+// new pair.
 //
-// Cost: one command, one document, found by _id; one to three commands more when nothing matched. It can be run again.
+// Cost: one command, one document, by _id.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {
 	id, err := j.in.Links.ID(link)
 	var was bson.D
@@ -147,7 +147,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Right() JoinSide[L, LK, B, BK, A] 
 
 // Pair returns the query of the link of a pair.
 //
-// Cost: one command, served by the unique index on the pair.
+// Cost: as [JoinCollection.Unlink].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) *model.Find[L] {
 	pair, err := j.in.Pair(left, right)
 	f := j.links.Find(pair)

@@ -11,13 +11,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// child is a fetched document, and what it is sorted by.
+// child is a fetched document with its sort keys.
 type child[C any] struct {
 	doc  C
 	keys bson.A
 }
 
-// fetch loads the chunks, several at once if asked for and no session forbids it.
+// fetch loads the chunks, several at once if Parallel says so and there is no session.
 func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db model.DB, ids []CK) (map[CK]*child[C], error) {
 	chunks := j.chunks(ids)
 	blocks := make([]block[C, CK], len(chunks))
@@ -37,7 +37,7 @@ func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db model.DB, ids []CK) (
 	return found, nil
 }
 
-// block is what one command fetched.
+// block is the result of one command.
 type block[C, CK any] struct {
 	ids      []CK
 	children []child[C]
@@ -92,8 +92,8 @@ func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err erro
 	return c, id, err
 }
 
-// unique returns the ids without duplicates, in the order of their first use. An empty one leads nowhere, and is looked for
-// all the same, as $lookup does. What can't be an id is refused.
+// unique returns the ids without duplicates, in the order of first use. It refuses values
+// that can't be an _id. An empty id is looked up too, as $lookup does.
 func (j *Join[P, PK, C, CK]) unique(ctx context.Context, ids []CK) ([]CK, error) {
 	var empty CK
 	seen := make(map[CK]struct{}, len(ids))
@@ -117,8 +117,8 @@ func (j *Join[P, PK, C, CK]) unique(ctx context.Context, ids []CK) ([]CK, error)
 	return out, nil
 }
 
-// key is an id as maps hold it. Where the type of the ids is an interface, two Go values can be one id to the server: int32 1
-// and int64 1.
+// key returns an id as a map key. If CK is an interface, int32 1 and int64 1 are
+// different Go values, but one id to the server.
 func (j *Join[P, PK, C, CK]) key(id CK) CK {
 	if j.oneType {
 		return id
@@ -129,31 +129,32 @@ func (j *Join[P, PK, C, CK]) key(id CK) CK {
 	return id
 }
 
-// chunks cuts ids into what one command holds.
+// chunks splits ids so that each chunk fits one command.
 func (j *Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
 	var out [][]CK
 	start := 0
-	for _, end := range j.in.Cuts(len(ids), func(i int) int { return sizeOf(ids[i]) }) {
+	for _, end := range j.in.Cuts(len(ids), func(i int) int { return sizeOf(&ids[i]) }) {
 		out = append(out, ids[start:end])
 		start = end
 	}
 	return out
 }
 
-// sizeOf is what an id takes in an array, roughly and never too little: its value, its index as a key, and a type.
+// sizeOf returns an upper bound of the bytes in an array of the id that the pointer points
+// at: its value, its index as a key, and its type.
 func sizeOf(id any) int {
 	const key = 10
 	switch id := id.(type) {
-	case bson.ObjectID:
+	case *bson.ObjectID:
 		return 12 + key
-	case string:
-		return len(id) + 5 + key
-	case int, int32, int64, uint32, float64, bson.DateTime:
+	case *string:
+		return len(*id) + 5 + key
+	case *int, *int32, *int64, *uint32, *float64, *bson.DateTime:
 		return 8 + key
 	}
 	raw, err := bson.Marshal(bson.D{{Key: "", Value: id}})
 	if err != nil {
-		return key // the command reports it
+		return key // the command returns the error
 	}
 	return len(raw) + key
 }
@@ -168,7 +169,7 @@ func (j *Join[P, PK, C, CK]) query(ids []CK) *model.Find[C] {
 	return f
 }
 
-// seen takes the ids of documents that exist off the absent ones.
+// seen removes from absent the ids of documents that exist.
 func (j *Join[P, PK, C, CK]) seen(ctx context.Context, db model.DB, ids []CK, absent map[CK]bool) error {
 	type key struct {
 		ID CK `bson:"_id"`

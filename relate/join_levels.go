@@ -8,8 +8,8 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/joins"
 )
 
-// A Loader loads, for many documents at once, what belongs to each: a [Join], the result of [Then], or
-// [ParentRef.Loader]. The result has one entry for each document, in their order.
+// A Loader loads what belongs to each of many documents: a [Join], the result of [Then],
+// or [ParentRef.Loader]. The result has one entry for each document, in their order.
 type Loader[P, R any] interface {
 	Load(ctx context.Context, db model.DB, parents []P) ([]R, error)
 }
@@ -20,8 +20,9 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 	next  Loader[C, R]
 }
 
-// Then continues a join with what belongs to the children: product → parts → suppliers. The loader that it returns can be the
-// next of another Then, to any depth. A child that several parents share is fetched, and continued, once.
+// Then extends a join by what belongs to the children: product → parts → suppliers. The
+// returned loader can be the next of another Then. A child that several parents share is
+// loaded once.
 //
 // Cost: that of each level's Load.
 func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {
@@ -38,7 +39,7 @@ func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db model.DB, parents
 	}
 	at := map[CK]int{}
 	var children []C
-	ids := make([][]int, len(joined)) // of each parent's children, in children
+	ids := make([][]int, len(joined)) // for each parent, the indexes of its children in children
 	for i, p := range joined {
 		for j := range p.Children {
 			id, err := l.first.children.ID(&p.Children[j])
@@ -70,8 +71,8 @@ func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db model.DB, parents
 	return out, nil
 }
 
-// Loader returns the loader of the n newest children of parents in memory, newest first; n 0 loads all. The limit is each
-// parent's own.
+// Loader returns the loader of each parent's n newest children, newest first. n 0 loads
+// all.
 //
 // Cost: one command for each 10,000 parents, as [ParentRef.Load].
 func (r *ParentRef[C, CK, P, PK]) Loader(n int64) Loader[P, Loaded[P, C]] {

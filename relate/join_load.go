@@ -13,13 +13,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Load joins parents that are in memory. The result has one entry for each, in their order. It returns the context's error
-// soon after the context ends, also between and after its commands.
+// Load joins parents that are in memory. The result has one entry for each parent, in
+// their order.
 //
-// Cost: ⌈unique ids / ChunkIDs⌉ commands, more when the ids of a chunk exceed ChunkBytes; one more for each further 16 MB of
-// an answer, or batch where Options.BatchSize is set. Parents without ids cost nothing. With a Filter, the ids that it or
-// nothing matched are looked for once more by _id alone, in as many chunks as they fill: to tell what it left out from what
-// is missing.
+// Cost: ⌈unique ids / ChunkIDs⌉ commands; more if a chunk exceeds ChunkBytes, a reply
+// exceeds 16 MB or Options.BatchSize is set. With a Filter, Load looks up the ids without
+// a match once more by _id alone, to distinguish excluded children from missing ones.
 func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P) ([]Joined[P, C, CK], error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
@@ -55,10 +54,10 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P)
 	return out, nil
 }
 
-// Each joins a stream of parents, Batch of them at a time, in memory bounded by one batch and its children. An error ends
-// the sequence. It can be ranged as often as the parents can.
+// Each joins a stream of parents, Batch of them at a time, with memory for one batch and
+// its children. An error ends the sequence.
 //
-// Cost: as [Join.Load], for each batch. An id is fetched once in a batch.
+// Cost: as [Join.Load], for each batch.
 func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
 	return func(yield func(Joined[P, C, CK], error) bool) {
 		if parents == nil {
@@ -96,11 +95,11 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 	}
 }
 
-// Queries returns the queries that Load sends for parents, one for each chunk of ids; parents without ids have none. What
-// Load sends further, of the ids that a Filter leaves out, is known only then. An id that no _id can be gives one query,
-// with the error in its Err.
+// Queries returns the queries that Load sends for parents, one for each chunk of ids,
+// without the second look-up of a Filter. If a value can't be an _id, it returns one
+// query with the error in Err.
 //
-// Cost: nothing is sent. Each query is one command, one document for each id that leads somewhere, served by _id.
+// Cost: nothing is sent. Each query is one command, served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 	var flat []CK
 	for i := range parents {
@@ -119,12 +118,13 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 	return out
 }
 
-// Pipeline returns the same join as one $lookup by the server, over the parents that match a filter. With a filter on the
-// children, a second $lookup tells missing ids from filtered ones. Ties of a Sort come in no promised order here: end the
-// sort in a field that differs between children. A Strict join is refused: a pipeline reports, and can't fail.
+// Pipeline returns the same join as one $lookup on the server, over the parents that
+// match filter. Children with equal sort keys have no defined order. A Strict join is
+// refused, because a pipeline can't fail.
 //
-// Cost: one command; the server looks up the ids of each parent anew, though other parents hold them too, and orders each
-// list in the square of its length. A parent and its children together must fit 16 MiB. A Sort needs MongoDB 5.2.
+// Cost: one command. The server looks up each parent's ids anew, twice with a Filter, and
+// orders each list in the square of its length. A parent and its children must fit
+// 16 MiB. A Sort needs MongoDB 5.2.
 func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, C, CK]] {
 	var fields bson.D
 	if j.spec.Fields {
@@ -138,7 +138,7 @@ func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, 
 	return a
 }
 
-// assemble puts one parent's children in order and notes what is missing.
+// assemble puts one parent's children in order, and lists its missing ids.
 func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found map[CK]*child[C], absent map[CK]bool) (Joined[P, C, CK], error) {
 	out := Joined[P, C, CK]{Parent: p}
 	if err := ctx.Err(); err != nil {
@@ -179,8 +179,8 @@ func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found 
 	return out, nil
 }
 
-// absent tells ids that lead nowhere from children that the filter left out, which takes a second look by _id alone when
-// there is a filter and something is not there.
+// absent returns the ids that no document has. With a Filter it looks up the ids without
+// a match once more by _id alone.
 func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db model.DB, ids []CK, found map[CK]*child[C]) (map[CK]bool, error) {
 	var rest []CK
 	for i, id := range ids {

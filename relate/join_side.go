@@ -8,8 +8,8 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/joincollection"
 )
 
-// A JoinSide is one side of a [JoinCollection]: its documents are tied by links (L) to documents on the other side (O).
-// [JoinCollection.Left] and [JoinCollection.Right] return it.
+// A JoinSide is one side of a [JoinCollection]: links (L) connect its documents (D) with
+// documents of the other side (O). All methods are served by [JoinCollection.Indexes].
 type JoinSide[L, LK, D, K, O any] struct {
 	links *model.Collection[L, LK]
 	in    joincollection.Side
@@ -17,20 +17,20 @@ type JoinSide[L, LK, D, K, O any] struct {
 
 func (s JoinSide[L, LK, D, K, O]) reference() idref.Ref { return s.in.Reference() }
 
-// Links returns the query of a document's links, newest first. Its Count tells how many there are.
+// Links returns the query of a document's links, newest first.
 //
-// Cost: one command, and one per further batch; filter and order are served by [JoinCollection.Indexes].
+// Cost: one command, and one for each further batch.
 func (s JoinSide[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 	f := s.links.Find(nil)
 	s.in.Of(&f.Query, id)
 	return f
 }
 
-// Others returns a document's links, newest first, each with the other side's document. after is the last link of the page before,
-// or nil for the newest; n is how many links, 0 for all.
+// Others returns a document's links, newest first, each with the document on the other
+// side. after is the last link of the previous page, or nil for the first page. n is the
+// number of links, 0 for all.
 //
-// Cost: one command; as many index keys and links as are returned, served by [JoinCollection.Indexes], and a lookup by
-// _id for each.
+// Cost: one command, with a lookup by _id for each link.
 func (s JoinSide[L, LK, D, K, O]) Others(id K, after *L, n int64) *model.Aggregate[Linked[L, O]] {
 	f := s.Links(id)
 	if after != nil && f.Err == nil {
@@ -45,10 +45,10 @@ func (s JoinSide[L, LK, D, K, O]) Others(id K, after *L, n int64) *model.Aggrega
 	return a
 }
 
-// Counts returns how many links each of some documents has, in the order of their ids. A document without links has no
-// entry. At least one id must be given.
+// Counts returns the number of links of each given document, in the order of ids. A
+// document without links has no entry. Without ids it is refused.
 //
-// Cost: one command; one index key per link, served by [JoinCollection.Indexes].
+// Cost: one command; one index key for each link.
 func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
 	stages, err := s.in.IDs.Counts(core.Anys(ids))
 	a := model.AggregateAs[Count[K]](s.links, stages)
@@ -56,8 +56,8 @@ func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
 	return a
 }
 
-// Unlink returns the write that deletes all links of a document.
+// Unlink returns the write that deletes all links of a document. It is idempotent, but
+// not atomic over documents.
 //
-// Cost: one command, as many documents as it has links, served by [JoinCollection.Indexes]. The command is not atomic over
-// documents; it is idempotent.
+// Cost: one command that deletes the document's links.
 func (s JoinSide[L, LK, D, K, O]) Unlink(id K) model.Write { return s.in.UnlinkAll(id) }

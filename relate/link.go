@@ -7,38 +7,40 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Link is one end of a relation that both sides store, with what makes it safe under races: the version that it was made
-// at, and the operation that made it. Use it as the element of a list, or as a single reference:
+// Link is one end of a relation that both sides store, with a version that makes it safe
+// under races. Use Link as the element of a list, or as a single reference. The zero Link
+// refers to nothing.
 //
 //	Tasks []relate.Link[string] `bson:"tasks,omitempty"`
 //	Owner relate.Link[string]   `bson:"owner"`
 //
-// The zero Link holds nothing.
-//
 // # Protocol
 //
-// One side of the relation decides: the item of a [TwoWay], the left document of a [ManyToMany]. An operation first
-// stores the link on the other side, with the next version and the operation's token. It then compares and sets the
-// deciding document, if that is still at the version that was read. When the operation returns nil, both sides agree,
-// also when the operation is called again after a crash and other operations came in between.
+// One document decides: the item of a [TwoWay], the left document of a [ManyToMany]. An
+// operation
 //
-// A process that dies half way leaves a link on the other side that the deciding document doesn't hold. A second call
-// with the same token finishes the operation. So do the checks, unless another operation has changed the deciding document
-// since: then they remove the link.
+//  1. stores the link on the other side, with the next version and the operation's token,
+//  2. changes the deciding document, if that still has the version that was read.
 //
-// The token, op, is a new bson.ObjectID for each operation, and the same when the operation is run again.
-// Relations of bare ids keep no token; op is bson.NilObjectID there.
+// When the operation returns nil, both sides agree, also after a crash and a retry with
+// other operations in between. A crash between the steps leaves a half-link. A retry with
+// the same token finishes the operation. The checks finish it too, or remove the
+// half-link if another operation has changed the deciding document.
+//
+// op is the operation's token: a new bson.ObjectID for each operation, the same for each
+// retry, and bson.NilObjectID for bare ids.
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`
-	Op bson.ObjectID `bson:"op"` // its time is the operation's, by which checks pass over young operations
+	Op bson.ObjectID `bson:"op"` // its timestamp lets checks skip recent operations
 
-	// Ended says that a single reference holds nothing any more. Its version goes on counting.
+	// Ended marks a single reference that refers to nothing any more, to continue its
+	// version.
 	Ended bool `bson:"ended,omitempty"`
 }
 
-// Holds reports whether the link leads to a document.
+// Holds reports whether the link refers to a document.
 func (l Link[K]) Holds() bool { return l.V > 0 && !l.Ended }
 
-// isLink reports whether a field holds versioned links to K.
+// isLink reports whether a field has the type Link[K].
 func isLink[K any](f core.Field) bool { return !f.Open && f.Type == reflect.TypeFor[Link[K]]() }

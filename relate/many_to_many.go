@@ -8,38 +8,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ManyToMany is a relation in which both sides list the other: an author lists books, and a book lists authors. Make it
-// with [NewManyToMany].
+// ManyToMany is a relation that both sides list: an author lists books, and a book lists
+// authors.
 //
-// With bare ids, linking and unlinking one pair at once can leave one side without the other, in any order of writes;
-// [ManyToMany.Checks] finds and mends the difference. In a transaction the sides don't differ.
+// With bare ids, concurrent operations on one pair can leave the link on one side only.
+// Checks repairs this, and a transaction prevents it. With versioned links (elements of
+// type [Link], and a version in the left document) the left document decides, and no race
+// leaves a half-link.
 //
-// With versioned links (elements of type [Link], and a version in the left document) the left document decides, and no
-// interleaving leaves a half-link: see [Link].
+// Source: seeds 000 and 003.
 //
-// Source: many-to-many by lists on both sides, seeds 000 and 003.
+// Indexes returns the index on each list.
 //
-// Indexes returns the indexes on both lists, by which each side is found from the other.
+// Checks returns one check of the left documents and one of the right documents. They
+// find ids of documents that are missing or don't list back. Repairs trust the left side,
+// or with TrustRight the right side: they add a link that only this side lists, and
+// remove a link that only the other side lists. They always remove ids of missing
+// documents. They ignore bounds, except that of the left list of versioned links.
 //
-// Checks returns the checks of the relation, of the left documents first: a document lists a document on
-// the other side that doesn't list it, or that is gone.
-//
-// Mending believes the left side: it removes a link that only the right side lists, and adds to
-// the right side a link that only the left side lists. TrustRight of [ManyToManySpec] does the same
-// the other way round. Ids of documents that are gone are removed in any case.
-// Bounds are not enforced, except that of the left list of versioned links.
-//
-// Versioned links trust the left document. A check before these two finds the links of operations
-// that have not decided yet, and mending decides for them: the left document lists the right one
-// or, if its list is full, counts its version up. Of several such operations the first found wins.
-// The last check removes the links of the others.
-//
-// A plan that is under way looks like a finding: the Age is one minute. Links tell by their tokens
-// since when a finding stands.
-//
-// Cost: each check reads every document of its side that holds an id, and the server looks each id
-// up by _id. Mending sends one command for each run of findings of one kind, and writes one
-// document for each.
+// For versioned links, a first check finds operations that haven't decided, and its
+// repair decides: the left document lists the right one or, if its list is full,
+// increments its version. The last check removes the links of other operations. Age and
+// cost are as in [TwoWay].
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -49,24 +39,23 @@ type ManyToMany[L, LK, R, RK any] struct {
 	in    twosided.ManyToMany
 }
 
-// ManyToManySpec says what a [ManyToMany] needs beside its paths. The zero value is valid for bare ids.
+// ManyToManySpec contains the options of a [ManyToMany]. The zero value is for bare ids.
 type ManyToManySpec struct {
-	// Version is the path of an int64 in the left documents that counts the changes of their list. It is required for
-	// versioned links, and refused for bare ids.
+	// Version is the path of an int64 in the left documents that counts the changes of
+	// their list. Only versioned links need it.
 	Version string
 
-	MaxLeft  int // how many links a left document lists at most; 0 means no bound
-	MaxRight int // how many links a right document lists at most; 0 means no bound
+	MaxLeft  int // bound of a left document's list; 0 means none
+	MaxRight int // bound of a right document's list; 0 means none
 
-	// TrustRight lets [ManyToMany.Checks] believe the right side; by default they believe the left side. It is refused for
-	// versioned links, because the left document decides.
+	// TrustRight makes the repairs trust the right side. It is refused for versioned
+	// links.
 	TrustRight bool
 }
 
-// NewManyToMany declares that the two lists hold each other's ids, or links. Operations on one left document wait for each
-// other when links are versioned: let the side with fewer concurrent changes be the left one. It panics with a
-// [*model.DeclarationError] when a path doesn't exist, isn't an array or holds another type, or when only one side is
-// versioned.
+// NewManyToMany declares that two lists contain each other's ids, or links. For versioned
+// links, make the side with fewer concurrent changes the left one. It panics with a
+// [*model.DeclarationError] on an invalid path or spec.
 func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec) *ManyToMany[L, LK, R, RK] {
 	m := &ManyToMany[L, LK, R, RK]{in: twosided.ManyToMany{
 		Version: spec.Version, TrustRight: spec.TrustRight,
@@ -83,34 +72,36 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 	return m
 }
 
-// Left returns the left side. The left document decides which versioned links hold.
+// Left returns the left side. Its documents decide which versioned links are valid.
 func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 
 // Right returns the right side.
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
-// Link returns the plan that links a left document, as it was read, with a right one. If they are linked already, it does
-// nothing more. With versioned links, another operation on the left document's list since gives model.ErrStale and leaves nothing;
-// read the document again. A list that is full gives [model.ErrFull]. op is the operation's token, as [Link] says.
+// Link returns the plan that links left, a document as it was read, with a right
+// document. op is the operation's token: see [Link]. It can be run again after a crash.
 //
-// Bare ids are written left first. If the right list is full, the left document's id is removed again, unless the left document
-// listed it when it was read.
+// Running it returns [model.ErrFull] if a list is full. Bare ids are written to the left
+// side first, and removed again if the right list is full. With versioned links it
+// returns model.ErrStale, and leaves nothing, if another operation changed left's list
+// meanwhile. A versioned pair that left lists already gives an empty plan.
 //
-// Cost: two commands, two documents. The plan can be run again after a cut.
+// Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
 	return m.in.Link(m.listed(left, right, op))
 }
 
-// Unlink returns the plan that removes the link between a left document, as it was read, and a right one, on both sides.
-// With versioned links, another operation on the left document's list since gives model.ErrStale; a link that the left document
-// doesn't hold is removed from the right side alone. op is the operation's token, as [Link] says.
+// Unlink returns the plan that removes the link between left, a document as it was read,
+// and a right document, on both sides. op and model.ErrStale are as in [ManyToMany.Link].
+// It can be run again after a crash. A versioned link that left doesn't list is removed
+// from the right side only.
 //
-// Cost: two commands, two documents. The plan can be run again after a cut.
+// Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {
 	return m.in.Unlink(m.listed(left, right, op))
 }
 
-// listed is what a left document in hand says of a right one.
+// listed returns how a left document in memory lists a right one.
 func (m *ManyToMany[L, LK, R, RK]) listed(left *L, right RK, op bson.ObjectID) twosided.ListedLink {
 	s := m.in.Listed(left, right, op)
 	if s.Err != nil {

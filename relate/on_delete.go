@@ -12,58 +12,55 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OnDelete says what happens to the documents that refer to a deleted document: they forbid the deletion, are deleted too,
-// or lose the reference. Each rule is about one declared reference; rules are followed to any depth. Make it with
-// [NewOnDelete].
-//
-// A deletion first reads all documents that it reaches, level by level. A document that is reached a second time is
-// not read again, which ends cycles. Then it deletes the deepest level first, and the given documents last.
+// OnDelete deletes documents, and applies rules to the documents that refer to them, at
+// any depth: forbid the deletion, delete them too, or remove the reference. A deletion
+// first reads all documents that it reaches, level by level. Then it deletes the deepest
+// level first, and the given documents last.
 //
 // # Consistency
 //
-// A cut leaves the shallower levels, which can still be reached from the given documents: running the deletion of the
-// same ids again deletes the rest. A reference that stays is removed before its target is deleted. Only where
-// documents refer to each other in a circle, or skip levels, can a document refer to a deleted one for a while.
+// After a crash, run the deletion of the same ids again: it reaches the levels that
+// remain. Until then, a document can refer to a deleted one only if references form a
+// cycle or skip levels.
 //
-// Each document is deleted only if it still holds the reference by which it was reached: a document that was moved to another
-// parent in the meantime stays, though documents below it may be gone. A document that is stored under a parent
-// while the parent is deleted keeps a reference that leads nowhere: [OnDelete.Sweep] looks for such documents once more, and
-// [Dangling] finds them at any time. Run the change with Tx set so that moved documents lose nothing; only an application that
-// stops storing references first avoids late ones.
+// A document that was moved to another parent meanwhile stays, but documents below it may
+// be gone. Run the change with Tx set to prevent this.
 //
-// Source: references that the database doesn't check, seeds 000 and 003; the actions are SQL's.
+// A document that is stored under a parent during the deletion keeps a dangling
+// reference, also with a transaction: use [OnDelete.Sweep], or [Dangling] at any time.
 //
-// Indexes returns an index on each path by which referring documents are found.
+// Source: seeds 000 and 003; the actions are SQL's.
+//
+// Indexes returns the indexes that find referring documents.
 type OnDelete[D, K any] struct {
 	model.Parts
 	in *ondelete.Deletion
 }
 
-// OnDeleteSpec says what happens along references when a document is deleted, and how much one command takes. One reference
-// may be in one of Restrict, Cascade and Nullify, and in Owns.
+// OnDeleteSpec contains the rules of an [OnDelete]. A reference can be in one of
+// Restrict, Cascade and Nullify, and also in Owns.
 type OnDeleteSpec struct {
-	// Cascade deletes the documents that refer to a deleted one.
+	// Cascade deletes the documents that refer to a deleted document.
 	Cascade []Referrer
 
-	// Owns deletes the documents that a deleted one refers to: a product's own parts. Together with Restrict or Nullify of the
-	// same reference, parts that other products list too forbid it or are let go of. Whether the owner still lists a part when
-	// that is deleted can't be asked in one document, and is not.
+	// Owns deletes the documents that a deleted document refers to: a product's own
+	// parts. With a Restrict of the same reference, parts that other products list forbid
+	// the deletion. With a Nullify, the other lists lose them.
 	Owns []Referrer
 
-	// Nullify takes the id of a deleted document away from those that refer to it: out of a list, or, where elements hold
-	// ids, the whole element; a single one is unset.
+	// Nullify removes the id of a deleted document from a list, or the element that
+	// contains it, and unsets a single id.
 	Nullify []Referrer
 
-	// Restrict forbids to delete a document that others refer to, unless those are deleted with it.
+	// Restrict forbids the deletion of a document that a remaining document refers to.
 	Restrict []Referrer
 
-	ChunkIDs int // how many ids one command holds at most; 0 means 10,000. More than 4 MiB of them are never sent at once
+	ChunkIDs int // most ids in one command, up to 4 MiB; 0 means 10,000
 }
 
-// NewOnDelete declares what happens when documents of a collection are deleted. Rules about other collections hold for the
-// documents there that a deletion reaches, so one spec serves several roots. It panics with a [*model.DeclarationError]
-// when the type doesn't tell what a reference holds, when one reference is in two of Restrict, Cascade and Nullify, and
-// when Nullify would remove array elements that another rule needs.
+// NewOnDelete declares the rules for deleting documents of root. A rule about another
+// collection applies to the documents there that a deletion reaches. It panics with a
+// [*model.DeclarationError] on an invalid rule.
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
 		out := make([]idref.Ref, len(referrers))
@@ -81,56 +78,57 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints), in}
 }
 
-// Delete returns the change that reads which documents a deletion reaches, and deletes them, deepest level first; or
-// returns a [*RestrictError], and writes nothing. A given document may be missing already: documents that refer to it are
-// deleted all the same, so running a deletion again completes it. The state that it returns is what was
-// reached. Its Read alone tells what a deletion would reach, its Decide the plan.
+// Delete returns the change that deletes documents by the rules. Running it returns what
+// it reached, or a [*RestrictError] if a rule forbids the deletion and nothing was
+// written. The change's Read alone shows what a deletion would reach.
 //
-// Cost: for each level, one query for every rule about its collection and every 10,000 ids, and one per further batch of
-// an answer. Reach.Queries says how many it was. The plan sends, for each level, one command for every rule that lets go
-// of its collection and every 10,000 ids, and one for every way by which its documents were reached; fewer where
-// neighbours share a command. Documents written: those that were reached and those that let go.
+// Cost: for each level and each 10,000 ids, one query for each rule about the level's
+// collection (Reach.Queries), one command for each Nullify of the collection, and one for
+// each way its documents were reached. It writes the reached documents and those that
+// lose a reference.
 func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	return reaching(o.in.Change(o.in.Roots(core.Anys(ids))))
 }
 
-// Sweep returns the change that applies the rules to documents that were stored under deleted ones while these were being
-// deleted. Documents that were reached and still exist, because they were moved meanwhile, are left alone. If the deletion was
-// cut, run it again first. Rules that forbid can only report that it is too late, by a [*RestrictError].
+// Sweep returns the change that applies the rules to documents that were stored under
+// deleted documents during the deletion. It ignores reached documents that were moved. A
+// Restrict can only return a [*RestrictError] then.
 //
-// After a cut, run it again with the same reach. Nothing stores the reach: if it died with its process, [Dangling] finds
-// the references that lead nowhere.
+// If the deletion crashed, run it again first. If Sweep crashes, run it again with the
+// same reach; nothing else stores the reach.
 //
-// Cost: for each level one query for every 10,000 ids, to see what is gone; then as [OnDelete.Delete] of that.
+// Cost: for each level, one query for each 10,000 ids; then as [OnDelete.Delete] of the
+// missing ids.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
 
-// Reach is what a deletion reaches, as it was read: the documents to be deleted, level by level, and what forbids it.
+// Reach lists what a deletion reaches.
 type Reach struct {
-	Levels  []ReachLevel    // the first documents first; several of one depth where several collections are reached
-	Blocked []model.Finding // the first 10 documents and ids that forbid the deletion, by a Restrict
-	More    bool            // there are more of them
-	Queries int             // how many queries were sent to find out, further batches not counted
+	Levels  []ReachLevel    // given documents first; one for each depth and collection
+	Blocked []model.Finding // the first 10 references that forbid the deletion
+	More    bool            // there are more than those in Blocked
+	Queries int             // queries sent, without further batches
 }
 
-// A ReachLevel is the documents of one collection that a deletion reaches in the same number of steps.
+// A ReachLevel lists documents of one collection that are reached in the same number of
+// steps.
 type ReachLevel struct {
-	Depth      int // 0 for the first documents
+	Depth      int // 0 for the given documents
 	Collection string
 	IDs        []bson.RawValue // each once, at the least depth
-	Via        []ReachVia      // how they were reached; nil for the first documents
+	Via        []ReachVia      // how they were reached; nil for the given documents
 }
 
-// A ReachVia is a way by which documents of a level were reached.
+// A ReachVia is one way in which a deletion reached documents.
 type ReachVia struct {
-	From, Path, To string          // the reference: documents of From hold at Path ids of documents of To
-	Owned          bool            // along the reference, from Targets to the documents; else against it
+	From, Path, To string          // documents of From contain at Path ids of documents of To
+	Owned          bool            // by Owns, from Targets; false means by Cascade
 	IDs            []bson.RawValue // of the documents
-	Targets        []bson.RawValue // of those from which they were reached
+	Targets        []bson.RawValue // of the documents that led to them
 }
 
-// reaching is a change in the words of this package.
+// reaching converts a change of the internal package.
 func reaching(c model.Change[ondelete.Reach]) model.Change[Reach] {
 	return model.Change[Reach]{
 		Name: c.Name,
@@ -173,7 +171,7 @@ func (r Reach) found() ondelete.Reach {
 	return out
 }
 
-// copied is findings that nobody else changes.
+// copied returns a deep copy of findings.
 func copied(found []model.Finding) []model.Finding {
 	out := slices.Clone(found)
 	for i := range out {

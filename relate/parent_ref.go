@@ -9,13 +9,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ParentRef is a document that holds the id of its parent: logmsg.host is a host's id. The parent holds nothing of its
-// children, so it can have any number of them. Make it with [NewParentRef].
+// ParentRef is the id of a parent in a child document: logmsg.host is a host's id. A
+// parent can have any number of children.
 //
-// Source: one-to-squillions by parent reference, "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the compound index on the reference and the order, which serves children, the newest n, and counts.
+// Indexes returns the compound index on the reference and the order.
 type ParentRef[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -24,20 +24,19 @@ type ParentRef[C, CK, P, PK any] struct {
 	in       parentref.ParentRef
 }
 
-// ParentRefSpec says what a [ParentRef] needs beside its path. The zero value is valid.
+// ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
-	// By is the path that orders a parent's children; the newest child has the greatest value. "" means _id, which is in
-	// the order of creation for ObjectIDs.
+	// By is the path that orders a parent's children, newest last. "" means _id, which is
+	// in the order of creation for ObjectIDs.
 	By string
 
-	// CountUp is the path of the children's version, if an embed.Versioned guards them: each write of the
-	// reference counts it up. "" counts nothing up.
+	// CountUp is the path of the children's version, if an embed.Versioned guards them:
+	// each write of the reference increments it.
 	CountUp string
 }
 
-// NewParentRef declares that the path of the children's documents holds the id of a parent. It panics with a
-// [*model.DeclarationError] when a path doesn't exist, crosses an array, or holds another type than the parents' _id;
-// when CountUp is no whole number outside arrays.
+// NewParentRef declares that path in the children contains the id of a parent. It panics
+// with a [*model.DeclarationError] on an invalid path or spec.
 func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path string, parents *model.Collection[P, PK], spec ParentRefSpec) *ParentRef[C, CK, P, PK] {
 	parents.Docs().MustField("_id")
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
@@ -46,52 +45,52 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	return r
 }
 
-// Children returns the query of a parent's children, newest first; Limited gives the newest n. The values of its After are the
-// last child's field of the order, and its _id.
+// Children returns the query of a parent's children, newest first. After takes the last
+// child's value of By, and its _id.
 //
-// Cost: one command, and one per further batch. Filter and order are served by [ParentRef.Indexes]: n index keys and
-// documents are read.
+// Cost: one command for each batch, served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	f := r.children.Find(nil)
 	r.in.Of(&f.Query, parent)
 	return f
 }
 
-// Move returns the write that gives a child another parent, if the child still has the parent that was read; otherwise
-// running it gives model.ErrStale. It can be run again.
+// Move returns the write that moves a child from one parent to another. Running it
+// returns model.ErrStale if from isn't the child's parent any more. It can be run again.
 //
-// Cost: one command, one document, found by _id; one or two more commands when nothing matched.
+// Cost: one command, one document, by _id.
 func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
 	return r.in.Move(child, from, to)
 }
 
-// Detach returns the write that unsets a child's parent, if it is still the one that was read; otherwise running it gives
-// model.ErrStale.
-//
-// Cost: as [ParentRef.Move].
+// Detach returns the write that unsets a child's parent. Errors and cost are as in
+// [ParentRef.Move].
 func (r *ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 	return r.in.Detach(child, from)
 }
 
-// Attach returns the write that gives a parent to a child without one. If the child has a parent, running it gives model.ErrStale.
+// Attach returns the write that sets the parent of a child without one. Running it
+// returns model.ErrStale if the child has another parent.
 //
 // Cost: as [ParentRef.Move].
 func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write { return r.in.Attach(child, to) }
 
-// MoveAll returns the write that gives every child of one parent to another.
+// MoveAll returns the write that moves every child of one parent to another. It isn't
+// atomic: a crash leaves some children moved. It can be run again.
 //
-// Cost: one command, as many documents as there are children, found by [ParentRef.Indexes]. The command is not atomic
-// over documents; a cut leaves some children moved, and the write can be run again.
+// Cost: one command that writes each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write { return r.in.MoveAll(from, to) }
 
-// Lookup returns the $lookup stage that adds the n newest children of each parent in a pipeline as an array, newest
-// first. n 0 adds all, and so does a negative n.
+// Lookup returns the $lookup stage that adds each parent's n newest children as an array,
+// newest first. n 0 or below adds all.
 func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.in.Lookup("_id", n, as) }
 
-// Load returns the parents that match a filter, each with its n newest children, newest first. n 0 means all.
+// Load returns the parents that match a filter, each with its n newest children, newest
+// first. n 0 means all.
 //
-// Cost: one command; per parent, n index keys and documents, served by [ParentRef.Indexes]. A parent and its children
-// together must fit 16 MiB. Needs MongoDB 5.0, for a $lookup with both a field and a pipeline.
+// Cost: one command; for each parent n index keys and documents, by [ParentRef.Indexes].
+// A parent and its children must fit 16 MiB. Needs MongoDB 5.0, for a $lookup with both a
+// field and a pipeline.
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[Loaded[P, C]] {
 	stages, err := r.in.Load(filter, n)
 	a := model.AggregateAs[Loaded[P, C]](r.parents, stages)
@@ -99,10 +98,10 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 	return a
 }
 
-// Counts returns how many children each of some parents has, in the order of the parents' ids. A parent without children
-// has no entry. At least one parent must be given.
+// Counts returns the number of children of each parent, in the order of ids. A parent
+// without children has no entry. Without parents it is refused.
 //
-// Cost: one command; one index key per child, served by [ParentRef.Indexes].
+// Cost: one command; one index key for each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {
 	stages, err := r.in.IDs.Counts(core.Anys(parents))
 	a := model.AggregateAs[Count[PK]](r.children, stages)

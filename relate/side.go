@@ -11,8 +11,8 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/twosided"
 )
 
-// A Side is one side of a relation that both sides store, a [TwoWay] or a [ManyToMany]: its documents (D) hold the ids of
-// documents on the other side (O). The relation's Left and Right return it.
+// A Side is one side of a [TwoWay] or a [ManyToMany]: its documents (D) contain ids of
+// documents on the other side (O).
 type Side[D, K, O, OK any] struct {
 	docs   *model.Collection[D, K]
 	others *model.Collection[O, OK]
@@ -33,7 +33,7 @@ func newSide[D, K, O, OK any](docs *model.Collection[D, K], others *model.Collec
 
 func (s Side[D, K, O, OK]) reference() idref.Ref { return s.in.Ref }
 
-// ids are the ids that a document in hand holds, in stored order.
+// ids returns the ids that a document in memory contains, in stored order.
 func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 	if doc == nil {
 		return nil
@@ -47,14 +47,14 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 			}
 		}
 	}
-	if s.in.Ref.List == "" { // a single reference may hold nothing
+	if s.in.Ref.List == "" { // a single reference can be empty
 		ids = slices.DeleteFunc(ids, func(id OK) bool { return s.in.IDs.Docs.CheckID(s.in.IDs.Path, id) != nil })
 	}
 	return ids
 }
 
-// Listed returns the query of the other side's documents whose ids a document in hand holds, in no promised order. For
-// versioned links the query leaves out a document that decides otherwise.
+// Listed returns the query of the other side's documents that a document in memory refers
+// to, in no defined order. With versioned links it omits documents that decide otherwise.
 //
 // Cost: one command, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
@@ -65,8 +65,8 @@ func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 	return f
 }
 
-// Others returns the query of the other side's documents that hold the id of a document. For versioned links one side
-// decides: where it matters, use [Side.Listed] of a document in hand.
+// Others returns the query of the other side's documents that refer to a document. With
+// versioned links one side decides: [Side.Listed] follows its decision.
 //
 // Cost: one command, served by the index on the other side's ids.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {

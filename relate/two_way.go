@@ -6,39 +6,34 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TwoWay is a one-to-many relation that both sides store: a person lists tasks, and a task names its owner. Make it with
-// [NewTwoWay].
+// TwoWay is a one-to-many relation that both sides store: a person lists tasks, and a
+// task names its owner.
 //
-// With bare ids, two operations on one item that interleave can leave one side without the other, in any order of
-// writes. [TwoWay.Checks] finds and mends the difference. In a transaction ([model.Plan.RunTx]) the sides don't differ.
+// With bare ids, concurrent operations on one item can leave the link on one side only.
+// Checks repairs this, and [model.Plan.RunTx] prevents it. With versioned links (fields
+// of type [Link]) the item decides, and no race leaves a half-link.
 //
-// With versioned links (fields of type [Link]) the item decides, and no interleaving leaves a half-link: see [Link].
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004).
 //
-// Source: two-way referencing, "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004).
+// Indexes returns the indexes on the items' reference and on the owners' list.
 //
-// Indexes returns the index on the items' reference, and the index on the owners' list.
+// Checks returns a check of the owners' lists and a check of the items. They find
+// documents that are missing or don't refer back. A running plan looks the same, so the
+// Age is one minute.
 //
-// Checks returns the checks of the relation. The first examines the owners' lists: a listed item names another owner, or
-// no owner, or is gone. The last examines the items: the owner that an item names doesn't list it, or is gone.
+// Repairs trust the items: they remove an item from the lists of other owners, and add it
+// to the list of the owner that it names. With TrustLists they give an item to the owner
+// that lists it (if several do, the one that it names, or else the first found), and
+// unset the owner of an item that no list contains. Repairs always remove ids of missing
+// documents, and ignore bounds.
 //
-// Mending believes the items: it removes an item from a list of another owner, and adds it to
-// the list of the owner that it names. With TrustLists of [TwoWaySpec] it gives an item to the owner
-// that lists it, and unsets the owner of an item that no list holds. Of several owners that list an
-// item, the one that it names keeps it, else the first found. IDs of documents that are gone are removed in any case.
-// Bounds are not enforced.
+// For versioned links, a first check finds operations that haven't decided, and its
+// repair decides: the item names the list's owner. The next check removes the links of
+// other operations.
 //
-// Versioned links trust the item. A check before these two finds the links of operations that have
-// not decided yet, and mending decides for them: the item names the list's owner. Of several such
-// operations the first found wins, and the next check removes the links of the others. Mending
-// undoes no operation: an operation that is called again with an old token finds its own work done.
-//
-// Each write asks for what the check saw, as far as one document can show it. A plan that is under
-// way looks like a finding: the Age is one minute. Links tell by their tokens since when a finding
-// stands.
-//
-// Cost: each check reads every document of its side that holds an id, and the server looks each id
-// up by _id; of bare ids that an item doesn't name, also the owner that it names. Mending
-// sends one command for each run of findings of one kind, and writes one document for each.
+// Cost: each check reads every document of its side that contains an id, and the server
+// looks each id up by _id. Repairs send one command for each run of findings of one kind,
+// and write one document for each.
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
 
@@ -47,19 +42,18 @@ type TwoWay[O, OK, I, IK any] struct {
 	in     twosided.TwoWay
 }
 
-// TwoWaySpec says what a [TwoWay] needs beside its paths. The zero value is valid.
+// TwoWaySpec contains the options of a [TwoWay].
 type TwoWaySpec struct {
-	Max int // how many items an owner lists at most; 0 means no bound
+	Max int // bound of an owner's list; 0 means none
 
-	// TrustLists lets [TwoWay.Checks] believe the owners' lists; by default they believe the items. It is refused for versioned
-	// links, because the item decides.
+	// TrustLists makes the repairs trust the owners' lists. It is refused for versioned
+	// links.
 	TrustLists bool
 }
 
-// NewTwoWay declares that the list of the owners' documents and the reference of the items' documents are two sides of one
-// relation: ids of each other, or both of type [Link]. It panics with a [*model.DeclarationError] when a path doesn't
-// exist or holds another type, when the list isn't an array or the reference crosses one, or when only one side is
-// versioned.
+// NewTwoWay declares that list in the owners and ref in the items are two sides of one
+// relation, as bare ids or as [Link]. It panics with a [*model.DeclarationError] on an
+// invalid path or spec.
 func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	l, r := owners.Docs().CheckArray(list), items.Docs().MustField(ref)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
@@ -72,13 +66,13 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, i
 	return t
 }
 
-// Left returns the owners' side: the owners list items.
+// Left returns the owners' side.
 func (t *TwoWay[O, OK, I, IK]) Left() Side[O, OK, I, IK] { return t.owners }
 
-// Right returns the items' side: each item names at most one owner.
+// Right returns the items' side.
 func (t *TwoWay[O, OK, I, IK]) Right() Side[I, IK, O, OK] { return t.items }
 
-// held is what an item in hand says of its owner, not encoded yet.
+// held returns what an item in memory says about its owner, not encoded yet.
 func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 	if h.ID, h.Err = t.in.Ref.Docs.ID(item); h.Err != nil {
 		return h
@@ -93,28 +87,27 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 	return h
 }
 
-// Assign returns the plan that gives an item, as it was read, to an owner, and takes it from the owner that it names.
-// Running it gives model.ErrStale, and leaves nothing, when another operation changed the item's owner since, model.ErrNotFound when the new owner doesn't
-// exist, [model.ErrFull] when the owner's list is full. op is the operation's token, as [Link] says.
+// Assign returns the plan that gives an item, as it was read, to an owner, and removes it
+// from its old owner's list. op is the operation's token: see [Link].
 //
-// If the item has this owner already, versioned links remove older links to the item from every list, which finishes
-// what a dead process began. Bare ids are written again.
+// Running it returns model.ErrStale, and leaves nothing, if another operation changed the
+// item's owner meanwhile. It returns model.ErrNotFound if the new owner doesn't exist,
+// and [model.ErrFull] if the owner's list is full, including operations in flight. After
+// a crash, run the plan again, or read the item and call Assign again. If the item has
+// this owner already, versioned links only remove the remains of a crashed operation.
 //
-// Cost: two commands, two documents; three and three when the item had another owner; one command for versioned links
-// when the item has this one. After a cut, run the plan again, or read the item anew and call Assign again. Links in
-// flight count towards Max.
+// Cost: two commands, two documents; three if the item had another owner. With versioned
+// links, one command if the item has this owner.
 func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Plan {
 	return t.in.Assign(t.held(item), to, op)
 }
 
-// Unassign returns the plan that takes an item, as it was read, from its owner. When another operation changed the item's
-// owner since, running it gives model.ErrStale and leaves nothing. op is the operation's token, as [Link] says.
+// Unassign returns the plan that removes an item, as it was read, from its owner. op,
+// model.ErrStale and crashes are as in [TwoWay.Assign]. If the item has no owner, the
+// plan removes the remains of a crashed operation, if any.
 //
-// If the item has no owner, versioned links remove older links to the item from every list, which finishes what a dead
-// process began. For bare ids, and for an item that never had an owner, the plan does nothing.
-//
-// Cost: two commands, two documents; one command for versioned links when the item has no owner any more. After a cut,
-// run the plan again, or read the item anew and call Unassign again.
+// Cost: two commands, two documents; one command for versioned links if the item has no
+// owner any more.
 func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
 	return t.in.Unassign(t.held(item), op)
 }

@@ -1,5 +1,6 @@
-// Blog keeps posts with their newest comments inside, all comments beside them, discussions under each, authors, addresses that are
-// unique, and about how often a post was seen. It runs on an engine in its own process, or on the server that MONGODB_URI names.
+// Blog stores posts with their newest comments, all comments, discussions, authors,
+// unique addresses and approximate view counts. It runs on an embedded engine, or on the
+// server of MONGODB_URI.
 package main
 
 import (
@@ -19,15 +20,15 @@ func main() { connect.Main("blog", tour) }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// id stands for bson.NewObjectID(), so that the program prints the same each time.
+// id replaces bson.NewObjectID(), so that the output is the same each time.
 func id(n int) bson.ObjectID { return bson.ObjectID{0: 0x65, 10: byte(n >> 8), 11: byte(n)} }
 
-// post is the first of the blog.
+// post returns the first post.
 func post() Post {
 	return Post{ID: id(1), Slug: "hello", Title: "Hello", Text: "We begin.", At: noon, Authors: []string{"ann", "bob"}}
 }
 
-// nth is the n-th comment on the post, a minute after the one before.
+// nth returns the n-th comment. Each comment is a minute later than the one before.
 func nth(n int) Comment {
 	return Comment{ID: id(100 + n), Post: id(1), At: noon.Add(time.Duration(n) * time.Minute), By: "anon", Text: fmt.Sprint("comment ", n)}
 }

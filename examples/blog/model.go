@@ -10,19 +10,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Post shows its newest comments, so that its page is one document.
+// A Post contains its newest comments, so that its page reads one document.
 type Post struct {
 	ID      bson.ObjectID `bson:"_id"`
-	Slug    string        `bson:"slug"` // its name in the address: no two have the same
+	Slug    string        `bson:"slug"` // name in the address, unique
 	Title   string        `bson:"title"`
 	Text    string        `bson:"text"`
 	At      time.Time     `bson:"at"`
 	Authors []string      `bson:"authors,omitempty"`
 	Recent  []Recent      `bson:"recent,omitempty"`
-	Views   int64         `bson:"views"` // about
+	Views   int64         `bson:"views"` // approximate
 }
 
-// A Recent is a comment as its post shows it.
+// A Recent is the copy of a comment in its post.
 type Recent struct {
 	ID   bson.ObjectID `bson:"_id"`
 	At   time.Time     `bson:"at"`
@@ -30,16 +30,16 @@ type Recent struct {
 	Text string        `bson:"text"`
 }
 
-// An Author lists the posts that name him: a few hundred in a lifetime.
+// An Author lists its posts, a few hundred at most.
 type Author struct {
 	ID    string          `bson:"_id"`
 	Name  string          `bson:"name"`
 	Posts []bson.ObjectID `bson:"posts,omitempty"`
 }
 
-// A Comment is a document: there is no bound on those of a post, and each is written, changed and deleted by itself, which
-// is why they are not by the hundred in a denorm.Bucket. What is replied to one comment is a discussion that is shown whole,
-// and has an end: a tree in its document.
+// A Comment is a document, because a post has any number of comments and each comment is
+// changed and deleted by itself. A denorm.Bucket doesn't fit this. The replies to a
+// comment are shown together and bounded, so they are a tree in its document.
 type Comment struct {
 	ID      bson.ObjectID `bson:"_id"`
 	Post    bson.ObjectID `bson:"post"`
@@ -49,7 +49,7 @@ type Comment struct {
 	Replies []Reply       `bson:"replies,omitempty"`
 }
 
-// A Reply answers the comment that it is in, or another reply to it.
+// A Reply answers its comment or another reply.
 type Reply struct {
 	ID     bson.ObjectID  `bson:"id"`
 	Parent *bson.ObjectID `bson:"parent"` // nil answers the comment
@@ -58,10 +58,10 @@ type Reply struct {
 }
 
 const (
-	shown    = 3   // comments within their post
+	shown    = 3   // comments in their post
 	paged    = 20  // comments on a page
 	answered = 200 // replies to a comment
-	counted  = 100 // one view in so many is written, as so many
+	counted  = 100 // one view in 100 is written, as 100 views
 )
 
 var (
@@ -69,7 +69,8 @@ var (
 	authors  = model.NewCollection[Author, string]("authors")
 	comments = model.NewCollection[Comment, bson.ObjectID]("comments")
 
-	// On one server a unique index would do; this holds too when posts are divided among several, by their _id.
+	// On one server a unique index would be enough. The table also works if posts are
+	// sharded by _id.
 	slugs   = denorm.NewIndexTable(posts, "slug", "postBySlug", denorm.IndexTableSpec{Unique: true})
 	written = relate.NewManyToMany(posts, "authors", authors, "posts", relate.ManyToManySpec{})
 	ofPost  = relate.NewParentRef(comments, "post", posts, relate.ParentRefSpec{By: "at"})
@@ -77,7 +78,8 @@ var (
 	replies = paths.NewDocumentTree[Reply, bson.ObjectID](comments, "replies", paths.DocumentTreeSpec{Max: answered})
 	views   = denorm.NewApproximate(posts, "views", counted)
 
-	// The comments go with their post, and its authors list it no longer. An author who has posts stays.
+	// Deleting a post deletes its comments and removes it from its authors. An author
+	// with posts can't be deleted.
 	withdrawal = relate.NewOnDelete(posts, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofPost}, Nullify: []relate.Referrer{written.Right()}})
 	leaving    = relate.NewOnDelete(authors, relate.OnDeleteSpec{Restrict: []relate.Referrer{written.Left()}})
 

@@ -16,7 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What a caller may ask for by errors.Is.
+// Errors for errors.Is.
 var (
 	ErrNoPost    = errors.New("blog: there is no such post")
 	ErrNoComment = errors.New("blog: there is no such comment")
@@ -27,8 +27,8 @@ var (
 	ErrChanged   = errors.New("blog: somebody else changed it: look again")
 )
 
-// Blog is what the rest of a program sees. None of its actions needs a transaction: each can be run again after a crash,
-// with the same arguments, and then is done once.
+// Blog is the repository. Actions need no transaction. After a crash, run the action
+// again with the same arguments: it has effect once.
 type Blog struct {
 	db   *mongo.Database
 	draw func() float64 // decides which views are written
@@ -37,17 +37,18 @@ type Blog struct {
 // New returns a blog in a database.
 func New(db *mongo.Database) Blog { return Blog{db, rand.Float64} }
 
-// Prepare makes the indexes that are missing.
+// Prepare creates missing indexes.
 func (b Blog) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, b.db)
 }
 
-// Publish stores a post, and its authors list it. Its ID is bson.NewObjectID(), the same when it is tried again.
+// Publish stores a post and adds it to its authors. A retry must use the same ID
+// (bson.NewObjectID()).
 func (b Blog) Publish(ctx context.Context, p Post) error {
 	stored, err := posts.ByID(p.ID).One(ctx, b.db)
 	switch {
 	case err == nil:
-		p = stored // by a first try that was cut; by now it can have comments, and a post that differs would be another one
+		p = stored // an interrupted first try stored it; now it can have comments, and a different post would be another post
 	case !errors.Is(err, model.ErrNotFound):
 		return err
 	default:
@@ -67,7 +68,7 @@ func publish(p Post) model.Plan {
 	all := []model.Plan{slugs.Insert(p, p.ID)}
 	for _, author := range p.Authors {
 		link := written.Link(&p, author, bson.NilObjectID)
-		link.Steps = link.Steps[1:] // the post names its authors already; what is left is the author's list
+		link.Steps = link.Steps[1:] // the post names its authors already; only the author's list is missing
 		all = append(all, link)
 	}
 	plan := model.Concat(all...)
@@ -75,7 +76,8 @@ func publish(p Post) model.Plan {
 	return plan
 }
 
-// Show returns a post with its newest comments, and counts the view: one command, and in a hundred one more.
+// Show returns a post with its newest comments and counts the view. Cost: one command,
+// and a second for one view in a hundred.
 func (b Blog) Show(ctx context.Context, slug string) (Post, error) {
 	p, err := slugs.Documents(slug).One(ctx, b.db)
 	if err == nil {
@@ -84,7 +86,7 @@ func (b Blog) Show(ctx context.Context, slug string) (Post, error) {
 	return p, said(err, model.ErrNotFound, ErrNoPost)
 }
 
-// By returns what an author wrote, the newest first.
+// By returns an author's posts, newest first.
 func (b Blog) By(ctx context.Context, author string) ([]Post, error) {
 	return by(author).All(ctx, b.db)
 }
@@ -93,13 +95,15 @@ func by(author string) *model.Find[Post] {
 	return written.Right().Others(author).Sorted(bson.D{{Key: "at", Value: -1}})
 }
 
-// Rename gives a post, as it was read, another title and slug. op is bson.NewObjectID(), the same when it is tried again.
+// Rename changes the title and slug of a post as it was read. op is bson.NewObjectID(),
+// the same for a retry.
 func (b Blog) Rename(ctx context.Context, p Post, title, slug string, op bson.ObjectID) error {
 	_, err := slugs.Set(&p, bson.D{{Key: "title", Value: title}, {Key: "slug", Value: slug}}, op).Run(ctx, b.db)
 	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrNotFound, ErrChanged, model.ErrStale, ErrChanged)
 }
 
-// Withdraw deletes a post, with its comments, and then its slug is free. What is gone already is no error.
+// Withdraw deletes a post with its comments, then frees its slug. A missing post is not
+// an error.
 func (b Blog) Withdraw(ctx context.Context, slug string) error {
 	entry, err := slugs.Lookup(slug).One(ctx, b.db)
 	if errors.Is(err, model.ErrNotFound) {
@@ -112,14 +116,15 @@ func (b Blog) Withdraw(ctx context.Context, slug string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := withdrawal.Sweep(reached).Run(ctx, b.db); err != nil { // comments that came meanwhile
+	if _, _, err := withdrawal.Sweep(reached).Run(ctx, b.db); err != nil { // new comments
 		return err
 	}
-	_, err = slugs.Delete(&Post{ID: entry.ID, Slug: slug}).Run(ctx, b.db) // last, for by the slug a second try finds the rest
+	_, err = slugs.Delete(&Post{ID: entry.ID, Slug: slug}).Run(ctx, b.db) // last: a second try finds the rest by the slug
 	return err
 }
 
-// Comment stores a comment, and its post shows it. Its ID is bson.NewObjectID(), the same when it is tried again.
+// Comment stores a comment and shows it in its post. A retry must use the same ID
+// (bson.NewObjectID()).
 func (b Blog) Comment(ctx context.Context, c Comment) error {
 	_, err := comment(c).Run(ctx, b.db)
 	return said(err, model.ErrNotFound, ErrNoPost)
@@ -127,25 +132,25 @@ func (b Blog) Comment(ctx context.Context, c Comment) error {
 
 func comment(c Comment) model.Plan {
 	plan := recent.Insert(c)
-	plan.IfStale = []model.Step{comments.Delete(c.ID)} // there is no such post
+	plan.IfStale = []model.Step{comments.Delete(c.ID)} // the post is missing
 	plan.Leaves = "a comment that its post doesn't show yet"
 	return plan
 }
 
-// Edit gives a comment another text, where its post shows it too.
+// Edit changes a comment's text, also in its post.
 func (b Blog) Edit(ctx context.Context, comment bson.ObjectID, text string) error {
 	_, _, err := recent.Set(comment, bson.D{{Key: "text", Value: text}}).Run(ctx, b.db)
 	return said(err, model.ErrNotFound, ErrNoComment)
 }
 
-// Remove deletes a comment with its replies; the post shows the next one instead.
+// Remove deletes a comment with its replies. The post then shows the next comment.
 func (b Blog) Remove(ctx context.Context, comment bson.ObjectID) error {
 	_, _, err := recent.Delete(comment).Run(ctx, b.db)
 	return err
 }
 
-// Comments returns a page of a post's comments: those that the post, as it was read, doesn't show, and then those after the
-// last that was shown.
+// Comments returns a page of a post's comments. The first page begins after the comments
+// in the post as it was read, the next pages after last.
 func (b Blog) Comments(ctx context.Context, p Post, last *Comment) ([]Comment, error) {
 	return page(p, last).All(ctx, b.db)
 }
@@ -158,7 +163,8 @@ func page(p Post, last *Comment) *model.Find[Comment] {
 	return f.Limited(paged)
 }
 
-// Reply answers a comment, or with a Parent a reply to it. Its ID is bson.NewObjectID(), the same when it is tried again.
+// Reply answers a comment, or another reply if r has a Parent. A retry must use the same
+// ID (bson.NewObjectID()).
 func (b Blog) Reply(ctx context.Context, comment bson.ObjectID, r Reply) error {
 	_, err := reply(comment, r).Run(ctx, b.db)
 	return said(err, model.ErrFull, ErrFull, model.ErrNotFound, ErrNoComment, model.ErrStale, ErrNoComment)
@@ -172,10 +178,11 @@ func reply(comment bson.ObjectID, r Reply) model.Write {
 	return replies.Push(comment, r, at)
 }
 
-// Discussion returns the replies to a comment that was read, each below what it answers, with its depth. It asks nobody.
+// Discussion returns the replies to a comment in tree order, with depths. It sends no
+// command.
 func Discussion(c Comment) iter.Seq2[paths.Visit[Reply], error] { return replies.Arrange(c.Replies) }
 
-// Leave deletes an author who has no posts.
+// Leave deletes an author without posts.
 func (b Blog) Leave(ctx context.Context, author string) error {
 	_, _, err := leaving.Delete(author).Run(ctx, b.db)
 	if restricted := (*relate.RestrictError)(nil); errors.As(err, &restricted) {
@@ -184,8 +191,8 @@ func (b Blog) Leave(ctx context.Context, author string) error {
 	return err
 }
 
-// Mend completes what processes that died left, before a time and for as long as an action takes at most. It returns how
-// much it was.
+// Mend completes actions that crashed before a time. action is the longest time that an
+// action takes. It returns the number of repairs.
 func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
 	n := 0
 	for _, check := range written.Checks() {
@@ -210,7 +217,8 @@ func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) 
 	return n + len(shows) + len(entries), err
 }
 
-// said is an error in the words of the blog, around what a technique said: pairs are of the technique's and the blog's.
+// said wraps a technique's error in the blog's error. pairs alternate the technique's and
+// the blog's errors.
 func said(err error, pairs ...error) error {
 	for i := 0; i < len(pairs); i += 2 {
 		if errors.Is(err, pairs[i]) {

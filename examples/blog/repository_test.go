@@ -59,7 +59,7 @@ func Example() {
 	// 0 comments are left, and Bob leaves: <nil>
 }
 
-// What each action costs, which index serves each query, and that nothing is left to mend.
+// The cost of each action, the index of each query, and nothing left to repair.
 func TestActions(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -98,7 +98,7 @@ func TestActions(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// What goes wrong is said in the blog's words, and leaves nothing.
+// Errors are the blog's and leave nothing.
 func TestErrors(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		b, ctx := seed(t, db, 5), t.Context()
@@ -132,7 +132,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// A post that was published, and seen and commented on since, can be published again by one who didn't hear of it: nothing happens.
+// Publishing again after views and comments has no effect.
 func TestPublishAgain(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		b := Blog{db, func() float64 { return 0 }}
@@ -147,7 +147,7 @@ func TestPublishAgain(t *testing.T) {
 	})
 }
 
-// seed publishes the first post, with n comments.
+// seed publishes the first post with n comments.
 func seed(t *testing.T, db *mongo.Database, n int) Blog {
 	b := Blog{db, func() float64 { return 0.5 }}
 	var all []Comment
@@ -163,7 +163,8 @@ func seed(t *testing.T, db *mongo.Database, n int) Blog {
 	return b
 }
 
-// A process that dies at any write of a withdrawal leaves what the next one completes, and a slug that can be used again.
+// After a crash at any write of a withdrawal, the next one completes it and frees the
+// slug.
 func TestWithdrawCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		OnServer: 6,
@@ -187,14 +188,14 @@ func TestWithdrawCut(t *testing.T) {
 	})
 }
 
-// One that dies while it publishes tries again.
+// After a crash, publishing runs again.
 func TestPublishCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		OnServer: 3,
 		Seed:     func(ctx context.Context, db *mongo.Database) error { return fill(ctx, New(db)) },
 		Run:      func(ctx context.Context, db *mongo.Database) error { return New(db).Publish(ctx, post()) },
 		Check: func(t testing.TB, db *mongo.Database) {
-			b := Blog{db, func() float64 { return 0.5 }} // no view is written: a check only reads
+			b := Blog{db, func() float64 { return 0.5 }} // a check only reads, so no view is written
 			p, err := b.Show(t.Context(), "hello")
 			if n, errMend := b.Mend(t.Context(), time.Now().Add(time.Hour), time.Millisecond); n != 0 || p.ID != id(1) || errors.Join(err, errMend) != nil {
 				t.Errorf("%+v, %d things to mend, %v, %v", p, n, err, errMend)

@@ -2,8 +2,9 @@ package main
 
 import d "github.com/docmodel/docmodel/model/design"
 
-// blog is the blog of the seeds: a post whose comments never end. It shows the newest three with the post, and all others a hundred at a
-// time ("Data modeling in Azure Cosmos DB"). The counts and rates are this example's own.
+// blog is the blog of "Data modeling in Azure Cosmos DB": a post with endless comments
+// shows the newest three, and the others a hundred at a time. This example chose the
+// counts and rates.
 func blog() d.Workload {
 	return d.Workload{
 		Name: "blog",
@@ -24,7 +25,8 @@ func blog() d.Workload {
 	}
 }
 
-// blogExpert is what the seed makes of it: three comments in the post, and all of them a hundred to a document.
+// blogExpert is the text's own layout: three comments in the post, and all comments in
+// documents of a hundred.
 var blogExpert = d.Layout{Name: "expert", Stored: map[string]d.Storage{
 	"comments.post": {As: d.Paged, Page: 100, Newest: 3, By: "at"},
 }}

@@ -1,5 +1,5 @@
-// Designs asks for the design of two applications' documents, by their operations and rates, and prints the answers: an auction site, and
-// the blog with endless comments.
+// Designs prints the advised layouts for two workloads: an auction site, and a blog with
+// endless comments.
 package main
 
 import (

@@ -10,7 +10,8 @@ import (
 	"github.com/docmodel/docmodel/model/design/designtest"
 )
 
-// The best layout costs no more than those that people made, by what is measured; what is priced is what is measured.
+// The best layout has at most the measured cost of layouts by people. Prices equal
+// measured costs.
 func TestLayouts(t *testing.T) {
 	t.Run("rubis", func(t *testing.T) { compare(t, auction(), 0.1, auctionExpert, auctionCareful) })
 	t.Run("blog", func(t *testing.T) { compare(t, blog(), 0.05, blogExpert) })
@@ -49,7 +50,7 @@ func compare(t *testing.T, w design.Workload, scale float64, layouts ...design.L
 		t.Logf("%s, %s: %v by what was measured, %v priced; %.1f documents measured, %.1f priced; took %v", trial.Backend, trial.Layout.Name,
 			trial.Time, trial.Priced.Time, documents, priced, time.Duration(took))
 	}
-	if file := os.Getenv("DOCMODEL_REPORT"); file != "" { // a page to look at
+	if file := os.Getenv("DOCMODEL_REPORT"); file != "" { // write a page
 		if err := os.WriteFile(file+"-"+w.Name+".html", []byte(report.HTML()), 0o600); err != nil {
 			t.Fatal(err)
 		}

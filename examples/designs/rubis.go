@@ -2,12 +2,13 @@ package main
 
 import d "github.com/docmodel/docmodel/model/design"
 
-// auction is RUBiS, an auction site that is used as a benchmark: its entities, relations and operations, with the sizes, counts
-// and weights of the bidding mix that the authors of NoSE published (Mior, Salem, Aboulnaga, Liu: "NoSE: Schema Design for NoSQL
-// Applications", ICDE 2016; https://github.com/michaelmior/NoSE, models/rubis.rb and workloads/rubis.rb).
+// auction is RUBiS, an auction benchmark: its entities, relations and operations, with
+// the sizes, counts and weights of the bidding mix that the authors of NoSE published
+// (Mior, Salem, Aboulnaga, Liu: "NoSE: Schema Design for NoSQL Applications", ICDE 2016;
+// https://github.com/michaelmior/NoSE, models/rubis.rb and workloads/rubis.rb).
 //
-// What the publication leaves open: a range leaves half of the documents, and the name of the region is shown with a user, as in
-// RUBiS itself.
+// This example adds two assumptions: a range matches half of the documents, and a user is
+// shown with the region's name, as in RUBiS itself.
 func auction() d.Workload {
 	return d.Workload{
 		Name: "rubis",
@@ -81,9 +82,9 @@ var (
 	received = d.Access{Of: "comments", By: []string{"toUser"}, Fields: []string{"fromUser.nickname"}}
 )
 
-// auctionExpert is the schema that an expert made for this workload in the evaluation of NoSE (plans/rubis_expert.rb), as documents: an item
-// with its bids and the bidders' nicknames, a user with the comments that were received and with the purchases. The expert's other
-// tables are indexes here.
+// auctionExpert is the expert's schema from NoSE's evaluation (plans/rubis_expert.rb), as
+// documents: an item with its bids and the bidders' nicknames, a user with received
+// comments and purchases. The expert's other tables are indexes here.
 var auctionExpert = d.Layout{Name: "expert", Stored: map[string]d.Storage{
 	"bids.item":       {As: d.Embedded},
 	"bids.user":       {Copy: []string{"nickname"}},
@@ -91,7 +92,8 @@ var auctionExpert = d.Layout{Name: "expert", Stored: map[string]d.Storage{
 	"purchases.buyer": {As: d.Embedded},
 }}
 
-// auctionCareful is what one would make by MongoDB's own guides: bids are shown with their item, and each name is where it is shown.
+// auctionCareful follows MongoDB's guides: an item contains its bids, and names are
+// copied to where they are shown.
 var auctionCareful = d.Layout{Name: "careful", Stored: map[string]d.Storage{
 	"bids.item":         {As: d.Embedded},
 	"bids.user":         {Copy: []string{"nickname"}},

@@ -1,7 +1,7 @@
-// Facilities composes six techniques over two collections: a tree, a place, embedded contacts, a two-way reference, a
-// counter and a copy. What one action of a user touches is one plan, with one write for each document; the indexes are
-// merged, and drawn. It runs on an engine in its own process, or on the server that MONGODB_URI names, which must have
-// transactions.
+// Facilities composes six techniques over two collections: a tree, a place, embedded
+// contacts, a two-way reference, a counter and a copy. Each action is one plan with one
+// write per document. The program prints the merged indexes and a diagram. It runs on an
+// embedded engine, or on the server of MONGODB_URI, which must have transactions.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 func main() { connect.Main("facilities", tour) }
 
-// tour goes through the actions of users, and prints what two of them send.
+// tour runs the actions and prints the commands of two of them.
 func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 	f := Facilities{db}
 	if err := fill(ctx, f); err != nil {
@@ -55,7 +55,7 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 	return err
 }
 
-// show prints what a change sends, and runs it.
+// show prints a change's commands and runs it.
 func show(ctx context.Context, w io.Writer, db *mongo.Database, c model.Change[any]) error {
 	decide := c.Decide
 	c.Decide = func(s any) (model.Plan, error) {

@@ -15,7 +15,7 @@ import (
 )
 
 func Example() {
-	if err := connect.Run(context.Background(), "", "facilities", os.Stdout, tour); err != nil { // a server must have transactions
+	if err := connect.Run(context.Background(), "", "facilities", os.Stdout, tour); err != nil { // needs transactions
 		fmt.Println(err)
 	}
 	// Output:
@@ -76,7 +76,7 @@ func Example_diagram() {
 	//     "tasks" }o--o| "sites" : "site.id: counted, copy"
 }
 
-// What each action costs, which index serves each query, and that they leave nothing for the checks to find.
+// The cost of each action, the index of each query, and no findings of the checks.
 func TestActions(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -96,7 +96,7 @@ func TestActions(t *testing.T) {
 		library := site("library")
 		for _, action := range []struct {
 			name              string
-			commands, written int // of commands, those of a transaction are hello, what is read first, bulkWrite (as of MongoDB 8.0) and commitTransaction
+			commands, written int // of commands; a transaction's commands are hello, reads, bulkWrite (since MongoDB 8.0) and commitTransaction
 			run               func(context.Context) error
 		}{
 			{"open a task", 3, 2, func(ctx context.Context) error { return f.OpenTask(ctx, lamp) }},
@@ -130,7 +130,7 @@ func TestActions(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// A process that dies anywhere in an action has done nothing, or all of it.
+// A crash anywhere in an action leaves nothing, or the whole action.
 func TestActionsCut(t *testing.T) {
 	lamp := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{"lab", "Laboratory"}}
 	moved := lamp
@@ -164,7 +164,7 @@ func TestActionsCut(t *testing.T) {
 	})
 }
 
-// A process that dies while it renames a site leaves no name behind in its tasks.
+// A crash during a rename leaves no old name in tasks.
 func TestRenameCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Transactions: true,
@@ -173,7 +173,7 @@ func TestRenameCut(t *testing.T) {
 			library, err := sites.ByID("library").One(ctx, db)
 			return errors.Join(err, Facilities{db}.Rename(ctx, library, "The Library"))
 		},
-		Repair: func(context.Context, *mongo.Database) error { return nil }, // nothing has to be mended
+		Repair: func(context.Context, *mongo.Database) error { return nil }, // nothing to repair
 		Check: func(t testing.TB, db *mongo.Database) {
 			if n, err := (Facilities{db}).Problems(t.Context()); n != 0 || err != nil {
 				t.Errorf("%d problems, %v", n, err)

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Site is a campus, a building or a room. Comments name the technique that a field belongs to.
+// A Site is a campus, a building or a room. Comments name the technique of a field.
 type Site struct {
 	ID       string         `bson:"_id"`
 	Name     string         `bson:"name"`
@@ -24,13 +24,13 @@ type Site struct {
 	Open     int64          `bson:"open"`            // open
 }
 
-// A Contact is somebody to call, known by the mail address.
+// A Contact is a person, identified by mail address.
 type Contact struct {
 	Mail string `bson:"mail"`
 	Name string `bson:"name"`
 }
 
-// A Task is work to be done at a site.
+// A Task is work at a site.
 type Task struct {
 	ID    string  `bson:"_id"`
 	Title string  `bson:"title"`
@@ -38,7 +38,7 @@ type Task struct {
 	Site  SiteRef `bson:"site"`
 }
 
-// A SiteRef is a site as its tasks show it.
+// A SiteRef is the copy of a site in its tasks.
 type SiteRef struct {
 	ID   string `bson:"id"`
 	Name string `bson:"name"` // names

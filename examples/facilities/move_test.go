@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// What moving a task sends besides what it reads.
+// The writes that move a task, without the reads.
 func Example_move() {
 	client, stop := modeltest.Start()
 	defer stop()
@@ -25,7 +25,7 @@ func Example_move() {
 	move.Decide = func(s any) (model.Plan, error) {
 		plan, err := decide(s)
 		sent := plan
-		sent.IfStale = nil // a transaction takes back by itself
+		sent.IfStale = nil // a transaction aborts
 		fmt.Println(sent)
 		return plan, err
 	}

@@ -13,23 +13,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Facilities is what the rest of a program sees. Each method is one action of a user: all of it happens, or nothing.
+// Facilities is the repository. Each method is an action that happens completely or not
+// at all.
 type Facilities struct{ db *mongo.Database }
 
-var none = bson.NilObjectID // of techniques that keep no tokens, for their actions run in transactions
+var none = bson.NilObjectID // for techniques without tokens, because actions run in transactions
 
-// Prepare makes the indexes that are missing.
+// Prepare creates missing indexes.
 func (f Facilities) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, f.db)
 }
 
-// Build adds a site under another; "" means a campus.
+// Build adds a site under another site. in is "" for a campus.
 func (f Facilities) Build(ctx context.Context, s Site, in string) error {
 	at := paths.LastRoot[string]()
 	if in != "" {
 		at = paths.LastChild(in)
 	}
-	s, err := place.Completed(s) // its geohash
+	s, err := place.Completed(s) // sets its geohash
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (f Facilities) Build(ctx context.Context, s Site, in string) error {
 	return err
 }
 
-// OpenTask stores a task, and the site lists and counts it.
+// OpenTask stores a task. Its site lists and counts it.
 func (f Facilities) OpenTask(ctx context.Context, t Task) error {
 	_, _, err := openTask(t).Run(ctx, f.db)
 	return err
@@ -46,11 +47,12 @@ func (f Facilities) OpenTask(ctx context.Context, t Task) error {
 func openTask(t Task) model.Change[any] {
 	return open.Insert(t, none).Also(func(any) (model.Plan, error) {
 		assigned := work.Assign(&t, t.Site.ID, none)
-		return model.NewPlan(assigned.Steps[0]), nil // the site's list; the task names the site already
+		return model.NewPlan(assigned.Steps[0]), nil // the site's list; the task already names the site
 	})
 }
 
-// MoveTask gives a task, as it was read, to another site: both sites' lists and counts, and the name that the task shows.
+// MoveTask moves a task, as it was read, to another site. It changes both sites' lists
+// and counts, and the task's copy of the name.
 func (f Facilities) MoveTask(ctx context.Context, t Task, to Site) error {
 	_, _, err := moveTask(t, to).Run(ctx, f.db)
 	return err
@@ -62,19 +64,19 @@ func moveTask(t Task, to Site) model.Change[any] {
 	})
 }
 
-// Finish marks a task as done, which counts no longer.
+// Finish marks a task as done. Its site no longer counts it.
 func (f Facilities) Finish(ctx context.Context, task string) error {
 	_, _, err := open.Set(task, bson.D{{Key: "done", Value: true}}, none).Run(ctx, f.db)
 	return err
 }
 
-// Rename renames a site, as it was read, where its tasks show it too.
+// Rename renames a site as it was read, also in its tasks.
 func (f Facilities) Rename(ctx context.Context, s Site, name string) error {
 	_, err := names.Set(&s, bson.D{{Key: "name", Value: name}}).RunTx(ctx, f.db)
 	return err
 }
 
-// Relocate corrects where a site is, and the name of one of its contacts: two techniques, one write.
+// Relocate corrects a site's place and a contact's name: two techniques, one write.
 func (f Facilities) Relocate(ctx context.Context, site string, at geohash.Point, mail, name string) error {
 	_, err := relocate(site, at, mail, name).Run(ctx, f.db)
 	return err
@@ -84,7 +86,7 @@ func relocate(site string, at geohash.Point, mail, name string) model.Write {
 	return model.Merge(place.Set(site, at), contacts.Update(site, mail, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}))
 }
 
-// Busy returns the sites within a circle that have open tasks, with their distance.
+// Busy returns the sites with open tasks in a circle, with distances.
 func (f Facilities) Busy(ctx context.Context, circle geohash.Circle) iter.Seq2[geofield.Place[Site], error] {
 	return busy(circle).Each(ctx, f.db)
 }
@@ -93,7 +95,7 @@ func busy(circle geohash.Circle) geofield.Within[Site] {
 	return place.Within(circle, bson.D{{Key: "open", Value: bson.D{{Key: "$gt", Value: 0}}}})
 }
 
-// TasksOf returns the tasks of a site and of all that it consists of.
+// TasksOf returns the tasks of a site and of all sites below it.
 func (f Facilities) TasksOf(ctx context.Context, site string) ([]Task, error) {
 	ids := []string{site}
 	for s, err := range tree.Descendants(&Site{ID: site}, 0).Each(ctx, f.db) {
@@ -109,7 +111,7 @@ func of(sites []string) *model.Find[Task] {
 	return tasks.Find(bson.D{{Key: "site.id", Value: bson.D{{Key: "$in", Value: sites}}}})
 }
 
-// Problems counts what the checks of all techniques find: for a job at night.
+// Problems counts the findings of all checks.
 func (f Facilities) Problems(ctx context.Context) (int, error) {
 	n := 0
 	for _, check := range slices.Concat(tree.Checks(), place.Checks(), work.Checks(), open.Checks(), names.Checks(), contacts.Checks()) {

@@ -1,5 +1,6 @@
-// Likes keeps which user likes which item, read from both ends in the order of time, with names and titles, a page in one command.
-// It runs on an engine in its own process, or on the server that MONGODB_URI names.
+// Likes stores which user likes which item, for reading from both ends in time order,
+// with names and titles, one command per page. It runs on an embedded engine, or on the
+// server of MONGODB_URI.
 package main
 
 import (

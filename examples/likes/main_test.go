@@ -22,7 +22,8 @@ func Example() {
 	// 3:42AM u1 Jerry Lou
 }
 
-// A page is one command, by _id, however many likes there are. A like reads its user, its item and both rows first.
+// A page is one command, by _id, with any number of likes. A like first reads its user,
+// its item and both rows.
 func TestCosts(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -74,7 +75,8 @@ func manyItems(n int) []Item {
 	return all
 }
 
-// A process that dies between the halves of a like, or before it knows, tries it again: it is there once, at both ends.
+// After a crash between the halves of a like, or before its answer, the retry stores it
+// once at both ends.
 func TestLikeCut(t *testing.T) {
 	op := bson.NewObjectID()
 	modeltest.FaultMatrix(t, modeltest.FaultCase{

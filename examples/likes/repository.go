@@ -25,7 +25,8 @@ var (
 	users = model.NewCollection[User, string]("users")
 	items = model.NewCollection[Item, string]("items")
 
-	// What a user likes and who likes an item are read all the time, the newest first, with titles and names: a row of columns for each.
+	// Both directions are read often, newest first, with titles and names: a row of
+	// columns for each user and item.
 	likes = denorm.NewWideRow(users, items, denorm.WideRowSpec{
 		LeftRows: "itemsByUser", RightRows: "usersByItem", LeftCopies: []string{"name"}, RightCopies: []string{"title"},
 	})
@@ -33,20 +34,21 @@ var (
 	everything = model.New("likes", likes)
 )
 
-// Likes is what the rest of a program sees.
+// Likes is the repository.
 type Likes struct{ db *mongo.Database }
 
-// A Liked is one entry of a page.
+// A Liked is an entry of a page.
 type Liked struct {
-	ID, Text string // of an item and its title, or of a user and the name
+	ID, Text string // an item and its title, or a user and the name
 	At       time.Time
-	Key      string // hand it to the next page
+	Key      string // begins the next page
 }
 
-// Prepare makes the indexes that are missing.
+// Prepare creates missing indexes.
 func (l Likes) Prepare(ctx context.Context) error { return everything.Indexes().Ensure(ctx, l.db) }
 
-// Like says that a user likes an item since then. op is bson.NewObjectID(), the same when it is tried again: then it is done once.
+// Like stores that a user likes an item since a time. op is bson.NewObjectID(), the same
+// for a retry, which then has no second effect.
 func (l Likes) Like(ctx context.Context, user, item string, at time.Time, op bson.ObjectID) error {
 	u, errUser := users.ByID(user).One(ctx, l.db)
 	i, errItem := items.ByID(item).One(ctx, l.db)
@@ -57,18 +59,19 @@ func (l Likes) Like(ctx context.Context, user, item string, at time.Time, op bso
 	return err
 }
 
-// Unlike takes it back; nothing happens if there is nothing to take back.
+// Unlike removes a like. A missing like is not an error.
 func (l Likes) Unlike(ctx context.Context, user, item string) error {
 	_, _, err := likes.Unlink(user, item).Run(ctx, l.db)
 	return err
 }
 
-// Of returns what a user likes, the newest first: n of them, after the last one that was shown, or "".
+// Of returns n items that a user likes, newest first. after is the last entry's Key, or
+// "" for the first page.
 func (l Likes) Of(ctx context.Context, user, after string, n int64) ([]Liked, error) {
 	return entries(ctx, l.db, likes.Left().Newest(user, after, n), "title")
 }
 
-// By returns who likes an item, likewise.
+// By returns n users who like an item, paged like Of.
 func (l Likes) By(ctx context.Context, item, after string, n int64) ([]Liked, error) {
 	return entries(ctx, l.db, likes.Right().Newest(item, after, n), "name")
 }
@@ -83,7 +86,7 @@ func entries(ctx context.Context, db *mongo.Database, page *model.Aggregate[deno
 	return out, err
 }
 
-// Rename renames a user, also where the name stands beside what the user likes.
+// Rename renames a user, also beside the items that the user likes.
 func (l Likes) Rename(ctx context.Context, u User, name string) error {
 	u.Name = name
 	plan := model.NewPlan(users.Update(u.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}), likes.Left().Refresh(&u))
@@ -92,8 +95,7 @@ func (l Likes) Rename(ctx context.Context, u User, name string) error {
 	return err
 }
 
-// Mend completes the likes of which a process that died wrote one half, when they are older than a minute. It returns how many
-// writes that took.
+// Mend completes half-written likes older than a minute. It returns the number of writes.
 func (l Likes) Mend(ctx context.Context) (int, error) {
 	done, err := likes.Checks()[0].Job().Run(ctx, l.db, model.JobOptions{})
 	return int(done.Writes), err

@@ -1,6 +1,6 @@
-// Logs keeps hosts and their messages: each message in a document of its own that names its host, the last thousand in the
-// host too, the host's address in each message, and an archive for what is old. It runs on an engine in its own process, or
-// on the server that MONGODB_URI names.
+// Logs stores hosts and their messages: each message as a document that names its host,
+// the last thousand in the host too, the host's address in each message, and an archive
+// for old messages. It runs on an embedded engine, or on the server of MONGODB_URI.
 package main
 
 import (
@@ -18,7 +18,8 @@ func main() { connect.Main("logs", tour) }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// message is the n-th of a host, a minute after the one before.
+// message returns a host's n-th message. Each message is a minute later than the one
+// before.
 func message(host string, n int) Message {
 	return Message{ID: bson.ObjectID{0: 0x65, 10: byte(n >> 8), 11: byte(n)}, At: noon.Add(time.Duration(n) * time.Minute), Text: fmt.Sprint("message ", n), Host: HostRef{host, "10.0.0.1"}}
 }

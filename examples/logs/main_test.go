@@ -26,7 +26,7 @@ func Example() {
 	// 61 messages are archived
 }
 
-// What each action costs, and which index serves it, among some thousand messages.
+// The cost of each action and its index, among some thousand messages.
 func TestCosts(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -55,7 +55,7 @@ func TestCosts(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// seed stores two hosts and a thousand messages of each.
+// seed stores two hosts with a thousand messages each.
 func seed(t *testing.T, db *mongo.Database) Logs {
 	l := Logs{db}
 	if err := l.Prepare(t.Context()); err != nil {
@@ -77,7 +77,7 @@ func seed(t *testing.T, db *mongo.Database) Logs {
 	return l
 }
 
-// A process that dies at any write leaves a message that its host doesn't show, at worst; written again, it is there once.
+// After a crash the host may lack a message. Written again, the message is stored once.
 func TestWriteCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {

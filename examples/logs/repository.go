@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Host holds its last messages, for the page that shows it.
+// A Host contains its last messages, for its page.
 type Host struct {
 	ID     string `bson:"_id"`
 	Name   string `bson:"name"`
@@ -20,14 +20,15 @@ type Host struct {
 	Latest []Line `bson:"latest,omitempty"`
 }
 
-// A Line is a message as its host shows it.
+// A Line is the copy of a message in its host.
 type Line struct {
 	ID   bson.ObjectID `bson:"id"`
 	At   time.Time     `bson:"at"`
 	Text string        `bson:"text"`
 }
 
-// A Message names its host, of which there are squillions of messages, and shows its address: who reads a log reads one collection.
+// A Message names its host, which has a very large number of messages, and contains the
+// host's address. Readers of a log need one collection.
 type Message struct {
 	ID   bson.ObjectID `bson:"_id"`
 	At   time.Time     `bson:"at"`
@@ -35,13 +36,13 @@ type Message struct {
 	Host HostRef       `bson:"host"`
 }
 
-// A HostRef is a host as its messages show it.
+// A HostRef is the copy of a host in its messages.
 type HostRef struct {
 	ID string `bson:"id"`
 	IP string `bson:"ip"`
 }
 
-const shown = 1000 // messages that a host holds
+const shown = 1000 // messages in a host
 
 var (
 	hosts    = model.NewCollection[Host, string]("hosts")
@@ -55,15 +56,16 @@ var (
 	everything = model.New("logs", ofHost, latest, addresses, tiers)
 )
 
-// Logs is what the rest of a program sees.
+// Logs is the repository.
 type Logs struct{ db *mongo.Database }
 
-// Prepare makes the indexes that are missing.
+// Prepare creates missing indexes.
 func (l Logs) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, l.db)
 }
 
-// Write stores a message and shows it with its host. The message comes first: cut there, it is in the log, and the host doesn't show it.
+// Write stores a message and shows it in its host. A crash between these writes leaves a
+// message that the host doesn't show.
 func (l Logs) Write(ctx context.Context, m Message) error {
 	_, err := write(m).Run(ctx, l.db)
 	return err
@@ -75,7 +77,8 @@ func write(m Message) model.Plan {
 	return plan
 }
 
-// Page returns a page of a host's messages, the newest first: before the last one that was shown, or nil for the first page.
+// Page returns a page of a host's messages, newest first, before last; nil is the first
+// page.
 func (l Logs) Page(ctx context.Context, host string, last *Message) ([]Message, error) {
 	return page(host, last).All(ctx, l.db)
 }
@@ -88,18 +91,20 @@ func page(host string, last *Message) *model.Find[Message] {
 	return f
 }
 
-// Show returns a host with its last n messages, in one command, without reading the log.
+// Show returns a host with its last n messages, in one command.
 func (l Logs) Show(ctx context.Context, host string, n int) (Host, error) {
 	return latest.Slice(host, -n).One(ctx, l.db)
 }
 
-// Renumber gives a host, as it was read, another address, which its messages show too: in two commands, however many there are.
+// Renumber changes the address of a host as it was read, also in all messages. Cost: two
+// commands.
 func (l Logs) Renumber(ctx context.Context, h Host, ip string) error {
 	_, err := addresses.Set(&h, bson.D{{Key: "ip", Value: ip}}).Run(ctx, l.db)
 	return err
 }
 
-// Nightly moves what is older than 30 days into the archive, in batches; it may be stopped anywhere, and run again.
+// Nightly archives messages older than 30 days, in batches. It can be stopped and run
+// again.
 func (l Logs) Nightly(ctx context.Context, now time.Time) (model.Progress, error) {
 	return tiers.Archive(now).Run(ctx, l.db, model.JobOptions{})
 }

@@ -1,6 +1,7 @@
-// Nats publishes events of a database to NATS JetStream, and handles them in another database: an order that is placed reserves stock.
-// The event is stored with the order, by one write. A relay publishes it at least once, JetStream drops most repetitions, and the
-// receiver's inbox the rest: so the stock is reserved once, whichever program dies when.
+// Nats publishes a database's events to NATS JetStream and handles them in another
+// database: a placed order reserves stock. The event is stored with the order by one
+// write. A relay publishes it at least once. JetStream drops most repetitions, and the
+// receiver's inbox the rest. So the stock is reserved once, even after crashes.
 //
 //	nats-server -js -sd /tmp/jetstream &
 //	go run . nats://127.0.0.1:4222
@@ -32,14 +33,14 @@ type (
 		Outbox denorm.Outgoing[Placed] `bson:"outbox,omitempty"`
 	}
 
-	// Placed is the event. It travels as JSON.
+	// Placed is the event, sent as JSON.
 	Placed struct {
 		Order string `bson:"order" json:"order"`
 		Lot   string `bson:"lot" json:"lot"`
 		Qty   int64  `bson:"qty" json:"qty"`
 	}
 
-	// A Lot is what orders reserve.
+	// A Lot is stock that orders reserve.
 	Lot struct {
 		ID       string           `bson:"_id"`
 		Reserved int64            `bson:"reserved"`
@@ -62,7 +63,8 @@ func Place(o Order, at time.Time, token bson.ObjectID) (w model.Write, err error
 	return orders.Insert(o), nil
 }
 
-// Relay publishes the events of orders. The event's token is the message's id, by which JetStream knows a repetition for two minutes.
+// Relay publishes orders' events. The event's token is the message's id. JetStream drops
+// repetitions of an id for two minutes.
 func Relay(js jetstream.JetStream, spec denorm.RelaySpec) denorm.Relay {
 	return outbox.Relay("orders", spec, func(ctx context.Context, d denorm.Delivery[string, Placed]) error {
 		body, err := json.Marshal(d.Body)
@@ -75,7 +77,8 @@ func Relay(js jetstream.JetStream, spec denorm.RelaySpec) denorm.Relay {
 	})
 }
 
-// Handle reserves what a message asks for, once. A message that can't be read is given up.
+// Handle reserves the stock of a message once. It gives up a message that it can't
+// decode.
 func Handle(ctx context.Context, db model.DB, msg jetstream.Msg) error {
 	token, err := bson.ObjectIDFromHex(msg.Headers().Get("Token"))
 	var event Placed
@@ -84,7 +87,7 @@ func Handle(ctx context.Context, db model.DB, msg jetstream.Msg) error {
 	}
 	reserve := bson.D{{Key: "$inc", Value: bson.D{{Key: "reserved", Value: event.Qty}}}}
 	if _, err := handled.Handle(event.Lot, reserve, event, token).Run(ctx, db); err != nil {
-		return errors.Join(err, msg.Nak()) // it is delivered again
+		return errors.Join(err, msg.Nak()) // deliver it again
 	}
 	return msg.DoubleAck(ctx)
 }
@@ -155,7 +158,7 @@ func receive(ctx context.Context, stream jetstream.Stream, db model.DB, n int) e
 		return err
 	}
 	for msg := range batch.Messages() {
-		for range 2 { // as when the first acknowledgement is lost
+		for range 2 { // simulates a lost first acknowledgement
 			if err := Handle(ctx, db, msg); err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// server starts a nats-server of its own, with JetStream.
+// server starts a nats-server with JetStream.
 func server() (uri string, stop func(), err error) {
 	dir, err := os.MkdirTemp("", "jetstream")
 	if err != nil {
@@ -45,7 +45,7 @@ func server() (uri string, stop func(), err error) {
 	return "", nil, fmt.Errorf("nats-server doesn't answer")
 }
 
-// portOf reads the address that the server says it listens on.
+// portOf reads the server's address.
 func portOf(dir string) string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.ports"))
 	if len(files) == 0 {

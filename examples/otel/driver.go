@@ -9,9 +9,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// instrument makes a span of each command of a client, for commands that are part of a trace. In production take
-// go.opentelemetry.io/contrib/instrumentation/go.mongodb.org/mongo-driver/v2/mongo/otelmongo, whose monitor is given to the client in
-// the same way.
+// instrument makes a span of each command that belongs to a trace. In production use the
+// monitor of
+// go.opentelemetry.io/contrib/instrumentation/go.mongodb.org/mongo-driver/v2/mongo/otelmongo
+// instead.
 func instrument(tracer trace.Tracer) *options.ClientOptions {
 	var running sync.Map // spans by request
 	end := func(request int64) {

@@ -1,6 +1,6 @@
-// Otel makes a span of each operation that runs on a database. So a trace says which operation of the application sent a command, and
-// that it ran twice because another writer was faster. The spans of commands, which instrumentation of the driver makes, are the
-// children of the operations' spans.
+// Otel makes a span of each database operation. A trace then shows which operation sent a
+// command, and that it ran twice because of a conflict. Spans of commands, from the
+// driver's instrumentation, are children of the operations' spans.
 package main
 
 import (
@@ -39,7 +39,7 @@ func Observer(tracer trace.Tracer) model.Observer {
 	}
 }
 
-// title is a span's name. It holds no values, so there are few names.
+// title returns a span's name. It contains no values, so that there are few names.
 func title(o model.Operation) string {
 	switch {
 	case o.Name != "":
@@ -50,7 +50,7 @@ func title(o model.Operation) string {
 	return o.Kind
 }
 
-// before returns the attributes that are known when an operation begins. Samplers read them.
+// before returns the attributes known when an operation begins, for samplers.
 func before(o model.Operation) []attribute.KeyValue {
 	list := []attribute.KeyValue{attribute.String("db.system.name", "mongodb"), attribute.String("docmodel.kind", o.Kind)}
 	if o.Collection != "" {
@@ -62,7 +62,7 @@ func before(o model.Operation) []attribute.KeyValue {
 	return list
 }
 
-// after returns the attributes of an operation that has ended.
+// after returns the attributes of an operation that ended.
 func after(o model.Operation) []attribute.KeyValue {
 	list := []attribute.KeyValue{
 		attribute.Int("docmodel.commands", o.Actual.Commands),
@@ -103,7 +103,7 @@ func pay(id string, amount int) model.Change[account] {
 }
 
 func main() {
-	spans := tracetest.NewInMemoryExporter() // in production one that sends them: otlptracegrpc.New
+	spans := tracetest.NewInMemoryExporter() // in production an exporter that sends: otlptracegrpc.New
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)).Tracer("docmodel")
 	client, stop := modeltest.Start(modeltest.WithClientOptions(instrument(tracer))) // an engine in this process; mongo.Connect reaches a server
 	defer stop()
@@ -116,7 +116,7 @@ func main() {
 	read, met := payment.Read, false
 	payment.Read = func(inner context.Context, db model.DB) (account, error) {
 		a, err := read(inner, db)
-		if !met { // another payment comes in between
+		if !met { // another payment comes first
 			met = true
 			_, _, err = pay("ann", 20).Run(ctx, database)
 		}

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// tree is a trace as text: each span below its parent, in the order in which they began.
+// tree prints a trace: each span below its parent, in the order of their start.
 func tree(spans tracetest.SpanStubs) string {
 	slices.SortStableFunc(spans, func(a, b tracetest.SpanStub) int { return a.StartTime.Compare(b.StartTime) })
 	var b strings.Builder
@@ -27,7 +27,7 @@ func tree(spans tracetest.SpanStubs) string {
 	return b.String()
 }
 
-// told are the attributes that main prints.
+// told prints attributes.
 func told(list []attribute.KeyValue) (s string) {
 	for _, a := range list {
 		switch name := strings.TrimPrefix(string(a.Key), "docmodel."); name {

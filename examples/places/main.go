@@ -1,7 +1,8 @@
-// Places finds airports: within 300 km of one, the five nearest, on both sides of the antimeridian. It says what each search
-// read, beside MongoDB's own index on a sphere, and writes what was searched as GeoJSON, to look at on a map (geojson.io
-// shows it). It runs on an engine in its own process, or on the server that MONGODB_URI names; what is found is the same,
-// and how many keys of an index were read is printed where the server tells it.
+// Places finds airports: within 300 km, in a box, the five nearest, on both sides of the
+// antimeridian. It prints what each search reads, beside MongoDB's 2dsphere index, and
+// writes the searched area as GeoJSON for a map (such as geojson.io). It runs on an
+// embedded engine, or on the server of MONGODB_URI. The results are the same. The number
+// of index keys is printed if the server reports it.
 //
 //	go run ./examples/places [-geojson cover.geojson]
 package main
@@ -32,7 +33,7 @@ func main() {
 	connect.Main("places", tour(monitor, *file), monitor)
 }
 
-// tour imports the airports, and searches them.
+// tour imports the airports and searches them.
 func tour(monitor *modeltest.Monitor, file string) connect.Program {
 	return func(ctx context.Context, out io.Writer, db *mongo.Database) error {
 		list, err := read(table)
@@ -59,14 +60,14 @@ func tour(monitor *modeltest.Monitor, file string) connect.Program {
 	}
 }
 
-// searches prints what is found, and then what each search read.
+// searches prints the results, then what each search read.
 func searches(ctx context.Context, out io.Writer, a Airports, monitor *modeltest.Monitor, around geohash.Circle) error {
 	costs := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(costs, "\tfound\tcommands\tdocuments\tkeys\tkeys of 2dsphere\t")
 	for _, s := range []struct {
 		name string
 		area geofield.Area // or
-		from string        // the nearest to this
+		from string        // or the nearest to this
 	}{
 		{name: "within 300 km of Suva, Fiji", area: around},
 		{name: "within 300 km of Amsterdam", area: geohash.Circle{Center: geohash.Point{Lat: 52.3086, Lng: 4.7639}, Meters: 300e3}},
@@ -101,7 +102,7 @@ func searches(ctx context.Context, out io.Writer, a Airports, monitor *modeltest
 	return costs.Flush()
 }
 
-// within are the airports in an area, by their codes.
+// within returns the codes of the airports in an area.
 func within(ctx context.Context, a Airports, area geofield.Area) (out []string, _ error) {
 	found, err := a.In(ctx, area)
 	slices.SortFunc(found, func(a, b Found) int { return cmp.Compare(a.Doc.Code, b.Doc.Code) })
@@ -111,7 +112,7 @@ func within(ctx context.Context, a Airports, area geofield.Area) (out []string, 
 	return out, err
 }
 
-// near are the five nearest airports, with their distance.
+// near returns the five nearest airports with distances.
 func near(ctx context.Context, a Airports, code string) (out []string, _ error) {
 	for p, err := range a.Nearest(ctx, 5, code) {
 		if err != nil {
@@ -122,7 +123,8 @@ func near(ctx context.Context, a Airports, code string) (out []string, _ error) 
 	return out, nil
 }
 
-// examined is how many keys of indexes a command reads, where the server tells.
+// examined returns the number of index keys that a command reads, if the server reports
+// it.
 func examined(ctx context.Context, db *mongo.Database, command bson.D) string {
 	raw, err := db.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "executionStats"}}).Raw()
 	if err != nil {
@@ -138,7 +140,7 @@ func examined(ctx context.Context, db *mongo.Database, command bson.D) string {
 	return fmt.Sprint(n)
 }
 
-// cover writes what is searched for a circle.
+// cover writes the searched area of a circle.
 func cover(out io.Writer, c geohash.Circle, file string) error {
 	ranges := c.Cover(nil, 8)
 	text := geohash.AppendGeoJSON(nil, ranges)

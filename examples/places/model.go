@@ -11,9 +11,9 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// An Airport is as it is stored: its place is a GeoJSON point, and the point's key beside it.
+// An Airport stores its place as a GeoJSON point, with the point's key beside it.
 type Airport struct {
-	Code    string         `bson:"_id"` // IATA's; of airfields that have none, ICAO's
+	Code    string         `bson:"_id"` // from IATA, else from ICAO
 	Name    string         `bson:"name"`
 	City    string         `bson:"city"`
 	Country string         `bson:"country"` // ISO 3166
@@ -28,8 +28,9 @@ var (
 	everything = model.New("places", place)
 )
 
-// airports.csv has the world's larger airports, and small ones where there are few: in the Arctic, in Antarctica, on the islands
-// around the antimeridian. Coordinates are good to about a kilometre.
+// airports.csv contains the world's larger airports, and small ones where there are few:
+// the Arctic, Antarctica, islands around the antimeridian. Coordinates are precise to
+// about a kilometre.
 //
 //go:embed airports.csv
 var table string
@@ -43,7 +44,7 @@ func read(table string) ([]Airport, error) {
 	var list []Airport
 	for i, row := range rows {
 		if i == 0 {
-			continue // names of columns
+			continue // the header
 		}
 		lat, err := strconv.ParseFloat(row[4], 64)
 		if err != nil {

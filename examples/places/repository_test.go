@@ -21,7 +21,7 @@ import (
 
 func Example() {
 	monitor := modeltest.NewMonitor()
-	if err := connect.Run(context.Background(), "", "places", os.Stdout, tour(monitor, ""), monitor); err != nil { // other servers don't tell of keys
+	if err := connect.Run(context.Background(), "", "places", os.Stdout, tour(monitor, ""), monitor); err != nil { // other servers don't report keys
 		fmt.Println(err)
 	}
 	// Output:
@@ -50,7 +50,7 @@ func Example() {
 	// The first circle is covered by 8 ranges, 4095 bytes of GeoJSON: -geojson FILE writes them.
 }
 
-// The table is whole: codes stand once, places are places, and those that are known to be near are.
+// Codes in the table are unique, places are valid, and known distances are right.
 func TestTable(t *testing.T) {
 	list, err := read(table)
 	if err != nil || len(list) < 500 {
@@ -65,7 +65,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, c := range []struct {
 		from, to string
-		km       float64 // great circle, as tables of distances have it
+		km       float64 // great circle, as in tables of distances
 	}{
 		{"LHR", "JFK", 5540}, {"SYD", "AKL", 2157}, {"SIN", "LHR", 10885}, {"GRU", "JNB", 7434}, {"LAX", "HND", 8815}, {"DXB", "DEL", 2190}, {"NAN", "APW", 1200},
 	} {
@@ -82,7 +82,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Searches find the same on any server. What each action costs, and which index serves it.
+// Searches find the same on any server. The cost of each action and its index.
 func TestActions(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -139,7 +139,7 @@ func seed(t *testing.T, db *mongo.Database) Airports {
 	return a
 }
 
-// What goes wrong is said in the airports' words; what was stored past the field is mended.
+// Errors are the airports'. Mend repairs documents stored by other programs.
 func TestErrors(t *testing.T) {
 	db := modeltest.NewClient(t).Database("places")
 	a, ctx := seed(t, db), t.Context()
@@ -163,7 +163,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// An import that was cut is completed by the next one.
+// A second import completes an interrupted import.
 func TestImportCut(t *testing.T) {
 	list, err := read(table)
 	if err != nil {

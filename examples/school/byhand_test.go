@@ -10,16 +10,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// byHand does the same with the driver, as a careful engineer writes it for a server with transactions: tenant and deletion in
-// every filter, a transaction for what writes more than one document, and as few commands as that takes. A document that has
-// to be read and written is had by one findAndModify. It keeps no tokens: an action whose answer was lost can't be run again.
+// byHand implements the actions with the driver, for a server with transactions: tenant
+// and deletion in every filter, a transaction for several documents, few commands. One
+// findAndModify reads and writes a document. It stores no tokens, so an action whose
+// answer was lost can't be run again.
 type byHand struct {
 	db     *mongo.Database
 	tenant string
 	now    time.Time
 }
 
-// doc is a document of names and values.
+// doc makes a document of names and values.
 func doc(pairs ...any) (out bson.D) {
 	for i := 0; i < len(pairs); i += 2 {
 		out = append(out, bson.E{Key: pairs[i].(string), Value: pairs[i+1]})
@@ -39,7 +40,7 @@ func (h byHand) tx(ctx context.Context, f func(ctx context.Context) error) error
 
 func (h byHand) live(id any) bson.D { return doc("_id", id, "tenant", h.tenant, "deletedAt", nil) }
 
-// one updates a document that has to be there.
+// one updates an existing document.
 func (h byHand) one(ctx context.Context, collection string, filter bson.D, update any) error {
 	r, err := h.db.Collection(collection).UpdateOne(ctx, filter, update)
 	if err == nil && r.MatchedCount == 0 {
@@ -48,13 +49,13 @@ func (h byHand) one(ctx context.Context, collection string, filter bson.D, updat
 	return err
 }
 
-// before updates a document and decodes it as it was.
+// before updates a document and decodes its old values.
 func (h byHand) before(ctx context.Context, collection string, filter bson.D, update, into any) error {
 	o := options.FindOneAndUpdate().SetReturnDocument(options.Before)
 	return h.db.Collection(collection).FindOneAndUpdate(ctx, filter, update, o).Decode(into)
 }
 
-// told adds to the numbers of a course, and computes the average of its ratings anew.
+// told changes a course's numbers and computes the average.
 func told(students int, sum, n int) mongo.Pipeline {
 	add := func(path string, n int) bson.D { return doc("$add", bson.A{"$" + path, n}) }
 	average := doc("$cond", bson.A{doc("$gt", bson.A{"$ratings.n", 0}), doc("$divide", bson.A{"$ratings.sum", "$ratings.n"}), nil})
@@ -64,7 +65,7 @@ func told(students int, sum, n int) mongo.Pipeline {
 	}
 }
 
-// rated are the sum and number of what an enrolment adds to its course's ratings.
+// rated returns the sum and number that an enrolment adds to its course's ratings.
 func rated(e Enrolment) (sum, n int) {
 	if e.Rating == nil {
 		return 0, 0
@@ -72,7 +73,7 @@ func rated(e Enrolment) (sum, n int) {
 	return *e.Rating, 1
 }
 
-// Enrol writes to the student, too, so that it can't be renamed meanwhile.
+// Enrol also writes to the student, so that no concurrent rename is missed.
 func (h byHand) Enrol(ctx context.Context, student, course, op bson.ObjectID) error {
 	return h.tx(ctx, func(ctx context.Context) error {
 		var s Student
@@ -150,7 +151,7 @@ func (h byHand) Announce(ctx context.Context, a Announcement) error {
 	})
 }
 
-// Reorder is handed all lessons: each is looked up in the list as it is stored.
+// Reorder needs all lessons, and looks each up in the stored list.
 func (h byHand) Reorder(ctx context.Context, course bson.ObjectID, order ...any) error {
 	is := doc("$filter", doc("input", "$lessons", "as", "l", "cond", doc("$eq", bson.A{"$$l.id", "$$id"})))
 	all := doc("$map", doc("input", order, "as", "id", "in", doc("$first", is)))

@@ -15,21 +15,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What each action sends, and how many documents it writes.
+// The commands and written documents of each action.
 //
-//   - library: without a transaction. An action that was cut, or whose answer was lost, is run again and done once.
-//   - WithTransactions: each Change and Plan of the action in a transaction of its own.
-//   - InTx: the action in one transaction. Nobody sees it half done.
-//   - by hand: in byhand_test.go, in a transaction where it writes more than one document. It keeps no tokens, so that it can't
-//     be run again when its answer was lost.
+//   - library: without a transaction. A crashed action can be run again and has effect
+//     once.
+//   - WithTransactions: each Change and Plan in its own transaction.
+//   - InTx: the action in one transaction. No reader sees it half done.
+//   - by hand: byhand_test.go, in a transaction for several documents. Without tokens,
+//     it can't be run again when its answer was lost.
 //
-// The hello and the commit of a transaction are not counted. In a transaction the library sends the writes of a plan as one
-// command (bulkWrite, since MongoDB 8.0). Enrol and transfer write one document more than the code by hand: the student, whose lock they
-// count up, so that a change of the copied name at the same time is met.
+// The hello and commit of a transaction are not counted. In a transaction the library
+// sends a plan as one command (bulkWrite, since MongoDB 8.0). Enrol and transfer write
+// one document more than the code by hand: the student, whose lock they increment to meet
+// a concurrent change of the name.
 func Example() {
 	ctx := context.Background()
 	var columns [4][]model.Cost
-	var left [4]string // what readers see, and what the audit finds
+	var left [4]string // what readers see, and the audit's findings
 	for i := range columns {
 		monitor := modeltest.NewMonitor()
 		client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
@@ -103,7 +105,7 @@ func run(ctx context.Context, db *mongo.Database, how int, a action) error {
 	return a.run(ctx, byHand{db, north.tenant(), noon})
 }
 
-// Under the scope each read has an index that the tenant leads.
+// Under the scope, each read uses an index that begins with the tenant.
 func TestIndexes(t *testing.T) {
 	ctx, monitor := t.Context(), modeltest.NewMonitor()
 	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("school")

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A process that dies at any write of an action leaves what the same action completes when it is run again.
+// After a crash at any write, the same action completes itself.
 func TestCut(t *testing.T) {
 	for i, a := range north.actions() {
 		t.Run(a.name, func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// If nobody runs it again, Mend completes it, or takes it back.
+// If it isn't run again, Mend completes or undoes it.
 func TestMend(t *testing.T) {
 	for i, a := range north.actions() {
 		t.Run(a.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// before seeds what the i-th action begins with.
+// before stores the data of the i-th action.
 func before(i int) func(context.Context, *mongo.Database) error {
 	return func(ctx context.Context, db *mongo.Database) error {
 		err := north.fill(ctx, db)
@@ -47,7 +47,7 @@ func before(i int) func(context.Context, *mongo.Database) error {
 	}
 }
 
-// A student who is deleted is in no course any more, once that was mended; and one who left can come back.
+// After Mend, a deleted student is in no course. A student who left can return.
 func TestGone(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)

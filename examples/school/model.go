@@ -1,8 +1,9 @@
-// Package school keeps students, courses and enrolments of several schools in one database. Most documents are written by
-// more than one technique. A course is counted, copied from, filled with announcements and lessons, and has a stock. An
-// enrolment is a join document, a counted child and the holder of two copies.
+// Package school stores students, courses and enrolments of several schools in one
+// database. Several techniques write most documents. A course is counted, copied from,
+// filled with announcements and lessons, and has a stock. An enrolment is a join
+// document, a counted child and has two copies.
 //
-// The Example prints what each action costs, beside code that is written by hand.
+// The Example prints the cost of each action, beside code written by hand.
 package school
 
 import (
@@ -15,27 +16,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Student has a name, which the student's enrolments show too.
+// A Student has a name that enrolments copy.
 type Student struct {
 	ID      bson.ObjectID `bson:"_id"`
 	Name    string        `bson:"name"`
 	Version int64         `bson:"version"` // of the name
-	Lock    int64         `bson:"lock"`    // counted up by a transaction that copies the name
+	Lock    int64         `bson:"lock"`    // incremented by a transaction that copies the name
 }
 
-// A Course is a page that needs one document. Comments name the technique that keeps a field.
+// A Course is a page in one document. Comments name the technique of a field.
 type Course struct {
 	ID       bson.ObjectID   `bson:"_id"`
 	Title    string          `bson:"title"`
 	Version  int64           `bson:"version"`           // titles: of the title
-	Lock     int64           `bson:"lock"`              // titles: counted up by a transaction that copies the title
+	Lock     int64           `bson:"lock"`              // titles: incremented by a transaction that copies the title
 	Students int64           `bson:"students"`          // numbers
 	Ratings  denorm.Average  `bson:"ratings"`           // numbers
 	Rating   *float64        `bson:"rating"`            // numbers: the average, nil without ratings
 	Ops      []bson.ObjectID `bson:"ops,omitempty"`     // numbers: the latest actions
 	Latest   []News          `bson:"latest,omitempty"`  // latest: the newest announcements
 	Lessons  []Lesson        `bson:"lessons,omitempty"` // lessons
-	Books    int64           `bson:"books"`             // stock: exercise books that are left
+	Books    int64           `bson:"books"`             // stock: remaining exercise books
 	Stock    int64           `bson:"stock"`             // stock: its version
 	Takes    []bson.ObjectID `bson:"takes,omitempty"`   // stock: the latest actions
 }
@@ -46,7 +47,7 @@ type Lesson struct {
 	Title string `bson:"title"`
 }
 
-// News is an announcement as its course shows it.
+// News is the copy of an announcement in its course.
 type News struct {
 	ID   bson.ObjectID `bson:"_id"`
 	At   time.Time     `bson:"at"`
@@ -61,24 +62,25 @@ type Announcement struct {
 	Text   string        `bson:"text"`
 }
 
-// An Enrolment ties a student to a course, with the names of both. Its ID is the token of the action that stored it.
+// An Enrolment connects a student and a course and copies their names. Its ID is the
+// token of the action that stored it.
 type Enrolment struct {
 	ID        bson.ObjectID          `bson:"_id"`
 	Student   StudentRef             `bson:"student"`
 	Course    CourseRef              `bson:"course"`
 	Rating    *int                   `bson:"rating"` // of the course, 1 to 5
 	DeletedAt *time.Time             `bson:"deletedAt,omitempty"`
-	Pending   *denorm.CounterPending `bson:"pending,omitempty"` // while the course is being told
+	Pending   *denorm.CounterPending `bson:"pending,omitempty"` // while the course is being updated
 }
 
-// A StudentRef is a student as enrolments show it.
+// A StudentRef is the copy of a student in enrolments.
 type StudentRef struct {
 	ID      bson.ObjectID `bson:"id"`
 	Name    string        `bson:"name"`
 	Version int64         `bson:"version"`
 }
 
-// A CourseRef is a course as enrolments show it.
+// A CourseRef is the copy of a course in enrolments.
 type CourseRef struct {
 	ID      bson.ObjectID `bson:"id"`
 	Title   string        `bson:"title"`
@@ -102,7 +104,7 @@ var (
 		KeyPath: "course.id", Fields: []denorm.Field{{From: "title", To: "course.title"}}, Version: "version", VersionTo: "course.version",
 		Lock: "lock",
 	})
-	// The condition is that of the scope's soft deletion: a student who left isn't counted.
+	// The condition is the scope's soft deletion: an enrolment that ended isn't counted.
 	numbers = denorm.NewCounter(enrolments, "course.id", courses, denorm.CounterSpec{
 		Count: "students", Averages: []denorm.CounterAverage{{From: "rating", To: "ratings", Value: "rating"}},
 		Where: bson.D{{Key: "deletedAt", Value: nil}}, Tokens: "ops", Pending: "pending",
@@ -112,14 +114,16 @@ var (
 	})
 	lessons = embed.NewEmbedded[Lesson](courses, "lessons", embed.EmbeddedSpec{Key: "id", Max: 100})
 	stock   = embed.NewVersioned(courses, embed.VersionedSpec{Version: "stock", Tokens: "takes", Uncounted: []string{
-		"title", "version", "lock", "students", "ratings", "rating", "ops", "latest", "lessons", // others write them, and none decides by the stock
+		"title", "version", "lock", "students", "ratings", "rating", "ops", "latest", "lessons", // other techniques write them, and the stock's decisions don't need them
 	}})
 
-	// In the order of mending: enrolled deletes links to what is gone, and numbers counts then.
+	// The order is that of repairs: enrolled deletes links to missing documents before
+	// numbers counts.
 	everything = model.New("school", enrolled, names, titles, numbers, latest, lessons, stock)
 )
 
-// Scope is what holds for everything that a request reads and writes: whose documents they are, and that a deletion marks.
+// Scope limits everything that a request reads and writes to the tenant's documents, and
+// turns deletions into marks.
 func Scope(tenant string, now time.Time) model.Scope {
 	return model.Scope{Tenant: bson.D{{Key: "tenant", Value: tenant}}, Delete: bson.D{{Key: "deletedAt", Value: now}}}
 }

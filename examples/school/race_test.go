@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Two actions at once, in every order of their commands or writes, on the same enrolment, student or course: nothing is left to mend.
+// Two concurrent actions on one enrolment, student or course leave nothing to repair, in
+// every order of their commands or writes.
 func TestRace(t *testing.T) {
 	c := north
 	seed := func(ctx context.Context, db *mongo.Database) error {

@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What a caller may ask for by errors.Is.
+// Errors for errors.Is.
 var (
 	ErrNoStudent   = errors.New("school: there is no such student")
 	ErrNoCourse    = errors.New("school: there is no such course")
@@ -23,15 +23,15 @@ var (
 	ErrOutOfStock  = errors.New("school: there aren't as many exercise books")
 )
 
-// A Repository is made for one request, on a database under the [Scope] of the request's tenant. No action needs a
-// transaction. Run again with the same token after a crash, an action completes itself; or Mend does. Any action can be run
-// within model.InTx too, or on the database of model.WithTransactions.
+// A Repository serves one request, on a database under the tenant's [Scope]. Actions need
+// no transaction. After a crash, run the action again with the same token, or run Mend.
+// Actions also run within model.InTx or on the database of model.WithTransactions.
 type Repository struct{ db model.DB }
 
-// New returns the repository of a database, which is under the scope of a tenant.
+// New returns the repository of a database under a tenant's scope.
 func New(db model.DB) Repository { return Repository{db} }
 
-// Prepare makes the indexes that are missing.
+// Prepare creates missing indexes.
 func (r Repository) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, r.db)
 }
@@ -42,8 +42,8 @@ func (r Repository) Add(ctx context.Context, s []Student, c []Course) error {
 	return err
 }
 
-// Enrol puts a student into a course, which counts it. The enrolment's ID is op, bson.NewObjectID(), the same when it is
-// tried again.
+// Enrol adds a student to a course, which counts the student. op is bson.NewObjectID(),
+// the same for a retry, and becomes the enrolment's ID.
 func (r Repository) Enrol(ctx context.Context, student, course, op bson.ObjectID) error {
 	_, _, err := names.Storing(student, func(s *Student) model.Change[any] {
 		return titles.Storing(course, func(c *Course) model.Change[any] {
@@ -52,28 +52,29 @@ func (r Repository) Enrol(ctx context.Context, student, course, op bson.ObjectID
 		}, op)
 	}, op).Run(ctx, r.db)
 	if errors.Is(err, model.ErrNotFound) {
-		_, errStudent := students.ByID(student).One(ctx, r.db) // which of the two isn't there
+		_, errStudent := students.ByID(student).One(ctx, r.db) // finds the missing document
 		return cmp.Or(said(errStudent, model.ErrNotFound, ErrNoStudent), said(err, model.ErrNotFound, ErrNoCourse))
 	}
 	return twice(err)
 }
 
-// Rate gives an enrolment's course a rating, which its average follows.
+// Rate sets an enrolment's rating, which changes the course's average.
 func (r Repository) Rate(ctx context.Context, enrolment bson.ObjectID, rating int, op bson.ObjectID) error {
 	_, _, err := numbers.Set(enrolment, bson.D{{Key: "rating", Value: rating}}, op).Run(ctx, r.db)
 	return said(err, model.ErrNotFound, ErrNotEnrolled)
 }
 
-// Leave ends an enrolment. It is marked as deleted, and its course counts it no longer. One that has ended is no error.
+// Leave marks an enrolment as deleted. The course no longer counts it. An ended enrolment
+// is not an error.
 func (r Repository) Leave(ctx context.Context, enrolment, op bson.ObjectID) error {
 	_, _, err := numbers.Delete(enrolment, op).Run(ctx, r.db)
 	return err
 }
 
-// Transfer moves an enrolment to another course. The rating was of the old course, and goes.
+// Transfer moves an enrolment to another course and removes the rating.
 func (r Repository) Transfer(ctx context.Context, enrolment, course, op bson.ObjectID) error {
 	_, _, err := titles.Storing(course, func(c *Course) model.Change[any] {
-		set, err := titles.Fields(c) // with course.id, by which the numbers follow
+		set, err := titles.Fields(c) // includes course.id, which the numbers follow
 		if err != nil {
 			return model.Change[any]{Err: err}
 		}
@@ -86,12 +87,12 @@ func (r Repository) Transfer(ctx context.Context, enrolment, course, op bson.Obj
 	return twice(err)
 }
 
-// Rename renames a student, where enrolments show the name too.
+// Rename renames a student, also in enrolments.
 func (r Repository) Rename(ctx context.Context, student bson.ObjectID, name string) error {
 	_, _, err := model.Change[Student]{
 		Read: func(ctx context.Context, db model.DB) (Student, error) { return students.ByID(student).One(ctx, db) },
 		Decide: func(s Student) (model.Plan, error) {
-			if s.Name == name { // by this action, which may have been cut
+			if s.Name == name { // by an interrupted try of this action
 				return names.Propagate(&s), nil
 			}
 			return names.Set(&s, bson.D{{Key: "name", Value: name}}), nil
@@ -100,43 +101,46 @@ func (r Repository) Rename(ctx context.Context, student bson.ObjectID, name stri
 	return said(err, model.ErrNotFound, ErrNoStudent)
 }
 
-// Announce stores an announcement, and its course shows it. Its ID is the same when it is tried again.
+// Announce stores an announcement and shows it in its course. A retry must use the same
+// ID.
 func (r Repository) Announce(ctx context.Context, a Announcement) error {
 	plan := latest.Insert(a)
-	plan.IfStale = []model.Step{announcements.Delete(a.ID)} // there is no such course
+	plan.IfStale = []model.Step{announcements.Delete(a.ID)} // the course is missing
 	_, err := plan.Run(ctx, r.db)
 	return said(err, model.ErrNotFound, ErrNoCourse)
 }
 
-// Reorder puts lessons first, in an order.
+// Reorder puts the given lessons first, in this order.
 func (r Repository) Reorder(ctx context.Context, course bson.ObjectID, order ...any) error {
 	_, err := lessons.Reorder(course, 0, order...).Run(ctx, r.db)
 	return said(err, embed.ErrNoElement, ErrNoLesson, model.ErrNotFound, ErrNoCourse)
 }
 
-// Take takes exercise books from a course's stock.
+// Take takes n exercise books from a course's stock.
 func (r Repository) Take(ctx context.Context, course bson.ObjectID, n int64, op bson.ObjectID) error {
 	_, err := stock.Take(course, "books", n, op).Run(ctx, r.db)
 	return said(err, embed.ErrGuard, ErrOutOfStock, model.ErrNotFound, ErrNoCourse)
 }
 
-// Course returns a course with its numbers, newest announcements and lessons: one document.
+// Course returns a course with its numbers, newest announcements and lessons: one
+// document.
 func (r Repository) Course(ctx context.Context, course bson.ObjectID) (Course, error) {
 	c, err := courses.ByID(course).One(ctx, r.db)
 	return c, said(err, model.ErrNotFound, ErrNoCourse)
 }
 
-// Enrolments returns a page of a course's enrolments, the newest first: for "" the first page.
+// Enrolments returns a page of a course's enrolments, newest first. token is "" for the
+// first page.
 func (r Repository) Enrolments(ctx context.Context, course bson.ObjectID, n int64, token string) (model.Page[Enrolment], error) {
 	return enrolled.Right().Links(course).Limited(n).Page(ctx, r.db, token)
 }
 
-// Announcements returns a page of all announcements of a course, the newest first.
+// Announcements returns a page of a course's announcements, newest first.
 func (r Repository) Announcements(ctx context.Context, course bson.ObjectID, n int64, token string) (model.Page[Announcement], error) {
 	return latest.Children(course).Limited(n).Page(ctx, r.db, token)
 }
 
-// Audit returns what the checks of all techniques find, actions that were begun and not finished among it.
+// Audit returns the findings of all checks, including unfinished actions.
 func (r Repository) Audit(ctx context.Context) (found []model.Finding, err error) {
 	for f, err := range everything.Audit().Each(ctx, r.db) {
 		if err != nil {
@@ -147,8 +151,9 @@ func (r Repository) Audit(ctx context.Context) (found []model.Finding, err error
 	return found, nil
 }
 
-// Mend mends what the checks find, and finishes what processes that died began, for a job at night. An action takes no longer than
-// the given time. Techniques are mended in their order: enrolments of nobody are deleted before what is left is counted.
+// Mend repairs the findings and finishes crashed actions, for a nightly job. action is
+// the longest time that an action takes. Techniques are repaired in order: links to
+// missing documents are deleted before the rest is counted.
 func (r Repository) Mend(ctx context.Context, action time.Duration) error {
 	audit := everything.Audit()
 	for i, check := range audit.Checks {
@@ -158,7 +163,8 @@ func (r Repository) Mend(ctx context.Context, action time.Duration) error {
 	return err
 }
 
-// twice is the error of a pair that is enrolled already: the counter's write meets the unique index of the relation.
+// twice returns the error for a pair that is enrolled already: the counter's write meets
+// the relation's unique index.
 func twice(err error) error {
 	if mongo.IsDuplicateKeyError(err) && model.DuplicateIndex(err) != model.IDIndex {
 		return fmt.Errorf("%w: %w", ErrEnrolled, err)
@@ -166,7 +172,8 @@ func twice(err error) error {
 	return err
 }
 
-// said is an error in the words of the school, around what a technique said: pairs are of the technique's and the school's.
+// said wraps a technique's error in the school's error. pairs alternate the technique's
+// and the school's errors.
 func said(err error, pairs ...error) error {
 	for i := 0; i < len(pairs); i += 2 {
 		if errors.Is(err, pairs[i]) {

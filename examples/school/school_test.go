@@ -16,7 +16,8 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// A cast is who and what is in a school. Its number is in all ids, as ids of two schools must differ.
+// A cast is a school's people and courses. Its number is in all ids, because ids of two
+// schools must differ.
 type cast byte
 
 const (
@@ -34,7 +35,7 @@ func (c cast) tenant() string          { return fmt.Sprint("school ", byte(c)) }
 
 func (c cast) on(db *mongo.Database) Repository { return New(Scope(c.tenant(), noon).On(db)) }
 
-// fill has Rod in two courses, of which he rated one.
+// fill enrols Rod in two courses. He rated one course.
 func (c cast) fill(ctx context.Context, db *mongo.Database) error {
 	r := c.on(db)
 	return errors.Join(
@@ -52,7 +53,7 @@ func (c cast) news(n byte) Announcement {
 	return Announcement{c.id(0x40 + n), c.maths(), noon.Add(time.Duration(n) * time.Minute), fmt.Sprint("news ", n)}
 }
 
-// A user acts on a school: a [Repository], or what is written by hand.
+// A user acts on a school: a [Repository], or the code by hand.
 type user interface {
 	Enrol(ctx context.Context, student, course, op bson.ObjectID) error
 	Rate(ctx context.Context, enrolment bson.ObjectID, rating int, op bson.ObjectID) error
@@ -69,7 +70,7 @@ type action struct {
 	run  func(ctx context.Context, u user) error
 }
 
-// actions are all that there are, one after the other.
+// actions returns all actions in order.
 func (c cast) actions() []action {
 	return []action{
 		{"enrol", func(ctx context.Context, u user) error { return u.Enrol(ctx, c.kate(), c.maths(), c.op(5)) }},
@@ -83,7 +84,7 @@ func (c cast) actions() []action {
 	}
 }
 
-// state is what readers see of a school, without what techniques keep for themselves.
+// state returns what readers see of a school, without the techniques' own fields.
 func (c cast) state(ctx context.Context, r Repository) (string, error) {
 	var b strings.Builder
 	rate := func(v *float64) string {
@@ -117,7 +118,7 @@ func (c cast) state(ctx context.Context, r Repository) (string, error) {
 	return b.String(), nil
 }
 
-// audited fails the test unless the audit is empty.
+// audited fails the test if the audit finds anything.
 func (c cast) audited(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	if found, err := c.on(db).Audit(t.Context()); len(found) > 0 || err != nil {
@@ -125,7 +126,8 @@ func (c cast) audited(t testing.TB, db *mongo.Database) {
 	}
 }
 
-// Each action does what it says, once, however often it is run; and of the school beside it nothing changes.
+// Each action has its effect once, however often it runs, and doesn't change the other
+// school.
 func TestActions(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
@@ -178,7 +180,7 @@ func TestActions(t *testing.T) {
 	})
 }
 
-// All of a course is listed page by page, in the order of time.
+// Pages list all documents of a course in time order.
 func TestPages(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
@@ -224,7 +226,7 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// What goes wrong is said in the school's words, and leaves nothing. The documents of another school are none.
+// Errors are the school's and leave nothing. Documents of another school are missing.
 func TestErrors(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)

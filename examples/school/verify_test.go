@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// Every action and every read of the school, by itself, cut, and with each other one at the same time, in all ways.
+// Every action and read: alone, interrupted, and concurrently with each other one.
 func TestVerify(t *testing.T) {
 	c := north
 	answers := []error{ErrNotEnrolled, ErrEnrolled, ErrOutOfStock}

@@ -1,11 +1,12 @@
-// Server tests code that uses MongoDB's driver, and nothing of this library but the server in memory.
+// Server tests code that uses only MongoDB's driver, on this library's in-memory server.
 //
-// The program below stands for yours: it finds its server by a connection string. The tests show what else a test may want of the
-// server: data from files, what was sent, faults, and time.
+// The program below stands for yours: it knows its server by a connection string. The
+// tests show data from files, sent commands, faults, and time.
 //
-// The server is a test double. It keeps nothing when it stops, has no users and no TLS, is one member that never fails over, and
-// says little about a real server's speed. What it doesn't know is an error that names it. Run the same tests on a real server
-// from time to time: modeltest.Each does that.
+// The server is a test double. It keeps nothing when it stops, has no users and no TLS,
+// and is one member that never fails over. Its speed says little about a real server. For
+// unknown features it returns an error that names them. Run the same tests on a real
+// server from time to time with modeltest.Each.
 package main
 
 import (
@@ -22,10 +23,10 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// errSoldOut says that there aren't as many as were asked for.
+// errSoldOut reports that the stock is too small.
 var errSoldOut = errors.New("sold out")
 
-// take takes n of a part from the stock, and notes who did.
+// take takes n of a part from the stock and records who did.
 func take(ctx context.Context, client *mongo.Client, who, part string, n int64) error {
 	db := client.Database("shop")
 	return client.UseSession(ctx, func(ctx context.Context) error {
@@ -45,7 +46,7 @@ func take(ctx context.Context, client *mongo.Client, who, part string, n int64) 
 	})
 }
 
-// signIn stores a session that ends by itself, after an hour.
+// signIn stores a session that expires after an hour.
 func signIn(ctx context.Context, client *mongo.Client, who string) error {
 	sessions := client.Database("shop").Collection("sessions")
 	_, err := sessions.Indexes().CreateOne(ctx, mongo.IndexModel{
@@ -57,7 +58,7 @@ func signIn(ctx context.Context, client *mongo.Client, who string) error {
 	return err
 }
 
-// run is a program that knows its server by a connection string, as it does in production.
+// run knows its server by a connection string, as in production.
 func run(ctx context.Context, uri string) error {
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
@@ -74,7 +75,7 @@ func run(ctx context.Context, uri string) error {
 }
 
 func main() {
-	uri, stop, err := modeltest.Listen("127.0.0.1:0") // a free port of this machine; others can't reach it
+	uri, stop, err := modeltest.Listen("127.0.0.1:0") // a free local port
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// restore inserts the files of a folder, one for each collection: those of mongoexport, which have a document in extended JSON on
-// each line, and those of mongodump, which have documents in BSON.
+// restore inserts the files of a folder, one per collection. It reads mongoexport's files
+// (a document in extended JSON per line) and mongodump's files (BSON).
 func restore(ctx context.Context, db *mongo.Database, folder fs.FS) error {
 	for suffix, next := range map[string]func(*bufio.Reader) (bson.Raw, error){".json": jsonLine, ".bson": bsonDocument} {
 		names, err := fs.Glob(folder, "*"+suffix)
@@ -80,8 +80,8 @@ func TestRestoreDump(t *testing.T) {
 	}
 }
 
-// Data comes from text, from files of mongoexport and mongodump, or from what the driver inserts. Dump gives it back as text that is the
-// same each time.
+// Data comes from text, from files of mongoexport and mongodump, or from inserts of the
+// driver. Dump returns it as text that is the same each time.
 func Example_seed() {
 	client, stop := modeltest.Start()
 	defer stop()
@@ -96,7 +96,7 @@ func Example_seed() {
 	if err := take(ctx, client, "ann", "nut", 5); err != nil {
 		log.Panic(err)
 	}
-	if err := db.Collection("orders").Drop(ctx); err != nil { // its _id is another one each time
+	if err := db.Collection("orders").Drop(ctx); err != nil { // its _id differs each time
 		log.Panic(err)
 	}
 	dump, err := modeltest.Dump(ctx, db)

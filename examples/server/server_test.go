@@ -21,7 +21,7 @@ func stocked(t *testing.T, client *mongo.Client) {
 	}
 }
 
-// What was sent: each command, as the server got it.
+// The test sees each command that the server got.
 func TestCommands(t *testing.T) {
 	m := modeltest.NewMonitor()
 	client := modeltest.NewClient(t, modeltest.WithMonitor(m))
@@ -39,7 +39,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// Faults: the first attempt meets a write conflict, and the answer to the first commit is lost. Nothing is taken twice.
+// Faults: the first attempt meets a write conflict, and the first commit's answer is
+// lost. Nothing is taken twice.
 func TestFaults(t *testing.T) {
 	f := modeltest.NewFaults()
 	client := modeltest.NewClient(t, modeltest.WithFaults(f))
@@ -54,7 +55,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Faults of a program that has its own client: they stand between the port and the server.
+// Faults for a program with its own client: they act between the port and the server.
 func TestFaultsByURI(t *testing.T) {
 	f := modeltest.NewFaults().From(modeltest.On("stock"), 1, modeltest.Fail(13))
 	uri, stop, err := modeltest.Listen("127.0.0.1:0", modeltest.WithFaults(f))
@@ -76,8 +77,9 @@ func left(t *testing.T, client *mongo.Client, part string) (n int64) {
 	return d.N
 }
 
-// Time: in a bubble of testing/synctest the server's clock is the bubble's. An hour takes no time. Dates, $$NOW, the _id's of
-// the driver and what expires all follow it. A port doesn't work in a bubble, for the network is outside: see [TestClock].
+// Time: in a bubble of testing/synctest the server uses the bubble's clock. An hour takes
+// no time. Dates, $$NOW, the driver's ids and expiry follow it. A port doesn't work in a
+// bubble, because the network is outside: see [TestClock].
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := modeltest.NewClient(t)
@@ -95,8 +97,8 @@ func TestTime(t *testing.T) {
 	})
 }
 
-// Time, for programs that know a connection string alone: the server has a clock, which the test moves. The program's own
-// clock is the real one, so the server's begins there.
+// Time for programs that only know a connection string: the test moves the server's
+// clock. The clock begins at real time, which the program uses.
 func TestClock(t *testing.T) {
 	clock := modeltest.NewClock(time.Now())
 	uri, stop, err := modeltest.Listen("127.0.0.1:0", modeltest.WithClock(clock))
@@ -121,7 +123,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// Two processes see the same data by the same string. The string also works with the options that a deployment has.
+// Two processes see the same data by the same string. The string works with a
+// deployment's options too.
 func TestTwoClients(t *testing.T) {
 	uri, stop, err := modeltest.Listen("127.0.0.1:0")
 	if err != nil {

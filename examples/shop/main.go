@@ -1,6 +1,6 @@
-// Shop keeps products of many kinds in a tree of categories, the parts that they are made of, their stock, customers and
-// orders. It runs on an engine in its own process, or on the server that MONGODB_URI names. Folder trees has the categories
-// in six representations.
+// Shop stores products of many kinds in a tree of categories, their parts and stock,
+// customers and orders. It runs on an embedded engine, or on the server of MONGODB_URI.
+// Folder trees stores the categories in six representations.
 package main
 
 import (

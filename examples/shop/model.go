@@ -12,17 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Category lies in another, and has the path of all that it is in. (What other representations of a tree cost is in folder
-// trees.)
+// A Category has the path of all categories above it. Folder trees shows the costs of
+// other representations.
 type Category struct {
 	ID     string  `bson:"_id"`
-	Parent *string `bson:"parent"` // tree, as those below
+	Parent *string `bson:"parent"` // tree, like the next fields
 	Path   string  `bson:"path"`
 	Order  string  `bson:"order"`
 	Change int64   `bson:"change"`
 }
 
-// A Product has what all of them have, and the details of its kind.
+// A Product has the common fields, and the details of its kind.
 type Product struct {
 	ID       string          `bson:"_id"`
 	Name     string          `bson:"name"`
@@ -32,22 +32,22 @@ type Product struct {
 	Details  Details         `bson:"details"`
 	Qty      int64           `bson:"qty"` // in stock
 	Version  int64           `bson:"version"`
-	Ops      []bson.ObjectID `bson:"ops,omitempty"` // tokens of those who took some
+	Ops      []bson.ObjectID `bson:"ops,omitempty"` // tokens of the last takes
 }
 
-// A PartName is a part as the products that are made of it show it.
+// A PartName is the copy of a part in products.
 type PartName struct {
 	ID   string `bson:"id"`
 	Name string `bson:"name"`
 }
 
-// A Part is what products are made of.
+// A Part is a component of products.
 type Part struct {
 	ID   string `bson:"_id"`
 	Name string `bson:"name"`
 }
 
-// Details are what a product of one kind has: a Book's author, a Tool's power.
+// Details are the fields of one kind: a Book's author, a Tool's power.
 type Details interface{ kind() string }
 
 type Book struct {
@@ -62,7 +62,7 @@ type Tool struct {
 func (Book) kind() string { return "book" }
 func (Tool) kind() string { return "tool" }
 
-// A Customer shows how many orders there were, and their sum.
+// A Customer contains the number and sum of its orders.
 type Customer struct {
 	ID     string          `bson:"_id"`
 	Name   string          `bson:"name"`
@@ -71,7 +71,8 @@ type Customer struct {
 	Ops    []bson.ObjectID `bson:"ops,omitempty"`
 }
 
-// An Order has its customer and its number as its key. Names and prices in its lines are those of its day: they follow nothing.
+// An Order has its customer and number as its key. Names and prices in its lines never
+// change.
 type Order struct {
 	ID       string                 `bson:"_id"`
 	Customer string                 `bson:"customer"`
@@ -80,9 +81,9 @@ type Order struct {
 	Lines    []Line                 `bson:"lines"`
 	Total    int64                  `bson:"total"`
 	State    State                  `bson:"state"`
-	Op       bson.ObjectID          `bson:"op"`                // of what it takes from the stock
-	Undo     bson.ObjectID          `bson:"undo"`              // of what it gives back
-	Pending  *denorm.CounterPending `bson:"pending,omitempty"` // while its customer is being told
+	Op       bson.ObjectID          `bson:"op"`                // takes from the stock
+	Undo     bson.ObjectID          `bson:"undo"`              // gives back
+	Pending  *denorm.CounterPending `bson:"pending,omitempty"` // while its customer is being updated
 }
 
 type Line struct {
@@ -92,14 +93,14 @@ type Line struct {
 	Qty     int64  `bson:"qty"`
 }
 
-// State is how far an order has come.
+// State is an order's progress.
 type State string
 
 const (
-	New      State = "new"      // something may have been taken for it
-	Placed   State = "placed"   // all of it was
-	Refusing State = "refusing" // something can't be had; the rest is being given back
-	Refused  State = "refused"  // and is
+	New      State = "new"      // stock may have been taken
+	Placed   State = "placed"   // all stock was taken
+	Refusing State = "refusing" // something is sold out; the rest is being given back
+	Refused  State = "refused"  // the rest was given back
 )
 
 var (
@@ -122,7 +123,7 @@ var (
 		Count: "orders", Sums: []denorm.Field{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}}, Tokens: "ops", Pending: "pending",
 	})
 
-	byState = model.NewIndex("orders", bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}}) // of a query of our own
+	byState = model.NewIndex("orders", bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}}) // for our own query
 
 	everything = model.New("shop", tree, inCategory, kinds, partNames, stock, numbers, totals, model.Entity(orders, byState))
 )

@@ -15,28 +15,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What a caller may ask for by errors.Is.
+// Errors for errors.Is.
 var (
 	ErrNoProduct  = errors.New("shop: there is no such product")
 	ErrNoCustomer = errors.New("shop: there is no such customer")
 	ErrSoldOut    = errors.New("shop: there is not as much in stock")
 )
 
-// Shop is what the rest of a program sees. None of its actions needs a transaction.
+// Shop is the repository. Actions need no transaction.
 type Shop struct{ db *mongo.Database }
 
-// Prepare makes the indexes that are missing.
+// Prepare creates missing indexes.
 func (s Shop) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, s.db)
 }
 
-// File puts a category into another; "" means that it is in none.
+// File stores a category in another category. in is "" for a root.
 func (s Shop) File(ctx context.Context, id, in string) error {
 	_, _, err := tree.Insert(Category{ID: id}, place(in)).Run(ctx, s.db)
 	return err
 }
 
-// Refile puts a category, with all that it has, into another one.
+// Refile moves a category, with everything below it, into another category.
 func (s Shop) Refile(ctx context.Context, id, in string) error {
 	_, _, err := tree.Move(id, place(in)).Run(ctx, s.db)
 	return err
@@ -49,20 +49,20 @@ func place(in string) paths.Place[string] {
 	return paths.LastChild(in)
 }
 
-// Offer stores a product. op is bson.NewObjectID(), the same when it is tried again.
+// Offer stores a product. op is bson.NewObjectID(), the same for a retry.
 func (s Shop) Offer(ctx context.Context, p Product, op bson.ObjectID) error {
 	_, err := stock.Insert(p, op).Run(ctx, s.db)
 	return err
 }
 
-// Edit gives a product, as it is stored now, to a function, and stores what that makes of it: again if somebody else wrote
-// meanwhile.
+// Edit passes the stored product to a function and stores the result. It tries again if
+// another client wrote first.
 func (s Shop) Edit(ctx context.Context, product string, op bson.ObjectID, edit func(Product) (Product, error)) error {
 	_, _, err := stock.Change(product, op, edit).Run(ctx, s.db)
 	return said(err, model.ErrNotFound, ErrNoProduct)
 }
 
-// Browse returns the products of a category and of all below it.
+// Browse returns the products of a category and of all categories below it.
 func (s Shop) Browse(ctx context.Context, category string) ([]Product, error) {
 	top, err := categories.ByID(category).One(ctx, s.db)
 	if err != nil {
@@ -82,7 +82,7 @@ func browse(categories []string) *model.Find[Product] {
 	return products.Find(bson.D{{Key: "category", Value: bson.D{{Key: "$in", Value: categories}}}}).Sorted(bson.D{{Key: "name", Value: 1}})
 }
 
-// Books returns the books of an author.
+// Books returns an author's books.
 func (s Shop) Books(ctx context.Context, author string) ([]Product, error) {
 	return books(author).All(ctx, s.db)
 }
@@ -91,20 +91,21 @@ func books(author string) *model.Find[Product] {
 	return kinds.Having("book", bson.D{{Key: "author", Value: author}})
 }
 
-// RenamePart gives a part, as it was read, another name, which the products that are made of it show too.
+// RenamePart renames a part as it was read, also in its products.
 func (s Shop) RenamePart(ctx context.Context, p Part, name string) error {
 	_, err := partNames.Set(&p, bson.D{{Key: "name", Value: name}}).Run(ctx, s.db)
 	return err
 }
 
-// SignUp stores a customer, whose orders begin at number 1.
+// SignUp stores a customer. Its order numbers begin at 1.
 func (s Shop) SignUp(ctx context.Context, c Customer) error {
 	_, err := model.NewPlan(customers.Insert(c), numbers.Open(c.ID)).Run(ctx, s.db)
 	return err
 }
 
-// Checkout makes an order of how many are wanted of which products: with its number, and the names and prices of now. It is
-// not stored, and its number is lost if it is never placed.
+// Checkout makes an order with its number and today's names and prices. wanted maps
+// products to quantities. Checkout doesn't store the order. If the order is never placed,
+// its number is lost.
 func (s Shop) Checkout(ctx context.Context, customer string, at time.Time, wanted map[string]int64) (Order, error) {
 	ids := slices.Sorted(maps.Keys(wanted))
 	found, err := products.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, s.db)
@@ -127,8 +128,9 @@ func (s Shop) Checkout(ctx context.Context, customer string, at time.Time, wante
 	return o, err
 }
 
-// Place stores an order and takes what it wants from the stock: all of it, or ErrSoldOut and nothing. After a crash it is
-// run again with the same order; or Mend does so. One process at a time works on an order.
+// Place stores an order and takes its products from the stock: all of them, or none and
+// ErrSoldOut. After a crash, run it again with the same order, or run Mend. Only one
+// process at a time may work on an order.
 func (s Shop) Place(ctx context.Context, o Order) error {
 	stored, err := orders.ByID(o.ID).One(ctx, s.db)
 	if errors.Is(err, model.ErrNotFound) {
@@ -141,11 +143,12 @@ func (s Shop) Place(ctx context.Context, o Order) error {
 	return s.finish(ctx, stored)
 }
 
-// finish goes on with an order where it stands. Whatever is done twice has the same token, and counts once.
+// finish continues an order from its state. Repeated steps have the same token and count
+// once.
 func (s Shop) finish(ctx context.Context, o Order) error {
 	switch o.State {
 	case Placed:
-		if o.Pending != nil { // the customer wasn't told
+		if o.Pending != nil { // the customer isn't updated yet
 			_, _, err := totals.Settle(o.ID).Run(ctx, s.db)
 			return err
 		}
@@ -157,7 +160,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 	}
 	for _, l := range o.Lines {
 		_, err := stock.Take(l.Product, "qty", l.Qty, o.Op).Run(ctx, s.db)
-		if errors.Is(err, embed.ErrGuard) || errors.Is(err, model.ErrNotFound) { // sold out, or not offered any more
+		if errors.Is(err, embed.ErrGuard) || errors.Is(err, model.ErrNotFound) { // sold out, or no longer offered
 			if _, err := orders.Update(o.ID, set(Refusing)).Run(ctx, s.db); err != nil {
 				return err
 			}
@@ -171,7 +174,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 	return err
 }
 
-// giveBack returns what was taken for an order: a product that knows the order's token.
+// giveBack returns what was taken for an order: each product with the order's token.
 func (s Shop) giveBack(ctx context.Context, o Order) error {
 	for _, l := range o.Lines {
 		back := stock.Guarded(l.Product, bson.D{{Key: "ops", Value: o.Op}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "qty", Value: l.Qty}}}}, o.Undo)
@@ -187,8 +190,8 @@ func (s Shop) giveBack(ctx context.Context, o Order) error {
 
 func set(s State) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: "state", Value: s}}}} }
 
-// Orders returns a page of a customer's orders, the newest first: below a number, or 0 for the first page. It needs no index
-// but _id's.
+// Orders returns a page of a customer's orders, newest first, with numbers less than
+// below; 0 is the first page. It only needs the _id index.
 func (s Shop) Orders(ctx context.Context, customer string, below int64) ([]Order, error) {
 	return history(customer, below).All(ctx, s.db)
 }
@@ -200,7 +203,7 @@ func history(customer string, below int64) *model.Find[Order] {
 	return numbers.Previous(customer, below).Limited(20)
 }
 
-// Mend goes on with orders that were begun before a time and not finished. It returns how many there were.
+// Mend continues unfinished orders from before a time, and returns their number.
 func (s Shop) Mend(ctx context.Context, before time.Time) (int, error) {
 	begun, err := unfinished(before).All(ctx, s.db)
 	untold, errUntold := totals.Pending(before).All(ctx, s.db)
@@ -221,7 +224,7 @@ func unfinished(before time.Time) *model.Find[Order] {
 	})
 }
 
-// said is an error in the words of the shop, around what a technique said.
+// said wraps a technique's error in the shop's error.
 func said(err, technique, ours error) error {
 	if errors.Is(err, technique) {
 		return fmt.Errorf("%w: %w", ours, err)

@@ -46,7 +46,7 @@ func Example() {
 	// Kate has 2 orders and spent 235.00; 1 drill is left
 }
 
-// order is the n-th of a customer, of what costs 187.00.
+// order returns a customer's n-th order, of 187.00.
 func order(customer string, n int64) Order {
 	return Order{
 		ID: fmt.Sprintf("%s_%06d", customer, n), Customer: customer, Number: n, At: noon, State: New, Op: bson.ObjectID{byte(n), customer[0]}, Undo: bson.ObjectID{byte(n), customer[0], 1},
@@ -54,7 +54,7 @@ func order(customer string, n int64) Order {
 	}
 }
 
-// What each action costs, and which index serves each query.
+// The cost of each action, and the index of each query.
 func TestActions(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -94,7 +94,7 @@ func TestActions(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// wanted is nil for the error that is wanted.
+// wanted returns nil if err is the wanted error.
 func wanted(err, want error) error {
 	if errors.Is(err, want) {
 		return nil
@@ -102,7 +102,7 @@ func wanted(err, want error) error {
 	return fmt.Errorf("%w is not %w", err, want)
 }
 
-// seed fills the shop, and stores n more products and orders.
+// seed fills the shop, with n more products and orders.
 func seed(t *testing.T, db *mongo.Database, n int) Shop {
 	s := Shop{db}
 	var goods []Product
@@ -120,7 +120,7 @@ func seed(t *testing.T, db *mongo.Database, n int) Shop {
 	return s
 }
 
-// What goes wrong is said in the shop's words.
+// Errors are the shop's.
 func TestErrors(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s, ctx := seed(t, db, 0), t.Context()
@@ -146,7 +146,8 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// Of four who want two of three drills at once, one gets them; what the others took of anything else is back in the stock.
+// Four customers want two of three drills each. One gets them. The other orders give
+// everything back.
 func TestSoldOut(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s, ctx := seed(t, db, 0), t.Context()
@@ -176,8 +177,8 @@ func TestSoldOut(t *testing.T) {
 	})
 }
 
-// A process that dies at any write of an order leaves what the next one, or a nightly job, completes: placed and counted once, or refused
-// and given back.
+// After a crash at any write, another run or a nightly job completes the order: placed
+// and counted once, or refused and given back.
 func TestPlaceCut(t *testing.T) {
 	for _, c := range []struct {
 		name               string
@@ -212,8 +213,8 @@ func TestPlaceCut(t *testing.T) {
 	}
 }
 
-// A product is edited while one of its parts gets another name. Both changes stay, in
-// every order of their commands.
+// A product is edited while one of its parts is renamed. Both changes stay, in every
+// order of their commands.
 func TestEditWhileRenamed(t *testing.T) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		OnServer: 4, Match: modeltest.All,
@@ -234,7 +235,7 @@ func TestEditWhileRenamed(t *testing.T) {
 	})
 }
 
-// What a process that died left is finished by another.
+// Another process finishes what a crashed process left.
 func TestMend(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s, ctx := seed(t, db, 0), t.Context()

@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Package lists the packages that it imports. What is below that is kept by one technique each, side by side here to be
-// compared; an application would have those that it asks for.
+// A Package lists its imports. One technique each maintains the fields below Imports.
+// They are side by side for comparison; an application would choose.
 type Package struct {
 	ID      string   `bson:"_id"` // import path
 	Name    string   `bson:"name"`
@@ -19,14 +19,14 @@ type Package struct {
 
 	ImportedBy []string        `bson:"importedBy,omitempty"` // ids of packages: the other side of Imports
 	Files      []string        `bson:"files,omitempty"`      // ids of files: the other side of File.Package
-	Largest    []Sized         `bson:"largest,omitempty"`    // at most three files, the largest first
+	Largest    []Sized         `bson:"largest,omitempty"`    // at most three files, largest first
 	Top        []TopFile       `bson:"top,omitempty"`        // the same, as a subset of the files
-	Count      int64           `bson:"count"`                // how many files there are
-	Bytes      int64           `bson:"bytes"`                // and how many bytes in them
-	Ops        []bson.ObjectID `bson:"ops,omitempty"`        // tokens of what changed those two last
+	Count      int64           `bson:"count"`                // of files
+	Bytes      int64           `bson:"bytes"`                // of all files
+	Ops        []bson.ObjectID `bson:"ops,omitempty"`        // tokens of the last changes of Count and Bytes
 }
 
-// Sized is what a package keeps of a file.
+// Sized is the copy of a file in Package.Largest.
 type Sized struct {
 	Name  string `bson:"name"`
 	Bytes int64  `bson:"bytes"`
@@ -39,7 +39,7 @@ type TopFile struct {
 	Name  string `bson:"name"`
 }
 
-// A File holds the id of its package, and a copy of what the package is about.
+// A File has the id of its package, and a copy of the package's synopsis.
 type File struct {
 	ID       string                 `bson:"_id"`
 	Package  string                 `bson:"package"`
@@ -47,10 +47,10 @@ type File struct {
 	Words    []string               `bson:"words,omitempty"` // of the name
 	Bytes    int64                  `bson:"bytes"`
 	Synopsis string                 `bson:"synopsis,omitempty"` // the package's Doc
-	Pending  *denorm.CounterPending `bson:"pending,omitempty"`  // while its packages are being told
+	Pending  *denorm.CounterPending `bson:"pending,omitempty"`  // while its packages are being updated
 }
 
-// An Import is a pair of packages of which one imports the other, and says where.
+// An Import is a pair of packages: one imports the other. It lists the files.
 type Import struct {
 	ID    string `bson:"_id"`
 	From  string `bson:"from"`
@@ -61,7 +61,7 @@ type Import struct {
 
 var largestFirst = bson.D{{Key: "bytes", Value: -1}, {Key: "name", Value: 1}}
 
-// The model: three collections, and the techniques that hold them together.
+// The model: three collections and their techniques.
 var (
 	packages = model.NewCollection[Package, string]("packages")
 	files    = model.NewCollection[File, string]("files")
@@ -97,7 +97,7 @@ var (
 	)
 )
 
-// What is computed of the graph of imports, in a collection of states for each.
+// Computations on the graph of imports, each with a collection of states.
 var (
 	near   = paths.NewGraph(packages, "imports", paths.GraphSpec{States: "near"})
 	groups = paths.NewGraph(packages, "imports", paths.GraphSpec{States: "groups"})

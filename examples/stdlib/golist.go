@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// listed is what the tour needs of one package of `go list -json`.
+// listed has the tour's fields of one package of `go list -json`.
 type listed struct {
 	ImportPath   string
 	Name         string
@@ -23,14 +23,14 @@ type listed struct {
 	GoFiles      []string
 	Imports      []string
 	TestImports  []string // of tests within the package
-	XTestImports []string // of tests beside it
-	Deps         []string // what it imports, and what that does
+	XTestImports []string // of external tests
+	Deps         []string // direct and indirect imports
 }
 
-// errNoGo says what to do when there is no go command.
+// errNoGo reports that the go command is missing.
 var errNoGo = errors.New("stdlib: the go command is not on PATH: this tour reads the standard library with `go list -json std`; install Go from https://go.dev/dl and try again")
 
-// listStd asks the go command for the packages of the standard library.
+// listStd asks the go command for the standard library's packages.
 func listStd(ctx context.Context) ([]listed, error) {
 	path, err := exec.LookPath("go")
 	if err != nil {
@@ -61,12 +61,12 @@ func decodeList(r io.Reader) ([]listed, error) {
 	}
 }
 
-// library is what is stored of the standard library.
+// library is the standard library's stored data.
 type library struct {
 	packages []Package
 	files    []File
 	imports  []Import
-	deps     map[string][]string // what each depends on, as go list says
+	deps     map[string][]string // dependencies by package, from go list
 }
 
 func readStd(ctx context.Context) (*library, error) {
@@ -77,8 +77,8 @@ func readStd(ctx context.Context) (*library, error) {
 	return documents(all, fileSize)
 }
 
-// documents turns packages into what is stored. Imports that the list doesn't hold (C) are left out. sizeOf gives a file's
-// bytes.
+// documents converts packages to stored documents. It leaves out imports that aren't in
+// the list (C). sizeOf returns the bytes of a file.
 func documents(all []listed, sizeOf func(path string) (int64, error)) (*library, error) {
 	known := map[string]bool{}
 	for _, p := range all {
@@ -103,7 +103,8 @@ func documents(all []listed, sizeOf func(path string) (int64, error)) (*library,
 	return std, nil
 }
 
-// pairs are a package and what it imports, each once, itself left out, which tests beside it import.
+// pairs returns a package's distinct imports, without the package itself, which external
+// tests import.
 func pairs(p listed, tests []string) (out []Import) {
 	all := slices.Concat(p.Imports, tests)
 	slices.Sort(all)
@@ -118,7 +119,8 @@ func pairs(p listed, tests []string) (out []Import) {
 	return out
 }
 
-// words are those of a file's name, each once. The last ones may be constraints: exec_linux_amd64.go.
+// words returns the distinct words of a file's name. The last words can be constraints:
+// exec_linux_amd64.go.
 func words(name string) []string {
 	all := strings.FieldsFunc(strings.TrimSuffix(name, ".go"), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
 	slices.Sort(all)

@@ -1,13 +1,15 @@
-// Stdlib is a tour of docmodel on real data: it reads the Go standard library of this machine, and models its packages, their
-// files and imports with every technique that fits them: packages as a tree in six representations, imports as references of
-// each kind and as a graph, files as children with numbers, copies and indexes kept beside. It prints each generated command,
-// what it returned and what it cost, in a table at the end. It ends with an error if the trees don't give the same answers, or
-// counters, distances and documents are not what go list and their types say. It needs no server; with MONGODB_URI it runs on
-// that one, in a database of its own that it drops.
+// Stdlib is a tour of docmodel on real data: your machine's Go standard library. It
+// models packages, files and imports with every technique that fits: packages as a tree
+// in six representations, imports as references of each kind and as a graph, files as
+// children with numbers, copies and indexes. It prints each command, its result and its
+// cost, and a table of the costs at the end. It fails if the trees disagree, or if
+// counters, distances or documents disagree with go list or with their types. It needs no
+// server. With MONGODB_URI it runs on that server, in its own database, which it drops.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -22,15 +24,18 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, os.Stderr, os.Getenv(modeltest.EnvURI)); err != nil {
+	file := flag.String("html", "", "write the tour to this file, too, as a web page that needs no network")
+	flag.Parse()
+	if err := run(ctx, os.Stdout, os.Stderr, os.Getenv(modeltest.EnvURI), *file); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-// run reads, connects and tours. Progress goes to progress, if reading takes long.
-func run(ctx context.Context, out, progress io.Writer, uri string) error {
+// run reads the library, connects and runs the tour. Slow reading is reported to
+// progress. If file isn't "", the tour is written there as a web page.
+func run(ctx context.Context, out, progress io.Writer, uri, file string) error {
 	slow := time.AfterFunc(time.Second, func() { fmt.Fprintln(progress, "reading the standard library with go list -json std …") })
 	std, err := readStd(ctx)
 	slow.Stop()
@@ -39,9 +44,13 @@ func run(ctx context.Context, out, progress io.Writer, uri string) error {
 	}
 	monitor := modeltest.NewMonitor()
 	return connect.Run(ctx, uri, "docmodel_stdlib", out, func(ctx context.Context, out io.Writer, db *mongo.Database) error {
-		fmt.Fprintf(out, "%d packages and %d files of the standard library, %s\n", len(std.packages), len(std.files), where(uri))
+		what := fmt.Sprintf("%d packages and %d files of the standard library, %s", len(std.packages), len(std.files), where(uri))
+		fmt.Fprintln(out, what)
 		t := &tour{out: out, progress: progress, monitor: monitor, db: db, std: std}
-		return t.all(ctx)
+		if err := t.all(ctx); err != nil || file == "" {
+			return err
+		}
+		return os.WriteFile(file, []byte(t.page(what)), 0o644)
 	}, monitor)
 }
 

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-// two packages as go list prints them, and an import that it doesn't list.
+// listOutput is go list's output for two packages, with an import that isn't in the list.
 const listOutput = `{"ImportPath": "a", "Name": "a", "Doc": "Package a.", "Dir": "/src/a", "GoFiles": ["x.go", "y_unix_y.go"],
 "Imports": ["b", "C"], "TestImports": ["b"], "Deps": ["C", "b"]}
 {"ImportPath": "b", "Name": "b", "Dir": "/src/b", "GoFiles": ["z.go"], "XTestImports": ["b", "a"]}`
@@ -57,16 +58,17 @@ func TestDecodeListBroken(t *testing.T) {
 
 func TestNoGoCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := run(context.Background(), io.Discard, io.Discard, ""); !errors.Is(err, errNoGo) {
+	if err := run(context.Background(), io.Discard, io.Discard, "", ""); !errors.Is(err, errNoGo) {
 		t.Errorf("want %v, got %v", errNoGo, err)
 	}
 }
 
-// The program, as it is run without a server.
+// The program without a server.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := run(context.Background(), &out, io.Discard, ""); err != nil {
+	file := filepath.Join(t.TempDir(), "tour.html")
+	if err := run(context.Background(), &out, io.Discard, "", file); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -83,6 +85,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the tour lacks %q", want)
 		}
 	}
+	checkPage(t, file)
 	_, table, _ := strings.Cut(out.String(), "== What it cost")
 	for line := range strings.Lines(strings.Split(table, notShown)[0]) {
 		if n := utf8.RuneCountInString(line); n > 120 {

@@ -7,14 +7,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// row is one line of the table at the end.
+// row is a line of the table at the end.
 type row struct {
 	chapter, name string
 	cost          model.Cost
 	index         string
 }
 
-// table prints what each step cost, as it was measured by the driver's command monitor.
+// table prints each step's cost, measured by the driver's command monitor.
 func (t *tour) table() {
 	fmt.Fprintf(t.out, "\n== What it cost, as measured\n\n")
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)

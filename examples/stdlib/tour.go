@@ -14,17 +14,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// tour runs the steps, prints them, and keeps a row of the table for each.
+// tour runs and prints the steps, and records a row of the table for each.
 type tour struct {
 	out, progress io.Writer
 	monitor       *modeltest.Monitor
 	db            *mongo.Database
 	std           *library
-	chapter       string // the one that is run
+	chapter       string // the running chapter
 	rows          []row
+	shown         []shown
 }
 
-// A chapter shows some techniques. It leaves packages and files as it found them, but for what its techniques keep in them.
+// A chapter shows some techniques. It leaves packages and files unchanged, except for the
+// fields of its techniques.
 type chapter struct {
 	name, what string
 	run        func(context.Context) error
@@ -53,7 +55,7 @@ func (t *tour) chapters() []chapter {
 	}
 }
 
-// notShown is what this data doesn't ask for.
+// notShown lists techniques that don't fit this data.
 const notShown = `
 Not here: Versioned, Kinds and Sequence (examples/shop), Approximate (blog), Expiry (logs), WideRow (likes), Field (places); and, each in an
 Example of its package, Composite, Shard, Versions, Number, Extract, Invert, Convert, Bucket, Outlier, UniqueCount, Attributes, Columns, Feed …
@@ -63,7 +65,7 @@ func (t *tour) all(ctx context.Context) error {
 	for _, c := range t.chapters() {
 		fmt.Fprintf(t.out, "\n== %s: %s\n", c.name, c.what)
 		t.chapter = c.name
-		if err := c.run(ctx); err != nil {
+		if err := t.show(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -72,7 +74,7 @@ func (t *tour) all(ctx context.Context) error {
 	return nil
 }
 
-// step prints a value as the command that it sends, runs it, and prints what came back and what it cost.
+// step prints a value's command, runs it, and prints the result and the cost.
 func (t *tour) step(name string, value fmt.Stringer, index string, f func() (string, error)) error {
 	fmt.Fprintf(t.out, "\n%s\n", name)
 	t.commands(strings.Split(strings.TrimSpace(value.String()), "\n"))
@@ -84,9 +86,9 @@ func (t *tour) step(name string, value fmt.Stringer, index string, f func() (str
 	return nil
 }
 
-// sent is step for what decides by itself what to send: it prints what the monitor saw of it, the writes to the collections of the
-// model if there are any. What a lease and records of supersteps
-// took is in the cost alone.
+// sent is step for values that decide which commands to send. It prints the monitored
+// commands: only writes to the model's collections, if there are any. Commands for leases
+// and records of supersteps only count in the cost.
 func (t *tour) sent(name, index string, f func() (string, error)) error {
 	fmt.Fprintf(t.out, "\n%s\n", name)
 	before := len(t.monitor.Commands())
@@ -138,7 +140,7 @@ func (t *tour) plan(ctx context.Context, name string, p model.Plan) error {
 	})
 }
 
-// change runs a change, which reads and decides, as a step.
+// change runs a change as a step.
 func change[S any](ctx context.Context, t *tour, name, index string, c model.Change[S]) error {
 	return t.sent(name, index, func() (string, error) {
 		_, res, err := c.Run(ctx, t.db)
@@ -146,7 +148,7 @@ func change[S any](ctx context.Context, t *tour, name, index string, c model.Cha
 	})
 }
 
-// job runs a job over a whole collection as a step.
+// job runs a job as a step.
 func (t *tour) job(ctx context.Context, name, index string, j model.Job) error {
 	return t.sent(name, index, func() (string, error) {
 		p, err := j.Run(ctx, t.db, model.JobOptions{})
@@ -161,7 +163,7 @@ type reads[R any] interface {
 	All(context.Context, model.DB) ([]R, error)
 }
 
-// read reads as a step, and shows each of the first few.
+// read runs a query as a step and shows the first few results.
 func read[R any](ctx context.Context, t *tour, name string, q reads[R], show func(R) string) (list []R, err error) {
 	err = t.step(name, q, indexes(q.Cost()), func() (string, error) {
 		list, err = q.All(ctx, t.db)
@@ -170,7 +172,7 @@ func read[R any](ctx context.Context, t *tour, name string, q reads[R], show fun
 	return list, err
 }
 
-// find looks by a check as a step, and shows each of the first few findings.
+// find runs a check as a step and shows the first few findings.
 func (t *tour) find(ctx context.Context, name string, c model.Check) (list []model.Finding, err error) {
 	err = t.step(name, c, indexes(c.Find().Cost()), func() (string, error) {
 		list, err = c.All(ctx, t.db)
@@ -179,7 +181,7 @@ func (t *tour) find(ctx context.Context, name string, c model.Check) (list []mod
 	return list, err
 }
 
-// load stores what go list told, and nothing that a technique keeps.
+// load stores the data of go list, without any technique's fields.
 func (t *tour) load(ctx context.Context) error {
 	set := everything.Indexes()
 	if err := t.step("create the indexes", set, "", func() (string, error) {
@@ -193,7 +195,7 @@ func (t *tour) load(ctx context.Context) error {
 	return t.plan(ctx, "store the files", files.InsertMany(t.std.files))
 }
 
-// commands shows the first of many commands, and of each what fits.
+// commands prints the first of many commands, cut to fit.
 func (t *tour) commands(lines []string) {
 	const most, wide = 2, 400
 	for _, l := range lines[:min(len(lines), most)] {
@@ -220,7 +222,7 @@ func sized(f File) string { return fmt.Sprintf("%s (%d bytes)", f.Name, f.Bytes)
 
 func packageID(p Package) string { return p.ID }
 
-// names lists documents, the first few by name.
+// names prints the first few names of a list.
 func names[T any](list []T, name func(T) string) string {
 	const most, wide = 8, 250
 	s := count(int64(len(list)))

@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/model/advise"
 )
 
-// What the data says of both relations, and whether their techniques are still the right ones.
+// What the data says about two relations, and whether their techniques still fit.
 var (
 	importsSurvey = advise.NewSurvey(packages, packages, advise.SurveySpec{List: "imports", Scan: true})
 	insideSurvey  = advise.NewSurvey(packages, files, advise.SurveySpec{Ref: "package", Scan: true})
@@ -25,7 +25,7 @@ func (t *tour) advice(ctx context.Context) error {
 	for _, relation := range []struct {
 		name   string
 		survey *advise.Survey
-		known  func(r *advise.Relation) // what no collection tells
+		known  func(r *advise.Relation) // not in any collection
 	}{
 		{"imports", importsSurvey, func(r *advise.Relation) {
 			r.Parent.Name, r.Child.Name = "packages", "imported packages"
@@ -43,16 +43,18 @@ func (t *tour) advice(ctx context.Context) error {
 			}
 			relation.known(&found.Relation)
 			advice := advise.Choose(found.Relation)
+			t.shown = append(t.shown, shown{name: firstLine(advice), page: advice.HTML()})
 			return indented(found.String() + advice.String()), advice.Err
 		})
 		if err != nil {
 			return err
 		}
 	}
+	t.shown = append(t.shown, shown{name: firstLine(packageBudget.Worst()), page: packageBudget.HTML()})
 	fmt.Fprintf(t.out, "\nhow large a package gets\n  → %s\n", indented(packageBudget.Worst().String()))
 	fmt.Fprintf(t.out, "\nwhat is declared, as a diagram that Mermaid draws\n  → %s\n", indented(everything.Diagram()))
 	return nil
 }
 
-// indented shows several lines as one answer.
+// indented prints several lines as one result.
 func indented(s string) string { return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ") }

@@ -132,7 +132,7 @@ func (t *tour) counters(ctx context.Context) error {
 	return t.agreeWithList(ctx)
 }
 
-// agreeWithList holds the counters to what go list said.
+// agreeWithList compares the counters with go list.
 func (t *tour) agreeWithList(ctx context.Context) error {
 	groups := byPackage(t.std.files)
 	for p, err := range packages.Find(nil).Each(ctx, t.db) {

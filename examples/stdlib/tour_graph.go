@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// start is where distances are counted from.
+// start is the source of the distances.
 const start = "net/http"
 
 func (t *tour) graph(ctx context.Context) error {
@@ -58,8 +58,8 @@ func (t *tour) important(ctx context.Context) error {
 	return err
 }
 
-// distances reads what was found, and holds it to what go list says that the package depends on: that may be more, as packages with
-// parts in C depend on one that they don't import (runtime/cgo).
+// distances compares the distances with go list's dependencies. Go list can have more:
+// packages with C parts depend on packages that they don't import (runtime/cgo).
 func (t *tour) distances(ctx context.Context) error {
 	if _, err := read(ctx, t, "itself, and the packages that it imports", near.Within(1), vertexID); err != nil {
 		return err
@@ -96,16 +96,18 @@ func (t *tour) components(ctx context.Context) error {
 	return err
 }
 
-// A layer is what a package knows while layers are computed: how many of the packages that import it have not told theirs yet, and
-// how long the longest chain of imports is that ends at it.
+// A layer is a package's state while layers are computed: the number of importers that
+// haven't reported yet, and the length of the longest chain of imports that ends at the
+// package.
 type layer struct {
 	Waiting int `bson:"waiting"`
 	Chain   int `bson:"chain"`
 }
 
-// layering is a function of a package and of what those that import it told. Each says first that it is there, and then, when all that
-// import it have told how long the longest chain to them is, how long it is with one more. Packages that import each other in a circle
-// would wait forever: they halt, and are left waiting in the end.
+// layering computes a package's layer. A package first announces itself to its imports.
+// After all its importers reported their longest chain, it reports its own, one longer.
+// Packages in a circle of imports would wait forever: they halt, and still wait at the
+// end.
 var layering = paths.NewProgram(layers, func(v *paths.GraphVertex[Package, string, layer, int]) error {
 	const there = -1
 	tell := func(m int) {
@@ -116,7 +118,7 @@ var layering = paths.NewProgram(layers, func(v *paths.GraphVertex[Package, strin
 	switch v.Step {
 	case 1:
 		tell(there)
-		return nil // and is asked in the next superstep, told or not
+		return nil // and runs in the next superstep, with or without messages
 	case 2:
 		v.State.Waiting = len(v.Messages)
 	default:
@@ -128,11 +130,11 @@ var layering = paths.NewProgram(layers, func(v *paths.GraphVertex[Package, strin
 	if v.State.Waiting == 0 {
 		tell(v.State.Chain + 1)
 	}
-	v.Halt = true // until there is news
+	v.Halt = true // until a message comes
 	return nil
 })
 
-// layers reads the longest chain, and that nobody is left waiting.
+// layers reads the longest chain, and checks that no package still waits.
 func (t *tour) layers(ctx context.Context) error {
 	all, err := layers.States().All(ctx, t.db)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// All trees, after the move and back, say what import paths do.
+// After the move and back, all trees agree with the import paths.
 func wantTrees(t *testing.T, tour *tour) {
 	t.Helper()
 	all := packageNodes(tour.std)
@@ -49,7 +49,7 @@ func wantTrees(t *testing.T, tour *tour) {
 	}
 }
 
-// Ranks by a few lines of arithmetic.
+// Ranks by plain arithmetic.
 func wantRanks(t *testing.T, tour *tour) {
 	t.Helper()
 	of := importsOf(tour.std)
@@ -115,7 +115,7 @@ func wantDistances(t *testing.T, tour *tour) {
 	}
 }
 
-// Components by taking the least name of neighbours until nothing changes.
+// Components: each node takes the least name of its neighbours until nothing changes.
 func wantComponents(t *testing.T, tour *tour) {
 	t.Helper()
 	least := map[string]string{}

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// indexTable finds packages by their names, of which several have one: rand, template.
+// indexTable finds packages by name. Several packages share a name: rand, template.
 func (t *tour) indexTable(ctx context.Context) error {
 	if err := t.job(ctx, "enter each package by its name", "_id_", byName.Rebuild()); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (t *tour) indexTable(ctx context.Context) error {
 	return rename("and call it as before", "rand")
 }
 
-// inverted finds files by the words of their names, which say for what they are built.
+// inverted finds files by the words of their names, which include build constraints.
 func (t *tour) inverted(ctx context.Context) error {
 	if err := t.job(ctx, "enter each file by its words and its package", "_id_", byWords.Rebuild()); err != nil {
 		return err

@@ -25,7 +25,8 @@ func (t *tour) references(ctx context.Context) error {
 	return t.plan(ctx, "and take it back", model.NewPlan(imports.Remove("errors", "fmt")))
 }
 
-// manyToMany has no other source than the lists of one side: what the check finds missing on the other, the repair writes there.
+// manyToMany is filled by its check: the repair writes the missing other side from the
+// lists of one side.
 func (t *tour) manyToMany(ctx context.Context) error {
 	left := bothWays.Checks()[0]
 	half, err := t.find(ctx, "what is listed on one side only", left)
@@ -95,7 +96,7 @@ func (t *tour) joinDocuments(ctx context.Context) error {
 	return err
 }
 
-// where says in what files one package imports the other.
+// where lists the files with the import.
 func (i Import) where() string {
 	switch {
 	case i.Code && i.Tests:

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What the documents look like, by their types, and what these don't say.
+// What the Go types say about the documents, and what they don't.
 var (
 	packageSchema = schema.Of(packages, schema.Spec{Fields: []schema.Field{
 		{Path: "imports", Unique: true}, {Path: "importedBy", Unique: true}, {Path: "files", Unique: true},
@@ -45,7 +45,8 @@ func (t *tour) schemas(ctx context.Context) error {
 	return t.refused(ctx, File{ID: "errors/README", Package: "errors", Name: "README"})
 }
 
-// refused stores what doesn't conform. A server that takes it enforces no validators.
+// refused stores an invalid document. If the server accepts it, it enforces no
+// validators.
 func (t *tour) refused(ctx context.Context, f File) error {
 	bad := files.Insert(f)
 	return t.step("store one whose name doesn't end in .go", bad, "", func() (string, error) {
@@ -55,7 +56,7 @@ func (t *tour) refused(ctx context.Context, f File) error {
 		case err == nil:
 			_, err := files.Delete(f.ID).Run(ctx, t.db)
 			return "stored, for this server enforces no validators, and deleted", err
-		case errors.As(err, &refusal) && len(refusal.WriteErrors) > 0: // not every server gives the code of a failed validation
+		case errors.As(err, &refusal) && len(refusal.WriteErrors) > 0: // some servers don't return the code of a failed validation
 			return err.Error(), nil
 		}
 		return "", err

@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// The whole tour, on the standard library of this machine. What it leaves in the database is held to what go list said, by a plain
-// computation of each answer.
+// The whole tour on your machine's standard library. Each result in the database is
+// compared with a plain computation from go list.
 func TestTour(t *testing.T) {
 	std, err := readStd(t.Context())
 	if err != nil {
@@ -42,7 +42,7 @@ func TestTour(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// Costs that follow from what is stored, and from nothing else.
+// Costs that follow only from the stored data.
 func wantCosts(t *testing.T, tour *tour) {
 	t.Helper()
 	nodes := len(packageNodes(tour.std))
@@ -84,7 +84,8 @@ func wantCosts(t *testing.T, tour *tour) {
 	}
 }
 
-// joinedByTwo is how many packages the join reads: each that one of the two imports, and each that those import.
+// joinedByTwo returns the number of packages that the join reads: the imports of two
+// packages, and the imports of these.
 func joinedByTwo(std *library) int {
 	of := importsOf(std)
 	union := func(ids []string) (out []string) {
@@ -106,7 +107,7 @@ func importsOf(std *library) map[string][]string {
 	return of
 }
 
-// What packages keep: who imports them, their files, the largest of these, and counters.
+// The fields of packages: importers, files, the largest files, and counters.
 func wantPackages(t *testing.T, tour *tour) {
 	t.Helper()
 	importedBy := map[string][]string{}
@@ -154,7 +155,7 @@ func wantPackages(t *testing.T, tour *tour) {
 	}
 }
 
-// Files are in their packages, and say what these are about.
+// Files are in their packages and have the packages' synopsis.
 func wantFiles(t *testing.T, tour *tour) {
 	t.Helper()
 	about := map[string]string{}
@@ -177,7 +178,7 @@ func wantFiles(t *testing.T, tour *tour) {
 	}
 }
 
-// Index tables find what a walk through all documents does, and nothing is wrong with any.
+// Index tables agree with a walk through all documents, and their checks find nothing.
 func wantLookups(t *testing.T, tour *tour) {
 	t.Helper()
 	var rands, got []string

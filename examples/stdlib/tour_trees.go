@@ -20,15 +20,16 @@ const (
 	target = "internal"
 )
 
-// treeAnswers are what a tree says before the move, after it, and after the move back.
+// treeAnswers are a tree's answers before the move, after it, and after the move back.
 type treeAnswers struct {
 	Below, MovedBelow []string // of branch, of target
 	Above, MovedAbove []string // of leaf
 	Bytes, MovedBytes int64    // of branch
-	Whole             []string // in the end: all nodes in order, with their depths
+	Whole             []string // at the end: all nodes in order, with depths
 }
 
-// trees asks each representation the same, and the plain tree in memory too, whose answers must be those of all.
+// trees asks each representation, and a plain tree in memory, the same. All answers must
+// be equal.
 func (t *tour) trees(ctx context.Context) error {
 	all := packageNodes(t.std)
 	want, back, err := plainAnswers(all)
@@ -58,7 +59,8 @@ func (t *tour) trees(ctx context.Context) error {
 	return nil
 }
 
-// ask runs the steps of one representation. What it says after the move is read beside them, and after the move back the whole tree.
+// ask runs the steps of one representation. It reads the answers after the move, and the
+// whole tree after the move back, outside the steps.
 func (t *tour) ask(ctx context.Context, r shownTree, all []Node, back paths.Place[string]) (a treeAnswers, err error) {
 	show := func(ids []string, err error) (string, error) {
 		return names(ids, func(id string) string { return id }), err
@@ -113,7 +115,8 @@ func (a *treeAnswers) moved(ctx context.Context, db *mongo.Database, tree packag
 	return err
 }
 
-// plainAnswers are those of the tree in memory, and the place to which the moved package goes back.
+// plainAnswers returns the answers of the tree in memory, and the place for the move
+// back.
 func plainAnswers(all []Node) (a treeAnswers, back paths.Place[string], err error) {
 	var f paths.Forest[string]
 	bytes := map[string]int64{}
@@ -157,7 +160,7 @@ func plainAnswers(all []Node) (a treeAnswers, back paths.Place[string], err erro
 	return a, back, err
 }
 
-// outline is a whole tree, each node with its depth.
+// outline returns all nodes of a tree with their depths.
 func outline(f *paths.Forest[string]) (out []string) {
 	for id, depth := range f.All() {
 		out = append(out, fmt.Sprint(depth, " ", id))
@@ -165,7 +168,8 @@ func outline(f *paths.Forest[string]) (out []string) {
 	return out
 }
 
-// packageNodes are the packages as nodes, and what their import paths begin with (internal), in the order of import paths.
+// packageNodes returns nodes for packages and for prefixes of import paths without a
+// package (internal), in the order of import paths.
 func packageNodes(std *library) []Node {
 	all := map[string]*Node{}
 	for _, p := range std.packages {

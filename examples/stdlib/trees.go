@@ -10,11 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Node is a package, or the beginning of the import paths of some. It has the fields of every representation, so that one type
-// will do here; an application has those of one.
+// A Node is a package or a prefix of import paths. It has the fields of every
+// representation, so that one type is enough here. An application has the fields of one.
 type Node struct {
 	ID     string  `bson:"_id"`   // import path
-	Name   string  `bson:"name"`  // its last element
+	Name   string  `bson:"name"`  // the last element of the import path
 	Bytes  int64   `bson:"bytes"` // of its own files
 	Parent *string `bson:"parent"`
 	Order  string  `bson:"order,omitempty"`
@@ -28,31 +28,33 @@ type Node struct {
 	Depth     int      `bson:"depth,omitempty"`
 }
 
-// packageTree is what the tour asks of a tree, however it is stored.
+// packageTree is a tree in any representation.
 type packageTree interface {
 	model.Technique
-	// load stores all nodes, which come in the order of siblings.
+	// load stores all nodes. Siblings come in order.
 	load(ctx context.Context, db *mongo.Database, all []Node) error
-	// move takes a node, with all below it, to a place.
+	// move moves a node, with everything below it, to a place.
 	move(ctx context.Context, db *mongo.Database, id string, to paths.Place[string]) error
-	// below is a node and all below it, in order.
+	// below returns a node and everything below it, in order.
 	below(ctx context.Context, db *mongo.Database, id string) ([]string, error)
-	// above are the nodes that a node is in, the outermost first.
+	// above returns a node's ancestors, outermost first.
 	above(ctx context.Context, db *mongo.Database, id string) ([]string, error)
-	// bytes are those of all files of a node and all below it.
+	// bytes returns the bytes of all files of a node and of everything below it.
 	bytes(ctx context.Context, db *mongo.Database, id string) (int64, error)
-	// whole is the plain tree that is stored.
+	// whole returns the stored tree as a plain tree.
 	whole(ctx context.Context, db *mongo.Database) (*paths.Forest[string], error)
 }
 
-// A shownTree is a representation with its name, and the indexes that serve what is below a node and what is above.
+// A shownTree is a representation with its name and the indexes for descendants and
+// ancestors.
 type shownTree struct {
 	name         string
 	below, above string
 	tree         packageTree
 }
 
-// trees are the representations. The path of a node that is named by the last element of its import path is that import path.
+// trees are the representations. A node's name is the last element of its import path, so
+// its path in the tree is the import path.
 var trees = []shownTree{
 	ofDocuments("ParentTree", "byParent", func(c nodes) *paths.Tree[Node, string] { return paths.NewParentTree(c, paths.TreeSpec{}) }),
 	ofDocuments("ChildTree", "byChildren", func(c nodes) *paths.Tree[Node, string] { return paths.NewChildTree(c, paths.ChildTreeSpec{}) }),
@@ -67,7 +69,7 @@ var trees = []shownTree{
 // nodes is a collection of nodes.
 type nodes = *model.Collection[Node, string]
 
-// documentTree is a tree whose nodes are documents.
+// documentTree is a tree with one document per node.
 type documentTree struct {
 	*paths.Tree[Node, string]
 	all nodes
@@ -130,7 +132,7 @@ func (d documentTree) whole(ctx context.Context, db *mongo.Database) (*paths.For
 	return paths.NewForest(d.Dump(ctx, db), nodeID)
 }
 
-// A Listing is a document that holds all nodes.
+// A Listing is a document with all nodes.
 type Listing struct {
 	ID    string `bson:"_id"`
 	Nodes []Node `bson:"nodes,omitempty"`
@@ -141,7 +143,7 @@ var (
 	listing  = paths.NewDocumentTree[Node, string](listings, "nodes", paths.DocumentTreeSpec{ID: "_id", Max: 5000})
 )
 
-// inDocument is a tree whose nodes are elements of one document.
+// inDocument is a tree in the elements of one document.
 type inDocument struct {
 	model.Parts // of the tree
 	id          string
@@ -202,7 +204,7 @@ func (d inDocument) whole(ctx context.Context, db *mongo.Database) (*paths.Fores
 
 func nodeID(n Node) string { return n.ID }
 
-// visited are the ids of a walk.
+// visited returns the ids of a walk.
 func visited(walk iter.Seq2[paths.Visit[Node], error]) (ids []string, _ error) {
 	for v, err := range walk {
 		if err != nil {

@@ -1,6 +1,6 @@
-// Tracker keeps people, projects and tasks: who has which task, from both ends; how many of a project are open; checklists
-// and histories within the tasks; and what is due tomorrow. It runs on an engine in its own process, or on the server that
-// MONGODB_URI names.
+// Tracker stores people, projects and tasks: who has a task, from both ends; a project's
+// number of open tasks; checklists and histories within tasks; what is due tomorrow. It
+// runs on an embedded engine, or on the server of MONGODB_URI.
 package main
 
 import (
@@ -20,12 +20,13 @@ func main() { connect.Main("tracker", tour) }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// event is the n-th, in the n-th minute. Its ID stands for bson.NewObjectID(), so that the program prints the same each time.
+// event returns the n-th event, in the n-th minute. Its ID replaces bson.NewObjectID(),
+// so that the output is the same each time.
 func event(n int, by, text string) Event {
 	return Event{bson.ObjectID{0: 0x65, 11: byte(n)}, noon.Add(time.Duration(n) * time.Minute), by, text}
 }
 
-// lesson is a task that is due tomorrow, with a step that is, and one that is later.
+// lesson is a task due tomorrow, with one step due tomorrow and one later.
 func lesson() Task {
 	tomorrow := noon.AddDate(0, 0, 1)
 	return Task{ID: "lesson", Title: "Write lesson plan", Project: "school", Due: tomorrow, Steps: []Step{{Label: "read", Due: tomorrow}, {Label: "write", Due: tomorrow.AddDate(0, 0, 1)}}}

@@ -10,23 +10,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Person lists the tasks that are on the plate, and a Task names its owner: each page needs one document.
+// A Person lists its tasks, and a Task names its owner. Each page reads one document.
 type Person struct {
 	ID    string                `bson:"_id"`
 	Name  string                `bson:"name"`
 	Tasks []relate.Link[string] `bson:"tasks,omitempty"`
 }
 
-// A Project says how many of its tasks are open.
+// A Project has the number of its open tasks.
 type Project struct {
 	ID   string          `bson:"_id"`
 	Name string          `bson:"name"`
 	Open int64           `bson:"open"`
-	Ops  []bson.ObjectID `bson:"ops,omitempty"` // tokens, by which each change counts once
+	Ops  []bson.ObjectID `bson:"ops,omitempty"` // tokens, so that each change counts once
 }
 
-// A Task is a document of its own, for it is asked for by itself: all that are due tomorrow. Its steps and its history are
-// not: they are read with it.
+// A Task is a document, because queries ask for tasks (all due tomorrow). Its steps and
+// history are embedded, because they are read with the task.
 type Task struct {
 	ID      string                 `bson:"_id"`
 	Title   string                 `bson:"title"`
@@ -36,18 +36,18 @@ type Task struct {
 	Done    bool                   `bson:"done"`
 	Steps   []Step                 `bson:"steps,omitempty"`
 	History []Event                `bson:"history,omitempty"` // the latest
-	Pending *denorm.CounterPending `bson:"pending,omitempty"` // while its project is being told
+	Pending *denorm.CounterPending `bson:"pending,omitempty"` // while its project is being updated
 }
 
-// A Step is a line of a task's checklist, known by its label.
+// A Step is a line of a checklist, identified by its label.
 type Step struct {
 	Label string    `bson:"label"`
 	Due   time.Time `bson:"due"`
 	Done  bool      `bson:"done"`
 }
 
-// An Event is what somebody did to a task. Its ID is the action's token: bson.NewObjectID(), the same when the action is
-// tried again.
+// An Event is an action on a task. Its ID is the action's token: bson.NewObjectID(), the
+// same for a retry.
 type Event struct {
 	ID   bson.ObjectID `bson:"id"`
 	At   time.Time     `bson:"at"`
@@ -66,7 +66,8 @@ var (
 	projects = model.NewCollection[Project, string]("projects")
 	tasks    = model.NewCollection[Task, string]("tasks")
 
-	// Both sides are links with versions, so that of two who give a task to two people at once one wins, and no list is wrong.
+	// Both sides are versioned links. If two clients give a task to two people, one wins,
+	// and both lists are right.
 	work = relate.NewTwoWay(people, "tasks", tasks, "owner", relate.TwoWaySpec{Max: plate})
 	open = denorm.NewCounter(tasks, "project", projects, denorm.CounterSpec{
 		Count: "open", Where: bson.D{{Key: "done", Value: false}}, Tokens: "ops", Pending: "pending",
@@ -77,5 +78,5 @@ var (
 	everything = model.New("tracker", work, open, steps, history, byDue)
 )
 
-// byDue is the index of a query of our own.
+// byDue is the index of our own query.
 var byDue = model.Entity(tasks, model.NewIndex(tasks.Name(), bson.D{{Key: "done", Value: 1}, {Key: "due", Value: 1}}))

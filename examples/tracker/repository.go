@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What a caller may ask for by errors.Is.
+// Errors for errors.Is.
 var (
 	ErrNoTask   = errors.New("tracker: there is no such task")
 	ErrNoStep   = errors.New("tracker: the task has no such step")
@@ -22,30 +22,30 @@ var (
 	ErrExists   = errors.New("tracker: there is another task of this name")
 )
 
-// Tracker is what the rest of a program sees. None of its actions needs a transaction: each can be run again after a crash,
-// with the same event, and then is done once.
+// Tracker is the repository. Actions need no transaction. After a crash, run the action
+// again with the same event: it has effect once.
 type Tracker struct{ db *mongo.Database }
 
-// Prepare makes the indexes that are missing.
+// Prepare creates missing indexes.
 func (t Tracker) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, t.db)
 }
 
-// Add stores a task of a project, which counts it. Nobody owns it yet.
+// Add stores a project's task, without an owner. The project counts it.
 func (t Tracker) Add(ctx context.Context, task Task, e Event) error {
 	task.History = []Event{e}
 	_, _, err := open.Insert(task, e.ID).Run(ctx, t.db)
 	return said(err, model.ErrTaken, ErrExists)
 }
 
-// Give gives a task to a person, and takes it from the one who has it. Where many others do so at the same time, it can be
-// model.ErrStale: then nothing was done.
+// Give gives a task to a person and takes it from its owner. With many concurrent calls
+// it can return model.ErrStale, and then did nothing.
 func (t Tracker) Give(ctx context.Context, task, person string, e Event) error {
 	_, _, err := give(task, person, e).Run(ctx, t.db)
 	return said(err, model.ErrFull, ErrBusy, model.ErrNotFound, ErrNoTask)
 }
 
-// give reads the task anew when somebody else gave it away in between.
+// give reads the task again if another client gave it away.
 func give(task, person string, e Event) model.Change[Task] {
 	return model.Change[Task]{
 		Read: func(ctx context.Context, db model.DB) (Task, error) {
@@ -60,7 +60,7 @@ func give(task, person string, e Event) model.Change[Task] {
 	}
 }
 
-// Tick marks a step as done, and says so in the history: two techniques, one write.
+// Tick marks a step as done and adds to the history: two techniques, one write.
 func (t Tracker) Tick(ctx context.Context, task, step string, e Event) error {
 	_, err := tick(task, step, e).Run(ctx, t.db)
 	return said(err, embed.ErrNoElement, ErrNoStep, model.ErrNotFound, ErrNoTask)
@@ -69,11 +69,11 @@ func (t Tracker) Tick(ctx context.Context, task, step string, e Event) error {
 func tick(task, step string, e Event) model.Write {
 	done, said := steps.Update(task, step, bson.D{{Key: "$set", Value: bson.D{{Key: "done", Value: true}}}}), history.Push(task, e)
 	w := model.Merge(done, said)
-	w.Done, w.Reasons = said.Done, done.Reasons // the event tells that it was done before, and the step's reasons why it can't be
+	w.Done, w.Reasons = said.Done, done.Reasons // the event says that it was done before, the step's reasons why it can't be done
 	return w
 }
 
-// Finish closes a task, which its project then counts no longer.
+// Finish closes a task. Its project no longer counts it.
 func (t Tracker) Finish(ctx context.Context, task string, e Event) error {
 	if _, _, err := open.Set(task, bson.D{{Key: "done", Value: true}}, e.ID).Run(ctx, t.db); err != nil {
 		return said(err, model.ErrNotFound, ErrNoTask)
@@ -82,7 +82,8 @@ func (t Tracker) Finish(ctx context.Context, task string, e Event) error {
 	return said(err, model.ErrNotFound, ErrNoTask)
 }
 
-// Drop deletes a task: its owner lists it no longer, and its project doesn't count it. What is gone already is no error.
+// Drop deletes a task, and removes it from its owner's list and its project's count. A
+// missing task is not an error.
 func (t Tracker) Drop(ctx context.Context, task string, op bson.ObjectID) error {
 	_, _, err := model.Change[Task]{
 		Read:   func(ctx context.Context, db model.DB) (Task, error) { return tasks.ByID(task).One(ctx, db) },
@@ -98,7 +99,7 @@ func (t Tracker) Drop(ctx context.Context, task string, op bson.ObjectID) error 
 	return err
 }
 
-// Project returns a project, with how many of its tasks are open: one document.
+// Project returns a project with its number of open tasks: one document.
 func (t Tracker) Project(ctx context.Context, id string) (Project, error) {
 	return projects.ByID(id).One(ctx, t.db)
 }
@@ -112,7 +113,8 @@ func onPlate(person string) *model.Find[Task] {
 	return work.Left().Others(person).Where(bson.D{{Key: "done", Value: false}})
 }
 
-// Due returns the open tasks that are due on a day, whoever has them, the first first: a range of an index.
+// Due returns the open tasks of all people due on a day, earliest first. It reads a range
+// of an index.
 func (t Tracker) Due(ctx context.Context, day time.Time) ([]Task, error) {
 	return due(day).All(ctx, t.db)
 }
@@ -121,9 +123,9 @@ func due(day time.Time) *model.Find[Task] {
 	return tasks.Find(append(bson.D{{Key: "done", Value: false}}, on(day)...)).Sorted(bson.D{{Key: "due", Value: 1}})
 }
 
-// StepsDue is the same question of what is embedded, and shows its price: the server reads each task that has such a step
-// whole, with its history, takes its steps apart, and sorts them in memory. Were it asked often, steps would be documents,
-// as tasks are.
+// StepsDue returns the open steps due on a day, and shows the cost of embedding. The
+// server reads each matching task with its history, unwinds the steps and sorts them in
+// memory. If this query were frequent, steps should be documents.
 func (t Tracker) StepsDue(ctx context.Context, day time.Time) ([]embed.ElementOf[string, Step], error) {
 	return stepsDue(day).All(ctx, t.db)
 }
@@ -137,8 +139,8 @@ func on(day time.Time) bson.D {
 	return bson.D{{Key: "due", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: from.Add(24 * time.Hour)}}}}
 }
 
-// Mend finishes what processes that died began before a time, action being the longest that an action takes. It returns how
-// much it was.
+// Mend finishes actions that crashed before a time. action is the longest time that an
+// action takes. It returns the number of repairs.
 func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
 	n := 0
 	for _, check := range work.Checks() {
@@ -167,7 +169,8 @@ func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duratio
 	return n + len(cut) + len(wrong), err
 }
 
-// said is an error in the words of the tracker, around what a technique said: pairs are of the technique's and the tracker's.
+// said wraps a technique's error in the tracker's error. pairs alternate the technique's
+// and the tracker's errors.
 func said(err error, pairs ...error) error {
 	for i := 0; i < len(pairs); i += 2 {
 		if errors.Is(err, pairs[i]) {

@@ -51,7 +51,7 @@ func Example() {
 	// - read of lesson
 }
 
-// What each action costs, which index serves each query, and that nothing is left to mend.
+// The cost of each action, the index of each query, and nothing left to repair.
 func TestActions(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -84,7 +84,7 @@ func TestActions(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// seed stores n tasks, which are due on a hundred days, one of each project.
+// seed stores n tasks, due on a hundred days, each with its own project.
 func seed(t *testing.T, db *mongo.Database, n int) Tracker {
 	tr := Tracker{db}
 	var all []Task
@@ -98,7 +98,7 @@ func seed(t *testing.T, db *mongo.Database, n int) Tracker {
 	return tr
 }
 
-// What goes wrong is said in the tracker's words, and leaves nothing.
+// Errors are the tracker's and leave nothing.
 func TestErrors(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tr, ctx := seed(t, db, 0), t.Context()
@@ -135,7 +135,8 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// Four who give one task to two people at once: one person has it in the end, and nobody else lists it.
+// Four clients give one task to two people. In the end one person has the task, and
+// nobody else lists it.
 func TestGiveRace(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tr, ctx := seed(t, db, 0), t.Context()
@@ -160,7 +161,8 @@ func TestGiveRace(t *testing.T) {
 	})
 }
 
-// A process that dies at any write of an action tries again: one owner lists the task, its project counts it once, and each event is there once.
+// After a crash at any write, the action runs again: one owner lists the task, its
+// project counts it once, and each event is stored once.
 func TestCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		OnServer: 6,

@@ -15,7 +15,8 @@ type contender struct {
 	trips int // commands sent by one operation; 0 means that it sends none
 }
 
-// A table is what contenders, compared in one run, took. The first is what the others are held against.
+// A table has the results of contenders in one run. The others are compared with the
+// first.
 type table struct {
 	title, note string
 	rows        []row
@@ -39,8 +40,9 @@ type sample struct {
 	allocs, bytes uint64
 }
 
-// compare runs the contenders round-robin, each round beginning with another one, so that what else the machine does
-// falls on all alike. A sample is as many operations as take every contender some twenty milliseconds.
+// compare runs the contenders in turns, and starts each round with another one, so that
+// other load affects all alike. In a sample every contender takes some twenty
+// milliseconds.
 func compare(rounds int, cs []contender) ([]row, error) {
 	ops, err := operations(cs)
 	if err != nil {
@@ -64,7 +66,7 @@ func compare(rounds int, cs []contender) ([]row, error) {
 	return rows, nil
 }
 
-// operations returns how many operations make a sample, and warms every contender up on the way.
+// operations returns the number of operations of a sample, and warms up every contender.
 func operations(cs []contender) (int, error) {
 	const least = 20 * time.Millisecond
 	for ops := 1; ; ops *= 2 {

@@ -83,7 +83,8 @@ func namesOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// A costModule is a module that is written anew for each service, with caches of builds of its own.
+// A costModule is a module that is written anew for each service, with its own build
+// caches.
 type costModule struct {
 	dir      string
 	compiled string          // the cache after the first service, the driver's
@@ -117,7 +118,8 @@ func newCostModule(dir string) (*costModule, error) {
 	return m, os.WriteFile(filepath.Join(m.dir, "go.sum"), sum, 0o644)
 }
 
-// measure builds a service in a copy of the cache that has the driver, and once more after a change.
+// measure builds a service in a copy of the cache that has the driver, and again after a
+// change.
 func (m *costModule) measure(source []byte) (f costFigures, err error) {
 	cache, err := os.MkdirTemp(filepath.Dir(m.dir), "cache")
 	if err != nil {
@@ -158,7 +160,8 @@ func (m *costModule) measure(source []byte) (f costFigures, err error) {
 	return f, m.packages(&f)
 }
 
-// run runs the go command in the module and returns the CPU that it and all that it started used.
+// run runs the go command in the module and returns its CPU time, including child
+// processes.
 func (m *costModule) run(cache string, args ...string) (time.Duration, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = m.dir

@@ -12,8 +12,8 @@ import (
 // costTypes is how many types of documents a service has whose costs are measured.
 const costTypes = 10
 
-// A costTechnique is one technique of a generated service, on a type of documents. $ is the number of the type, and # that of the next
-// one, which the technique refers to.
+// A costTechnique is a technique of a generated service, on a type of documents. $ is the
+// type's number, # the number of the next type, to which the technique refers.
 type costTechnique struct {
 	fields  string // of the document
 	imports string // packages of docmodel
@@ -88,8 +88,8 @@ var costTechniques = []costTechnique{{
 	"_, _, err := sequence$.Append(\"owner\", Doc${Name: id}).Run(ctx, db); return err",
 }}
 
-// costService returns the source of a service with so many techniques, which lie on its types in turn, or each on every type. With -1
-// it is the service with the driver alone.
+// costService returns the source of a service with so many techniques, on its types in
+// turn, or each on every type. -1 is the service with only the driver.
 func costService(techniques int, everywhere bool) ([]byte, error) {
 	s := serviceText{fields: map[int][]string{}, imports: map[string]bool{}}
 	for t := range max(techniques, 0) {
@@ -125,8 +125,8 @@ func (s *serviceText) add(t costTechnique, i int) {
 	s.handles = append(s.handles, fill("func(ctx context.Context, db *mongo.Database, id string) error { "+t.use+" },"))
 }
 
-// write puts the parts together: the documents, a handler for each type that stores, reads and changes a document, and those of the
-// techniques.
+// write combines the documents, a handler for each type that stores, reads and changes a
+// document, and the techniques' handlers.
 func (s *serviceText) write(withLibrary bool) {
 	declared := strings.Join(s.declare, "\n")
 	for _, p := range []string{"context", "encoding/json", "log", "net/http", "os"} {

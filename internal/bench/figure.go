@@ -94,9 +94,9 @@ type examined struct {
 // A step is one run of an operation. What comes before and after it isn't timed.
 type step struct{ before, run, after func() error }
 
-// time runs an operation, and the others that it is compared with, in turns: as often as there are rounds, more often if it is
-// quick, and less if that takes longer than the budget. What the first run of an operation costs is counted; its time counts
-// only when there is no other.
+// time runs an operation and the operations beside it in turns: once per round, more
+// often if it is quick, less often beyond the budget. The first run's costs count. Its
+// time counts only without other runs.
 func (c *clock) time(of step, others ...step) (figure, error) {
 	all := append([]step{of}, others...)
 	times, cpus := make([][]time.Duration, len(all)), []time.Duration(nil)

@@ -7,9 +7,10 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 )
 
-// geofire is GeoFire's way to query a circle, written anew from its description: the cells of the circle's center and of eight
-// points of the box around it, of as many bits as a cell needs to be about as large as the circle. Its distances are those of an
-// ellipsoid, its cells' sizes those of a mean one. Cells that are the same are asked for once.
+// geofire queries a circle in GeoFire's way, reimplemented from its description: the
+// cells of the circle's center and of eight points of the box around it, each about as
+// large as the circle. Distances are an ellipsoid's, cell sizes a mean ellipsoid's. Equal
+// cells are asked once.
 func geofire(c geohash.Circle) []geohash.Range {
 	const metersPerDegree = 110574
 	dLat := c.Meters / metersPerDegree

@@ -12,7 +12,8 @@ import (
 	peer "github.com/mmcloughlin/geohash"
 )
 
-// A batch does one thing to each of many places; what it takes is nanoseconds, which a contender's single run can't be told in.
+// A batch does one thing to each of many places. One run takes nanoseconds and can't be
+// timed alone.
 type batch struct {
 	name, of string
 	run      func()
@@ -21,7 +22,8 @@ type batch struct {
 
 const batchSize = 1024
 
-// geoData are places that all batches work on, in all forms, and where their results go, so that none is left out.
+// geoData are the places of all batches, in all forms. The results are stored here too,
+// so that the compiler can't drop the work.
 type geoData struct {
 	points  []geohash.Point
 	keys    []geohash.Key
@@ -154,8 +156,9 @@ func (d *geoData) batches() []batch {
 	}
 }
 
-// geohashTable measures in rounds of one pass over the data by each batch, some milliseconds in all: the peer of one batch is
-// never far away in time. There are more rounds than of other tables, as they are short.
+// geohashTable measures rounds of one pass of each batch over the data, some milliseconds
+// in all, so that compared batches run close in time. Rounds are short, so there are more
+// than in other tables.
 func geohashTable(rounds int) (table, error) {
 	const reference = "12 characters"
 	d, err := newGeoData()

@@ -21,7 +21,8 @@ func s2Cover(c geohash.Circle, n int) s2.CellUnion {
 	return coverer.Covering(s2.CapFromCenterAngle(center, s1.Angle(c.Meters/geohash.EarthRadius)))
 }
 
-// A coverer covers a circle: what is returned is the area of the cover on the unit sphere, and what it holds.
+// A coverer covers a circle. It returns the cover's area on the unit sphere, and a test
+// whether the cover contains a point.
 type coverer struct {
 	name  string
 	cover func(geohash.Circle) (area float64, holds func(geohash.Point) bool)
@@ -138,7 +139,8 @@ func walk(r *rand.Rand, c geohash.Circle) geohash.Point {
 	return geohash.Point{Lat: to * 180 / math.Pi, Lng: c.Center.Lng + turn*180/math.Pi}.Normalize()
 }
 
-// unlikeBisection returns the percentages of mmcloughlin/geohash's keys that differ: next to corners, and of random points.
+// unlikeBisection returns the percentages of mmcloughlin/geohash's keys that differ, near
+// corners and at random points.
 func unlikeBisection() (corners, random float64) {
 	const n = 100_000
 	r := rand.New(rand.NewPCG(5, 6))

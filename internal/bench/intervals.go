@@ -14,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// numberers are the nested sets, and two representations whose nodes have order keys in the place of numbers.
+// numberers are nested sets, and two representations with order keys instead of numbers.
 var numberers = []forester{
 	numberer("NestedSet, dense", paths.NestedSetSpec{}),
 	numberer("NestedSet, dense, Direct", paths.NestedSetSpec{Direct: true}),
@@ -48,7 +48,8 @@ const (
 	mostInserts                      = 300
 )
 
-// largestOfMoves is the size above which a move of dense numbers tells nothing new, but takes a minute.
+// largestOfMoves is the size above which moves of dense numbers take a minute and show
+// nothing new.
 const largestOfMoves = 100_000
 
 func movesTable(ctx context.Context, b backend, o clockOptions) (section, error) {
@@ -70,7 +71,8 @@ func movesTable(ctx context.Context, b backend, o clockOptions) (section, error)
 	return m, nil
 }
 
-// renumbered loads a tree, moves a leaf and a branch to and fro, and inserts at one place, a fifth of the budget each.
+// renumbered loads a tree, moves a leaf and a branch back and forth, and inserts at one
+// place, each for a fifth of the budget.
 func renumbered(ctx context.Context, b backend, f forester, g *grown, o clockOptions) (map[string]*shifting, error) {
 	w := &watch{monitor: modeltest.NewMonitor(), keeps: true}
 	db, stop, err := b.open(w.commands())
@@ -148,10 +150,11 @@ func (m moves) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// ownWrites are the documents that an insert can't do without: the node, and the lease three times.
+// ownWrites is the minimum of documents that an insert writes: the node, and the lease
+// three times.
 const ownWrites = 4
 
-// first tells of inserts how many there were, and which was the first that wrote other nodes.
+// first returns the number of inserts, and the first insert that wrote other nodes.
 func (s *shifting) first(op string) string {
 	if op != firstPut {
 		return ""
@@ -171,7 +174,7 @@ func average(list []int) float64 {
 	return float64(sum) / float64(len(list))
 }
 
-// A precision is how many nodes numbers can be given to, by the pattern in which they come.
+// A precision is the number of nodes that can get numbers, by insertion pattern.
 type precision struct{ rows []string }
 
 func (precision) heading() string { return "How soon numbers between others run out" }
@@ -185,7 +188,7 @@ func (p precision) String() string {
 		"| --- | ---: | ---: | ---: | ---: | ---: |\n" + strings.Join(p.rows, "\n") + "\n"
 }
 
-// A pattern says, after a node got its place between two others, between which the next one comes.
+// A pattern says where the next node comes: after the last node, before it, or within it.
 type pattern struct {
 	name  string
 	after func(i int) (afterIt, beforeIt bool) // both: within it
@@ -209,7 +212,8 @@ var sides = func() []bool {
 
 const mostGiven = 1_000_000
 
-// given counts the nodes that come in a pattern until a pair of numbers can't be put between two others.
+// given counts the nodes inserted in a pattern until no pair of numbers fits between two
+// others.
 func given[N any](p pattern, after, before N, put func(after, before N) (left, right N, ok bool)) string {
 	for i := range mostGiven {
 		left, right, ok := put(after, before)
@@ -252,7 +256,8 @@ func thirds(after, before float64) (left, right float64, ok bool) {
 	return left, right, after < left && left < right && right < before
 }
 
-// longest is how long the longest of n order keys is that come in a pattern; those of a chain are each alone below their parents.
+// longest returns the length of the longest of n order keys inserted in a pattern. In a
+// chain each node is an only child.
 func longest(p pattern, n int) (string, error) {
 	after, before, most := "", "", 0
 	for i := range n {

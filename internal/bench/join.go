@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A product lists the ids of its parts. The goodm tag is for that contender; the others don't look at it.
+// A product lists the ids of its parts. Only the contender goodm uses the goodm tag.
 type product struct {
 	ID    bson.ObjectID   `bson:"_id"`
 	Name  string          `bson:"name"`
@@ -79,8 +79,8 @@ func joinTable(ctx context.Context, rounds int, b backend, s shape) (table, erro
 	}, err
 }
 
-// joinContenders makes the joins ready to run on fresh data. Their round trips are counted first, on a client of its own,
-// for a monitor would slow down what is timed.
+// joinContenders prepares the joins on fresh data. It counts round trips first, on
+// another client, because a monitor slows down timed runs.
 func joinContenders(ctx context.Context, b backend, s shape) (cs []contender, stop func(), err error) {
 	monitor := modeltest.NewMonitor()
 	watched, stopWatched, err := b.open(monitor.CommandMonitor())

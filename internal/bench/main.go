@@ -1,11 +1,12 @@
-// Command bench measures docmodel side by side with hand-written code for the driver and with other libraries, and writes
-// the tables to RESULTS.md.
+// Command bench compares docmodel with hand-written driver code and with other libraries,
+// and writes tables to RESULTS.md. With MONGODB_URI it measures on that server too.
 //
-// Contenders take turns, so that what else the machine does falls on all alike; times are medians, and ratios are medians
-// of what two contenders took in the same round. MONGODB_URI names a server to measure on too.
+// Contenders take turns, so that other load affects all alike. Times are medians. Ratios
+// are medians of two contenders in the same round.
 //
-// The trees, and the techniques in collections of growing sizes, are measured one after another, each operation for -budget at
-// most; on a million of nodes or documents it may take minutes to run a single time. With -only, the other tables of the file stay as they are.
+// Trees, and techniques in growing collections, are measured one after another, each
+// operation for -budget at most. On a million nodes or documents, a single run can take
+// minutes. With -only, the file's other tables stay.
 package main
 
 import (
@@ -70,8 +71,8 @@ func main() {
 	}
 }
 
-// run makes the tables that are chosen, on the backends that are, and gives each as soon as it is made; those of trees and sizes
-// as far as they came, if something went wrong.
+// run makes the chosen tables on the chosen backends, and calls give for each. After an
+// error it gives the finished parts of the tables of trees and sizes.
 func run(ctx context.Context, rounds int, chosen, where *regexp.Regexp, o clockOptions, give func(string) error) error {
 	all, err := backends(ctx)
 	if err != nil {
@@ -121,13 +122,13 @@ func run(ctx context.Context, rounds int, chosen, where *regexp.Regexp, o clockO
 	return nil
 }
 
-// A section is one or more tables, in Markdown.
+// A section is one or more tables in Markdown.
 type section interface {
 	heading() string
 	String() string
 }
 
-// A partial section can be given though something went wrong: what failed is left out of it.
+// A partial section is usable after an error. It leaves out the failed part.
 type partial interface{ partly() }
 
 func parseSizes(list string) ([]int, error) {
@@ -145,7 +146,7 @@ func parseSizes(list string) ([]int, error) {
 	return sizes, nil
 }
 
-// cpu returns the processor's name, where the system tells.
+// cpu returns the processor's name, if the system reports it.
 func cpu() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A maker's name is copied into what it makes: beside its id, and into an element of a list.
+// A maker's name is copied into its goods: beside its id, and into an element of a list.
 type maker struct {
 	ID   bson.ObjectID `bson:"_id"`
 	Name string        `bson:"name"`
@@ -55,8 +55,8 @@ type propagation struct {
 	run  func(context.Context, *mongo.Database, maker) (changed int64, err error)
 }
 
-// propagations are the ways, by where the copies are. By version, an older copy is brought up to date and a newer one is left:
-// by hand too.
+// propagations are the ways to propagate, by the place of the copies. By version, older
+// copies are updated and newer copies are left, also by hand.
 var propagations = map[string][]propagation{
 	"a field beside the source's _id": {
 		{"hand-written UpdateMany", func(ctx context.Context, db *mongo.Database, m maker) (int64, error) {
@@ -121,7 +121,8 @@ func storeGoods(ctx context.Context, db *mongo.Database, n int) error {
 	return model.New("test", byMaker, inList).Indexes().Ensure(ctx, db)
 }
 
-// propagateTable compares the propagations on a backend. Each gives a new name, in a new version.
+// propagateTable compares the propagations on a backend. Each run uses a new name and
+// version.
 func propagateTable(ctx context.Context, rounds int, b backend, where string) (table, error) {
 	db, stop, err := b.open(nil)
 	if err != nil {

@@ -79,8 +79,9 @@ var pushStatements = []statement{
 	}},
 }
 
-// marshalUpdate makes the bytes of a statement as the driver's BulkWrite does: the filter and the update are marshaled each, and the
-// command gets their bytes. A nil update is that of a delete.
+// marshalUpdate makes a statement's bytes like the driver's BulkWrite, which marshals
+// filter and update, and copies their bytes into the command. A nil update means a
+// delete.
 func marshalUpdate(filter, update any) ([]byte, error) {
 	q, err := bson.Marshal(filter)
 	if err != nil {
@@ -95,8 +96,8 @@ func marshalUpdate(filter, update any) ([]byte, error) {
 	return statementOf(q, u)
 }
 
-// marshalWrite is marshalUpdate of a write of docmodel, which a plan encodes before the driver does. The driver takes an update that is
-// a bson.Raw as it is, and copies such a filter.
+// marshalWrite is marshalUpdate for a docmodel write, which a plan encodes before the
+// driver does. The driver uses a bson.Raw update as it is, and copies a bson.Raw filter.
 func marshalWrite(w model.Write) ([]byte, error) {
 	var filter, update any
 	switch m := w.Model.(type) {

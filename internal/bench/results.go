@@ -27,7 +27,8 @@ func stamp(tables string, rounds int) string {
 	return strings.Join(parts, headingMark)
 }
 
-// load tells how busy the machine is, where the system does: above the number of cores, times are too long.
+// load reports how busy the machine is, if the system does. Above the number of cores,
+// times are too long.
 func load() string {
 	averages, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -37,7 +38,7 @@ func load() string {
 	return ", load average " + last
 }
 
-// renewed puts new tables in the place of those that have the same headings in a file, and the others behind.
+// renewed replaces the tables with equal headings in a file, and appends other tables.
 func renewed(old, tables string) string {
 	parts := strings.Split(old, headingMark)
 	if parts[0] = strings.TrimSuffix(preamble, "\n") + "\n"; old == "" {

@@ -23,7 +23,8 @@ type stock struct {
 	load    func(context.Context, *site) error
 	trials  []trial
 
-	// sound, if it is not nil, says whether what was loaded is as the techniques would have written it.
+	// sound, if it is not nil, checks that the loaded documents are as the techniques
+	// write them.
 	sound func(context.Context, *site) error
 }
 
@@ -98,7 +99,7 @@ func scaleTable(ctx context.Context, b backend, o clockOptions) (section, error)
 	return all, errors.Join(failed...)
 }
 
-// measure loads a stock, and makes its trials. They are a number of times larger than those of the size before.
+// measure loads a stock and makes its trials. times is the ratio to the size before.
 func (a *scale) measure(ctx context.Context, k stock, n, at int, times float64, o clockOptions) error {
 	w := &watch{monitor: modeltest.NewMonitor(), keeps: true}
 	db, stop, err := a.on.open(w.commands())
@@ -247,7 +248,8 @@ func (s *site) priced(v any) {
 	}
 }
 
-// examine explains the queries, and the updates of one statement, among commands that were just run.
+// examine explains the queries, and the updates with one statement, among commands that
+// just ran.
 func examine(ctx context.Context, db *mongo.Database, sent []bson.Raw) (x examined) {
 	for _, command := range sent {
 		var d bson.D

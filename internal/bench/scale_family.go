@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A press lists its titles, shows the newest three, and counts them; a title names its press, in both senses.
+// A press lists its titles, shows the newest three, and counts them. A title refers to
+// its press.
 type (
 	press struct {
 		ID     int             `bson:"_id"`

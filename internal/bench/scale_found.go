@@ -85,7 +85,7 @@ func (s *site) clean(ctx context.Context, checks []model.Check) error {
 	return nil
 }
 
-// tagsOf are three tags, one of 20 documents, which lie among the 60 of the next, and those among the 180 of the last.
+// tagsOf returns three tags, which 20, 60 and 180 documents have.
 func tagsOf(i int) []string {
 	g := (i - 1) / children
 	return []string{fmt.Sprint("a", g), fmt.Sprint("b", g/3), fmt.Sprint("c", g/9)}
@@ -143,7 +143,8 @@ var (
 	southern = geohash.Point{Lat: 40, Lng: -5} // a corner of the land
 )
 
-// somewhere is a place in a square that has six or seven spots to a km², all but a margin of it.
+// somewhere returns a place in a square with six or seven spots to a km², without a
+// margin.
 func (s *site) somewhere(r *rand.Rand, margin float64) geohash.Point {
 	side := math.Sqrt(float64(s.n)/6.5) / 111.2 // degrees of latitude
 	in := func() float64 { return side * (margin + (1-2*margin)*r.Float64()) }

@@ -30,7 +30,8 @@ var (
 	early = bson.NewObjectIDFromTimestamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) // the operation of what was loaded
 )
 
-// knots are n/2 documents on each side: each left one is linked to three rights, the one of its number and the two after it.
+// knots are n/2 documents on each side. Each left document has three links: to its own
+// number and the next two.
 var knots = stock{
 	name:    "many-to-many, lists on both sides",
 	indexes: []model.Technique{linked},
@@ -108,7 +109,8 @@ func userOf(i int) liked { return liked{fmt.Sprintf("u%07d", i), fmt.Sprint("use
 
 func itemOf(i int) liked { return liked{fmt.Sprintf("i%07d", i), fmt.Sprint("item ", i)} }
 
-// nth is the number of the item that a user likes as the k-th from 0, of twenty: each item is liked by ten.
+// nth returns the number of a user's k-th item, from 0, of twenty. Ten users like each
+// item.
 func (s *site) nth(user, k int) int { return (2*user+k)%(2*s.users()) + 1 }
 
 func (s *site) ends(ctx context.Context) error {

@@ -99,7 +99,8 @@ func (s *site) tomes() int { return s.n / usual / unusual * unusual }
 
 func (s *site) outlier() int { return unusual * s.one(s.tomes()/unusual) }
 
-// outliers are n/5 tomes of five buyers each; every twentieth has thirty, of whom ten are in it.
+// outliers are n/5 tomes of five buyers each. Every twentieth has thirty buyers, ten of
+// them inside.
 var outliers = stock{
 	name:    "outliers",
 	indexes: []model.Technique{overflow, tomeBuyers},

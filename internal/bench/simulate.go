@@ -15,7 +15,7 @@ import (
 // simulatedSizes are numbers of documents, and of elements of one key.
 var simulatedSizes = []int{1000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000}
 
-// A simulation is what the library's own functions give for so many documents, without storing them.
+// A simulation computes the library's results for so many documents without storing them.
 type simulation struct{ rows []string }
 
 func (simulation) heading() string { return "Simulated to 1e9" }

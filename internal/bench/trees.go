@@ -23,7 +23,8 @@ type forester struct {
 	insert func(ctx context.Context, db *mongo.Database, n treeNode, parent string) error
 	remove func(ctx context.Context, db *mongo.Database, id string) error
 
-	// query asks for all below a node that was read, in no order; byHand asks the same with the driver.
+	// query returns everything below a node that was read, unsorted. byHand does it with
+	// the driver.
 	query, byHand func(context.Context, *mongo.Database, *treeNode) (int, error)
 }
 
@@ -42,7 +43,8 @@ var foresters = []forester{
 
 const gap = 1 << 10
 
-// spec is every tree's: a load of a million nodes holds the lease for longer than the default.
+// spec is the spec of every tree. Loading a million nodes needs the lease for longer than
+// the default.
 var spec = paths.TreeSpec{For: time.Hour}
 
 func forestry(name string, t *paths.Tree[treeNode, string], byHand func(context.Context, *mongo.Database, *treeNode) (int, error)) forester {

@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// adjacency is parent links by hand: a find for each level, and one write for each change, which no one keeps from making a cycle.
+// adjacency is parent links by hand: a find for each level, one write for each change.
+// Nothing prevents cycles.
 var adjacency = forester{
 	name: "by hand, parent links",
 	ready: func(ctx context.Context, db *mongo.Database) error {

@@ -102,8 +102,8 @@ func (p *plot) felling(ctx context.Context) func() error {
 	return func() error { return p.remove(ctx, p.db, planted.ID) }
 }
 
-// cultivate loads a tree and does all tasks with it. The figures are by the names of the operations. Those of a tree that is a number
-// of times smaller, if there is one, tell what to leave out.
+// cultivate loads a tree, runs all tasks, and returns figures by operation. The figures
+// of a smaller tree, with times the ratio of sizes, decide which tasks to skip.
 func cultivate(ctx context.Context, b backend, f forester, g *grown, o clockOptions, smaller map[string]figure, times float64) (map[string]figure, error) {
 	figures := map[string]figure{}
 	if f.stream != nil {
@@ -184,7 +184,8 @@ func loaded(ctx context.Context, b backend, f forester, load func(context.Contex
 	}
 }
 
-// heapPeak watches how much the heap grows, garbage included, until what it returns is called.
+// heapPeak measures the heap's growth, including garbage, until the returned function is
+// called.
 func heapPeak() func() uint64 {
 	heap := func() uint64 {
 		s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

@@ -8,7 +8,8 @@ import (
 	"github.com/docmodel/docmodel/paths"
 )
 
-// A treeNode has the fields of every representation, so that one type will do here; an application has those of one.
+// A treeNode has the fields of every representation, so that one type is enough here. An
+// application has the fields of one.
 type treeNode struct {
 	ID     string  `bson:"_id"`
 	Name   string  `bson:"name"`
@@ -43,7 +44,8 @@ type grown struct {
 
 const branchSize = 1000
 
-// grow makes a tree of n nodes, the same each time: level by level, each node gets one child to 19, ten in the mean.
+// grow makes the same tree of n nodes each time: level by level, each node gets 1 to 19
+// children, ten in the mean.
 func grow(n int) *grown {
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	g := &grown{nodes: make([]treeNode, n), children: make([][]int, n)}

@@ -17,7 +17,7 @@ type wood struct {
 	figures map[string][]map[string]figure // by forester, size and operation
 }
 
-// treeTables plants trees of some sizes. After an error it goes on with the next, so that a long run isn't lost.
+// treeTables measures trees of several sizes. After an error it continues with the next.
 func treeTables(ctx context.Context, b backend, o clockOptions) (section, error) {
 	w := &wood{on: b, sizes: o.sizes, figures: map[string][]map[string]figure{}}
 	var failed []error
@@ -56,7 +56,7 @@ func (w *wood) partly() {}
 
 func (w *wood) heading() string { return "Trees, on " + w.on.name }
 
-// String is a table for each size, of all representations, and one for each representation, of all sizes.
+// String returns a table for each size, and a table for each representation.
 func (w *wood) String() string {
 	var b strings.Builder
 	for i, g := range w.trees {

@@ -63,7 +63,8 @@ var copyStatements = []statement{
 	}},
 }
 
-// tableStatements set the indexed field of a document, and keep its entries: the five writes of IndexTable.Set.
+// tableStatements set a document's indexed field and update its entries: the five writes
+// of IndexTable.Set.
 var tableStatements = []statement{
 	{"hand-written bson.D", func() ([]byte, error) {
 		entry := func(city string) bson.D {
@@ -98,7 +99,8 @@ var tableStatements = []statement{
 	}},
 }
 
-// marshalAll is marshalUpdate of filters and updates in turn, one after the other; a nil update is none.
+// marshalAll runs marshalUpdate for alternating filters and updates. A nil update means a
+// delete.
 func marshalAll(filtersAndUpdates ...any) (all []byte, _ error) {
 	for i := 0; i < len(filtersAndUpdates); i += 2 {
 		one, err := marshalUpdate(filtersAndUpdates[i], filtersAndUpdates[i+1])

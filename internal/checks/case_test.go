@@ -49,8 +49,7 @@ func (c Case) name() string {
 
 // group is the name of the type whose method it is, or of the package whose function it is.
 func (c Case) group() string {
-	parts := strings.Split(c.Method, ".")
-	return parts[max(0, len(parts)-2)]
+	return c.Method[:strings.LastIndexByte(c.Method, '.')]
 }
 
 // place says how the server reads a document.

@@ -1,12 +1,16 @@
 package checks
 
 import (
+	"errors"
 	"go/ast"
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -33,10 +37,22 @@ func TestExamples(t *testing.T) {
 // So have functions, and types that are no technique of their own.
 func TestFixedExamples(t *testing.T) {
 	names := map[string][]string{
-		"model": {"Lease", "New", "Observer", "Model_Indexes", "Model_Diagram", "Model_Audit"}, "model/embed": {"Union"}, "model/keys": {"Composite", "Sequence", "Shard"},
-		"model/schema": {"Number", "Of", "Versions", "Expiry"}, "model/advise": {"Budget", "Choose", "Survey"},
-		"relate": {"Join", "Dangling", "OnDelete", "Migration", "NewExtract", "NewAbsorb"}, "denorm": {"Feed", "Subset_pages"}, "paths": {"Tree", "Convert", "Graph"},
-		"geohash": {"Encode", "Cell", "Circle_Cover", "CommonCell"}, "geohash/geofield": {"Field"},
+		"model": {
+			"Aggregate", "Change", "Check", "Check_own", "Collection", "Find", "InTx", "IndexSet", "Job", "Lease", "Merge", "MergeInto", "MergePlans", "Model",
+			"Model_Audit", "Model_Diagram", "Model_Indexes", "Modify", "New", "Observer", "Page", "Plan", "Result", "Scope", "Stage", "StepError", "Stream",
+			"Technique", "Validation", "WithTransactions", "Write",
+		},
+		"model/advise":     {"Advice_HTML", "Budget", "Choose", "Survey"},
+		"model/design":     {"Lint"},
+		"model/embed":      {"Kinds", "Nested", "One", "Union"},
+		"model/keys":       {"Allocator", "Composite", "Sequence", "Shard"},
+		"model/modeltest":  {"Clock", "Faults", "Gate", "Monitor", "Shards", "Start", "TTL"},
+		"model/schema":     {"Expiry", "Number", "Of", "Schema", "Versions"},
+		"relate":           {"Dangling", "Join", "Migration", "NewAbsorb", "NewExtract", "OnDelete"},
+		"denorm":           {"Feed", "Relay", "Subset_pages"},
+		"paths":            {"Convert", "Forest", "Graph", "Tree"},
+		"geohash":          {"Box", "Cell", "Circle_Cover", "CommonCell", "Encode"},
+		"geohash/geofield": {"Field", "Nearest", "Within"},
 	}
 	for _, p := range packages(t) {
 		for _, name := range names[p.local()] {
@@ -80,6 +96,9 @@ func exampleProblem(t *testing.T, p goPackage, name string) string {
 			case !isWholeFile(f):
 				return "Example" + name + " is not a whole file: " + file + " must hold one example, its declarations, and no test"
 			}
+			if missing := undeclared(t, filepath.Join(p.Dir, file), nil); len(missing) > 0 {
+				return "Example" + name + " is not a whole program: " + file + " doesn't declare " + strings.Join(missing, ", ")
+			}
 			return ""
 		}
 	}
@@ -108,6 +127,51 @@ func isWholeFile(f *ast.File) bool {
 		}
 	}
 	return examples == 1 && others > 0
+}
+
+// undeclared returns the names that a file takes from other files of its package.
+func undeclared(t *testing.T, file string, source any) (missing []string) {
+	t.Helper()
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := types.Config{
+		Importer: emptyPackages{},
+		Error: func(err error) {
+			var at types.Error
+			if !errors.As(err, &at) {
+				return
+			}
+			name, ok := strings.CutPrefix(at.Msg, "undefined: ")
+			if ok && !strings.Contains(name, ".") && !slices.Contains(missing, name) { // a dot: a name of an import
+				missing = append(missing, name)
+			}
+		},
+	}
+	_, _ = check.Check("p", fset, []*ast.File{f}, nil) // its errors were given to Error
+	return missing
+}
+
+// emptyPackages imports every package as one that declares nothing.
+type emptyPackages struct{}
+
+func (emptyPackages) Import(at string) (*types.Package, error) {
+	p := types.NewPackage(at, path.Base(strings.TrimSuffix(at, "/v2")))
+	p.MarkComplete()
+	return p, nil
+}
+
+// A name of another file is found, and names of the file, of imports and of the language are not.
+func TestUndeclared(t *testing.T) {
+	const source = `package p
+import "example.com/driver/v2"
+type here struct{ field string }
+func f() (int, error) { x := here{field: there}; return len(x.field), driver.Err }`
+	if got := undeclared(t, "p.go", source); !slices.Equal(got, []string{"there"}) {
+		t.Errorf("%q are missing, want there", got)
+	}
 }
 
 func hasPrefix(name, kind string) bool { return len(name) >= len(kind) && name[:len(kind)] == kind }

@@ -67,8 +67,8 @@ func refuseImport(p goPackage, imported string) string {
 }
 
 // foundations are what model and the techniques stand on: BSON's values as a server compares them, collections without
-// their Go types, the directions 1 and -1, expressions and stages, and what a context tells everything that runs.
-var foundations = []string{"internal/bsonval", "internal/core", "internal/direction", "internal/mql", "internal/runctx"}
+// their Go types, the directions 1 and -1, expressions and stages, what a context tells everything that runs, and web pages.
+var foundations = []string{"internal/bsonval", "internal/core", "internal/direction", "internal/mql", "internal/page", "internal/runctx"}
 
 var techniqueAreas = []string{"relate", "denorm", "paths", "geohash"}
 

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,29 +10,47 @@ import (
 	"testing"
 )
 
-// README.md shows code and output that are held equal to a program's. Above a block of Go stands
-// <!-- file: examples/hello/main.go -->, above a block of text that a program prints <!-- output: examples/hello -->, above what the
-// first Example of a file prints <!-- example: model/example_diagram_test.go -->.
+// The Markdown files at the top show code and output that are held equal to files and programs. Above a block of Go stands
+// <!-- file: examples/hello/main.go -->, or with #Name,Type.Method behind the path for declarations of the file; above a block of
+// text that a program prints <!-- output: examples/hello -->; above what the first Example of a file prints
+// <!-- example: model/example_diagram_test.go -->. -update writes all of them.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
 	}
-	text, err := os.ReadFile(filepath.Join(root(), "README.md"))
+	files, err := filepath.Glob(filepath.Join(root(), "*.md"))
 	if err != nil {
-		t.Fatalf("the module needs a README.md at its root: %v", err)
+		t.Fatal(err)
 	}
-	blocks := blocksOf(string(text))
-	code := 0
-	for _, b := range blocks {
-		for _, problem := range b.check(readFile, func(dir string) (string, error) { return goCommand("run", "./"+dir) }) {
-			t.Errorf("README.md:%d: %s", b.line, problem)
+	code := map[string]int{}
+	for _, file := range files {
+		name := filepath.Base(file)
+		text, err := readFile(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if b.language == "go" {
-			code++
+		run := func(dir string) (string, error) { return goCommand("run", "./"+dir) }
+		if *update {
+			if text, err = renewed(text, run); err == nil {
+				err = os.WriteFile(file, []byte(text), 0o644)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		for _, b := range blocksOf(text) {
+			for _, problem := range b.check(readFile, run) {
+				t.Errorf("%s:%d: %s", name, b.line, problem)
+			}
+			if b.language == "go" {
+				code[name]++
+			}
 		}
 	}
-	if code == 0 {
-		t.Error("README.md shows no Go code: a reader wants to see a program")
+	for _, name := range []string{"README.md", "GUIDE.md"} {
+		if code[name] == 0 {
+			t.Errorf("%s shows no Go code, or isn't there: a reader wants to see a program", name)
+		}
 	}
 }
 
@@ -105,19 +124,41 @@ func printed(file string) (string, error) {
 	return out.String(), nil
 }
 
-// check says how a block differs from what its marker names.
-func (b block) check(read, run func(string) (string, error)) []string {
-	var want string
-	var err error
-	switch {
-	case b.marker == "file":
-		want, err = read(b.name)
-	case b.marker == "output":
-		want, err = run(b.name)
-	case b.marker == "example":
+// wants is the text that a block's marker names.
+func (b block) wants(read, run func(string) (string, error)) (want string, err error) {
+	switch b.marker {
+	case "file":
+		return quoted(b.name, read)
+	case "output":
+		return run(b.name)
+	case "example":
 		if want, err = read(b.name); err == nil {
 			want, err = printed(want)
 		}
+		return want, err
+	}
+	return b.body, nil
+}
+
+// renewed is a Markdown file with each block as its marker wants it.
+func renewed(text string, run func(string) (string, error)) (string, error) {
+	lines := strings.SplitAfter(text, "\n")
+	done, out := 0, ""
+	for _, b := range blocksOf(text) {
+		want, err := b.wants(readFile, run)
+		if err != nil {
+			return "", fmt.Errorf("line %d: %w", b.line, err)
+		}
+		out += strings.Join(lines[done:b.line], "") + want
+		done = b.line + strings.Count(b.body, "\n")
+	}
+	return out + strings.Join(lines[done:], ""), nil
+}
+
+// check says how a block differs from what its marker names.
+func (b block) check(read, run func(string) (string, error)) []string {
+	switch {
+	case b.marker == "file" || b.marker == "output" || b.marker == "example":
 	case b.marker != "":
 		return []string{"the marker " + b.marker + " is not known: write file, output or example"}
 	case b.language == "go":
@@ -125,11 +166,12 @@ func (b block) check(read, run func(string) (string, error)) []string {
 	default:
 		return nil
 	}
+	want, err := b.wants(read, run)
 	if err != nil {
 		return []string{err.Error()}
 	}
 	if want != b.body {
-		return []string{"differs from " + b.name + " (-README +" + b.marker + "):\n" + lineDiff(b.body, want)}
+		return []string{"differs from " + b.name + " (-shown +" + b.marker + "):\n" + lineDiff(b.body, want)}
 	}
 	return nil
 }

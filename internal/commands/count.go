@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Uses are the stages that count documents by a name and the BSON type of a value.
+// Uses returns stages that count documents by a name and a value's BSON type.
 func Uses(name, value string) mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Group(bson.D{{Key: "name", Value: name}, {Key: "type", Value: mql.Op("$type", value)}}, mql.E("documents", mql.Op("$sum", 1))),
@@ -17,7 +17,7 @@ func Uses(name, value string) mongo.Pipeline {
 // CountEach counts the documents of a group as n.
 func CountEach() bson.E { return bson.E{Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}} }
 
-// Total counts the documents. Without documents its one result is 0.
+// Total counts the documents. Without documents it returns one result, 0.
 func Total() mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Group(nil, CountEach()),
@@ -26,7 +26,7 @@ func Total() mongo.Pipeline {
 	}
 }
 
-// ByValue sorts groups by their _id, and returns each as a value and its n.
+// ByValue sorts groups by _id and returns each as a value and its n.
 func ByValue() mongo.Pipeline {
 	return mongo.Pipeline{mql.SortID(), mql.Project(mql.E("_id", 0), mql.E("value", "$_id"), mql.E("n", 1))}
 }

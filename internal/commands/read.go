@@ -25,12 +25,12 @@ func Indexed[R any](a *model.Aggregate[R], index string, err error) *model.Aggre
 	return a
 }
 
-// ReadOne reads fields of a document by its _id, or all of it.
+// ReadOne reads fields of a document, or the whole document, by _id.
 func ReadOne(ctx context.Context, db model.DB, collection string, id, fields bson.D) (bson.Raw, error) {
 	return (&model.Find[bson.Raw]{Query: model.Query{Collection: collection, Filter: id, Projection: fields, Index: model.IDIndex}}).One(ctx, db)
 }
 
-// Fields is the projection of some paths; "" is left out. The _id is always read.
+// Fields returns the projection of paths. It ignores "". The _id is always read.
 func Fields(paths ...string) bson.D {
 	var d bson.D
 	for _, p := range paths {
@@ -44,14 +44,14 @@ func Fields(paths ...string) bson.D {
 	return d
 }
 
-// Index is an index with what it is for.
+// Index returns an index with its purpose.
 func Index(collection, why string, keys ...bson.E) model.Index {
 	x := model.NewIndex(collection, bson.D(keys))
 	x.Why = why
 	return x
 }
 
-// Prefixed is a filter of what lies below a prefix.
+// Prefixed returns a filter whose paths are below a prefix.
 func Prefixed(prefix string, d bson.D) bson.D {
 	out := make(bson.D, len(d))
 	for i, e := range d {

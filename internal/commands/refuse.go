@@ -9,15 +9,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// takenError says that a value is held by another document: a unique table's value, or the _id of an inserted document. Its text
-// is made when it is asked for, for plans carry many.
+// takenError reports that another document has a value: a unique table's value, or an
+// inserted document's _id. Its text is made on demand, because plans contain many.
 type takenError struct {
 	collection string
 	value      bson.RawValue
-	pending    bool // the claim is not confirmed: its operation is under way, or was cut
+	pending    bool // not confirmed: the operation runs, or crashed
 }
 
-// Taken is the error of a value that another document holds. pending says that the claim is not confirmed.
+// Taken returns the error for a value that another document has. pending means that the
+// claim isn't confirmed.
 func Taken(collection string, value bson.RawValue, pending bool) error {
 	return &takenError{collection, value, pending}
 }
@@ -35,7 +36,7 @@ func (e *takenError) Unwrap() error { return model.ErrTaken }
 // NoToken refuses an operation without a token.
 const NoToken = "is the zero ObjectID: pass bson.NewObjectID() as the operation's token"
 
-// NotAKey refuses a key that elements are found by.
+// NotAKey refuses an unusable key of elements.
 const NotAKey = "can't be a key: null would match elements without a key, and a regular expression is a pattern"
 
 // Shorten shortens a value for an error.
@@ -46,13 +47,13 @@ func Shorten(s string) string {
 	return s
 }
 
-// RefusedChange is a change that returns an error.
+// RefusedChange returns a change that returns an error.
 func RefusedChange[S any](collection string, err error) model.Change[S] {
 	return model.Change[S]{Name: collection, Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
 }
 
-// Untyped is a change whose state only the technique knows. Read returns the state as any, and Decide takes what Read
-// returned. Decide(nil) decides as if nothing was found.
+// Untyped hides the type of a change's state. Read returns the state as any, and Decide
+// takes this state. Decide(nil) decides as if nothing was found.
 func Untyped[S any](c model.Change[S]) model.Change[any] {
 	typed := func(v any) (s S, err error) {
 		s, ok := v.(S)

@@ -1,4 +1,5 @@
-// Package commands makes the queries, writes, plans and indexes that several techniques share.
+// Package commands makes queries, writes, plans and indexes that several techniques
+// share.
 package commands
 
 import (
@@ -11,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ByID is the filter of one document.
+// ByID returns the filter for one document.
 func ByID(id any) bson.D { return bson.D{{Key: "_id", Value: mql.Eq(id)}} }
 
 // AmongIDs is the filter of several documents, by a list of their ids.
@@ -19,14 +20,15 @@ func ByID(id any) bson.D { return bson.D{{Key: "_id", Value: mql.Eq(id)}} }
 //go:noinline
 func AmongIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: mql.Op("$in", ids)}} }
 
-// UpdateOne updates a document that a filter finds by _id, and expects to find it.
+// UpdateOne updates a document that a filter finds by _id, and expects a match.
 func UpdateOne(collection string, filter bson.D, update any) model.Write {
 	w := UpdateIf(collection, filter, update)
 	w.Expect, w.Once = model.One, false
 	return w
 }
 
-// UpdateIf updates the document that a filter finds by _id, if it finds one. The update must change nothing when it runs again.
+// UpdateIf updates the document that a filter finds by _id, if there is one. Running the
+// update again must change nothing.
 func UpdateIf(collection string, filter bson.D, update any) model.Write {
 	return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{Filter: filter, Update: update}}
 }
@@ -38,12 +40,13 @@ func UpsertOne(collection string, filter bson.D, update any) model.Write {
 	return w
 }
 
-// DeleteOne deletes a derived document that a filter finds by _id. No scope turns the delete into a mark.
+// DeleteOne deletes a derived document that a filter finds by _id. No scope turns the
+// delete into a mark.
 func DeleteOne(collection string, filter bson.D) model.Write {
 	return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Final: true, Model: &mongo.DeleteOneModel{Filter: filter}}
 }
 
-// Operators joins update operators, and leaves out those without fields.
+// Operators joins update operators. It leaves out operators without fields.
 func Operators(ops ...bson.E) (out bson.D) {
 	for _, o := range ops {
 		if len(o.Value.(bson.D)) > 0 {
@@ -53,7 +56,7 @@ func Operators(ops ...bson.E) (out bson.D) {
 	return out
 }
 
-// Leaving is a plan with what a cut leaves, if the plan has several steps.
+// Leaving returns a plan that says what a crash leaves, if it has several steps.
 func Leaving(leaves string, steps ...model.Step) model.Plan {
 	p := model.NewPlan(steps...)
 	if len(steps) > 1 {
@@ -62,7 +65,8 @@ func Leaving(leaves string, steps ...model.Step) model.Plan {
 	return p
 }
 
-// Batched makes the plans of a job from the steps for each document. An error names the document.
+// Batched makes a job's plans from the steps for each document. An error names the
+// document.
 func Batched(leaves string, steps func(doc bson.Raw) ([]model.Step, error)) func([]bson.Raw) (model.Plan, error) {
 	return func(docs []bson.Raw) (p model.Plan, _ error) {
 		for _, doc := range docs {
@@ -79,7 +83,7 @@ func Batched(leaves string, steps func(doc bson.Raw) ([]model.Step, error)) func
 	}
 }
 
-// InDocument says which document an error is about.
+// InDocument adds a document's _id to an error.
 func InDocument(doc bson.Raw, err error) error {
 	return fmt.Errorf("document %s: %w", Shorten(model.Shell(doc.Lookup("_id"))), err)
 }

@@ -1,5 +1,8 @@
-// Package compose holds tests of techniques that are used together: of every pair that shares a collection, pairs of writing operations,
-// at the same time on the same documents. PAIRS.md is the table of what came of it. go test runs a sample; with DOCMODEL_FULL=1 each pair
-// of operations meets in one way, and with DOCMODEL_FULL=ways in all: without and with transactions, without and under a scope. go test -v
-// says how many.
+// Package compose tests techniques together: for every two techniques on the same
+// collection, pairs of writing operations run concurrently on the same documents.
+// PAIRS.md lists the results.
+//
+// go test runs a sample. With DOCMODEL_FULL=1 each pair of operations runs in one way,
+// with DOCMODEL_FULL=ways in every way: with and without transactions, with and without a
+// scope. go test -v prints the numbers.
 package compose

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// AppendDocument begins a document or an array that others hold by a name. Its elements are appended next. Its bytes, once
-// [EndDocument] ended it, are those from begun.
+// AppendDocument begins a document or array with a field name. Append its elements next,
+// then call [EndDocument]. begun is where its bytes start.
 func AppendDocument(dst []byte, t bson.Type, name string) (out []byte, begun int) {
 	dst = appendHeader(dst, t, name)
 	return append(dst, 0, 0, 0, 0), len(dst)
@@ -31,12 +31,12 @@ func appendHeader(dst []byte, t bson.Type, name string) []byte {
 	return append(dst, 0)
 }
 
-// AppendRaw appends the element of a document that holds an encoded value by a name.
+// AppendRaw appends an element with a name and an encoded value.
 func AppendRaw(dst []byte, name string, v bson.RawValue) []byte {
 	return append(appendHeader(dst, v.Type, name), v.Value...)
 }
 
-// AppendElement appends the element of a document that holds v by a name, to the bytes of those before it.
+// AppendElement appends an element with name and v to dst.
 func (c *Codec) AppendElement(dst []byte, name string, v any) ([]byte, error) {
 	if out, ok := c.appendFast(dst, name, v, 0); ok {
 		return out, nil

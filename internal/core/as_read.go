@@ -8,18 +8,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// AsRead is the filter of a document as it was read, all of it: the document with its _id, while its fields, their order and their
-// values are those of doc. Values are compared by an expression, whole: an array that holds a value doesn't pass for the value,
-// nor null for a missing field; an int that became the same double passes. doc must have an _id. It is copied, and sent as often
-// as the filter is.
+// AsRead returns the filter for a document that is unchanged since it was read: its
+// fields, their order and their values equal doc's. An expression compares whole values.
+// An array that contains a value doesn't equal the value, null doesn't equal a missing
+// field, and an int equals the same double. doc must have an _id. The filter contains a
+// copy of doc.
 func AsRead(doc bson.Raw) bson.D {
 	doc = bytes.Clone(doc)
 	// Not $eq: MongoDB 4.4 and 5.0 fail where $expr compares $$ROOT with a constant.
 	return asRead(doc, bson.D{{Key: "$in", Value: bson.A{"$$ROOT", bson.A{mql.Literal(doc)}}}})
 }
 
-// FieldsAsRead is the filter of a document of which some fields, at its top, are as they were read: each has its value of doc, or is
-// missing if doc has none. Values are compared as [AsRead] does. Names that [CheckKey] refuses are passed over.
+// FieldsAsRead returns the filter for a document whose named top-level fields are as
+// read: equal to doc's, or missing if doc lacks them. It compares like [AsRead]. It
+// ignores names that [CheckKey] refuses.
 func FieldsAsRead(doc bson.Raw, names ...string) bson.D {
 	doc = bytes.Clone(doc)
 	all := bson.A{}
@@ -31,10 +33,12 @@ func FieldsAsRead(doc bson.Raw, names ...string) bson.D {
 	return asRead(doc, bson.D{{Key: "$and", Value: all}})
 }
 
-// AsRead is the filter of a document of the shape, all of what is read of it: doc is what was read, encoded again. Fields that the
-// type doesn't know are not compared, and are none where it keeps all. A field that was read as empty, and may not have been
-// there, is missing, null or empty still: for whoever reads it, these are one. Of a type with a marshaler of its own only the fields
-// that it writes are compared. Values are compared as [AsRead] does, documents within them with all of their fields.
+// AsRead returns the filter for a document of the shape that is as it was read. doc is
+// the value read, encoded again. It ignores fields that the type doesn't know; every
+// field is known if the type keeps all of them. A field that was read as empty, and may
+// have been missing, must be missing, null or empty. For a type with its own marshaler
+// only the fields that it writes are compared. Values are compared as [AsRead] does,
+// embedded documents with all their fields.
 func (s Shape) AsRead(doc bson.Raw) bson.D {
 	doc = bytes.Clone(doc)
 	base, kind := reflect.Type(nil), open
@@ -55,7 +59,8 @@ func (s Shape) AsRead(doc bson.Raw) bson.D {
 
 var dType, rawType = reflect.TypeFor[bson.D](), reflect.TypeFor[bson.Raw]()
 
-// fieldsAsRead are the conditions on the fields of a document, of a type with a layout or nil; whole is that it has no others.
+// fieldsAsRead returns the conditions on a document's fields. l is the type's layout or
+// nil. whole means that the document has no other fields.
 func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool) bson.A {
 	all, names := bson.A{}, bson.A{"_id"}
 	field := func(name string, v bson.RawValue) {
@@ -92,7 +97,8 @@ func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool) bson.A {
 	return all
 }
 
-// readAlike are the values that are read as a type's zero value, as a missing field is: null, and what that is stored as.
+// readAlike returns the values that decode as a type's zero value, as a missing field
+// does: null, and the stored zero value.
 func (c *Codec) readAlike(t reflect.Type) bson.A {
 	alike := bson.A{nil}
 	zero := reflect.Zero(t)

@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Codec is how a collection's documents become BSON: the driver's own options and registry. The nil Codec is the
-// driver's default.
+// A Codec encodes a collection's documents by the driver's options and registry. The nil
+// Codec uses the driver's defaults.
 type Codec struct {
 	options  *options.BSONOptions
 	registry *bson.Registry
@@ -22,7 +22,7 @@ type Codec struct {
 	wholeAs  reflect.Type                      // a pointer to that type
 }
 
-// NewCodec makes a codec of the driver's options and registry, each of which may be nil.
+// NewCodec makes a codec. Each parameter may be nil.
 func NewCodec(o *options.BSONOptions, r *bson.Registry) *Codec {
 	if o == nil && r == nil {
 		return nil
@@ -35,7 +35,7 @@ func NewCodec(o *options.BSONOptions, r *bson.Registry) *Codec {
 	return c
 }
 
-// Options are the driver's options; nil means its defaults.
+// Options returns the driver's options. nil means the defaults.
 func (c *Codec) Options() *options.BSONOptions {
 	if c == nil {
 		return nil
@@ -46,16 +46,17 @@ func (c *Codec) Options() *options.BSONOptions {
 // jsonTags reports whether fields are named by their JSON tags.
 func (c *Codec) jsonTags() bool { return c != nil && c.options != nil && c.options.UseJSONStructTags }
 
-// DecodesWhole reports whether what into points at is decoded by the collection's own function.
+// DecodesWhole reports whether the collection's own function decodes values of into's
+// type.
 func (c *Codec) DecodesWhole(into any) bool {
 	return c != nil && c.whole != nil && reflect.TypeOf(into) == c.wholeAs
 }
 
-// jsonRegistry is the default registry for collections that are named by JSON tags. A registry keeps the names of each
-// struct as it first met them, by whichever tags; so both kinds can't share one.
+// jsonRegistry is the default registry for JSON tags. A registry caches each struct's
+// names, so it can't serve two kinds of tags.
 var jsonRegistry = bson.NewRegistry()
 
-// Registry is the registry to hand to the driver; nil means its default.
+// Registry returns the registry for the driver. nil means the default.
 func (c *Codec) Registry() *bson.Registry {
 	if c.jsonTags() && c.registry == nil {
 		return jsonRegistry
@@ -66,7 +67,7 @@ func (c *Codec) Registry() *bson.Registry {
 	return c.registry
 }
 
-// Document encodes a document as the driver would.
+// Document encodes a document as the driver does.
 func (c *Codec) Document(v any) (bson.Raw, error) {
 	if err := CheckDepth(v); err != nil {
 		return nil, err
@@ -146,8 +147,9 @@ func (c *Codec) nilIsNull(t reflect.Type) bool {
 	return false
 }
 
-// Value encodes one value, so that what is generated doesn't change when the caller's value does. Scalars and structs that
-// can't change are returned as they are. A list of ObjectIDs becomes a bson.RawValue, which the driver copies whole.
+// Value encodes one value, so that later changes of the caller's value have no effect. It
+// returns scalars and immutable structs unchanged. A list of ObjectIDs becomes a
+// bson.RawValue, which the driver copies whole.
 func (c *Codec) Value(v any) (any, error) {
 	if err := CheckDepth(v); err != nil {
 		return nil, err
@@ -208,12 +210,13 @@ func (c *Codec) clone(v any) (any, error) {
 	return doc.LookupErr("v")
 }
 
-// rewritesScalars reports whether a scalar may leave as something else than the driver's default for it.
+// rewritesScalars reports whether a scalar may be encoded other than by the driver's
+// default.
 func (c *Codec) rewritesScalars() bool {
 	return c != nil && (c.registry != nil || c.options != nil && c.options.IntMinSize)
 }
 
-// CopyD is Value of a document.
+// CopyD encodes the values of a document like [Codec.Value].
 func (c *Codec) CopyD(d bson.D) (bson.D, error) {
 	if err := CheckDepth(d); err != nil {
 		return nil, err
@@ -242,7 +245,8 @@ func (c *Codec) isPlainMap(v reflect.Value) bool {
 		(c == nil || c.registry == nil)
 }
 
-// sortedD copies a map as a document whose keys are in order, so that equal maps become equal bytes.
+// sortedD copies a map as a document with sorted keys, so that equal maps have equal
+// bytes.
 func (c *Codec) sortedD(m reflect.Value) (bson.D, error) {
 	d := make(bson.D, 0, m.Len())
 	for k, v := range m.Seq2() {
@@ -252,7 +256,7 @@ func (c *Codec) sortedD(m reflect.Value) (bson.D, error) {
 	return c.cloneD(d)
 }
 
-// CopyPipeline is Value of a pipeline.
+// CopyPipeline encodes the values of a pipeline like [Codec.Value].
 func (c *Codec) CopyPipeline(p mongo.Pipeline) (mongo.Pipeline, error) {
 	if err := CheckDepth(p); err != nil {
 		return nil, err

@@ -11,11 +11,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// MaxLevels is how many levels of documents, lists and pointers are encoded. MongoDB stores about a hundred. A value that holds itself
-// has no end, and would exhaust the stack.
+// MaxLevels is the number of levels of documents, lists and pointers that are encoded.
+// MongoDB stores about a hundred. A cyclic value would exhaust the stack.
 const MaxLevels = 500
 
-// CheckDepth refuses a value that is nested deeper.
+// CheckDepth refuses a value with more than [MaxLevels] levels.
 func CheckDepth(v any) error {
 	if deeper(v, MaxLevels) {
 		return ValueError("", "value", nil, fmt.Sprintf("a %T is nested deeper than %d levels, or contains itself", v, MaxLevels))
@@ -129,7 +129,8 @@ func deeperValue(v reflect.Value, n int) bool {
 	return false
 }
 
-// WellFormed reports whether a value's bytes are one of its type. Of a document only its frame is looked at.
+// WellFormed reports whether a value's bytes fit its type. It checks only the frame of a
+// document.
 func WellFormed(v bson.RawValue) bool {
 	if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
 		n := len(v.Value)
@@ -140,7 +141,8 @@ func WellFormed(v bson.RawValue) bool {
 
 var nestingTypes sync.Map // reflect.Type → bool
 
-// nests reports whether values of a type can be of any depth: it holds itself, or an interface.
+// nests reports whether values of a type can have any depth: the type contains itself or
+// an interface.
 func nests(t reflect.Type) bool {
 	if t == nil {
 		return false

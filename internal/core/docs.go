@@ -1,5 +1,6 @@
-// Package core is the part of a collection and of a technique that doesn't depend on Go types: how documents are laid out,
-// encoded, checked and refused. Package model and all techniques stand on it, and it knows none of them.
+// Package core has the parts of collections and techniques that don't depend on Go types:
+// layout, encoding, checks and errors of documents. It imports neither package model nor
+// any technique.
 package core
 
 import (
@@ -11,9 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Docs is a collection without its Go types: its name, and how its documents are stored. The zero Docs is that of a zero
-// model.Collection: its fields are unknown, and declaring a technique over it panics. Methods of a generic type are
-// compiled for each document type of a program, so the logic of techniques stands on Docs.
+// Docs is a collection without its Go types: its name and the form of its documents.
+// Techniques base their logic on Docs, because Go compiles methods of a generic type for
+// each document type. The fields of the zero Docs are unknown, and declaring a technique
+// over it panics.
 type Docs struct {
 	name   string
 	typ    reflect.Type // of the documents
@@ -26,8 +28,8 @@ type Docs struct {
 	unchecked bool // a user's filters, sorts and updates pass as they are
 }
 
-// Declare declares a collection of documents of type D whose _id is a K. It panics when the name, D or K can't be a
-// collection's. The nil Codec means the driver's defaults.
+// Declare declares a collection of documents of type D with _id type K. It panics if the
+// name, D or K can't be a collection's. The nil Codec means the driver's defaults.
 func Declare[D, K any](name string, c *Codec) *Docs {
 	d := declare(name, reflect.TypeFor[D](), reflect.TypeFor[K](), c)
 	r := NewReader[K](d, "_id")
@@ -48,16 +50,17 @@ func declare(name string, doc, id reflect.Type, c *Codec) *Docs {
 	return d
 }
 
-// Name is the collection's name.
+// Name returns the collection's name.
 func (d *Docs) Name() string { return d.name }
 
-// Type is the Go type of the documents; nil for a zero collection.
+// Type returns the documents' Go type. It is nil for a zero collection.
 func (d *Docs) Type() reflect.Type { return d.typ }
 
-// Layout is the layout of the documents; nil for a zero collection.
+// Layout returns the documents' layout. It is nil for a zero collection.
 func (d *Docs) Layout() *Layout { return d.layout }
 
-// Codec is how the documents are encoded, and read through the collection's versions; nil for the driver's defaults.
+// Codec encodes the documents, and reads them through the collection's versions. It is
+// nil for the driver's defaults.
 func (d *Docs) Codec() *Codec {
 	if v := d.older.declared(); v != nil {
 		return v.codec
@@ -65,10 +68,11 @@ func (d *Docs) Codec() *Codec {
 	return d.codec
 }
 
-// IsZero reports whether the collection is a zero or nil one.
+// IsZero reports whether the collection is zero or nil.
 func (d *Docs) IsZero() bool { return d.layout == nil }
 
-// Named is the same declaration under another name. It panics for a name that MongoDB refuses.
+// Named returns the same declaration under another name. It panics if MongoDB refuses the
+// name.
 func (d *Docs) Named(name string) *Docs {
 	checkCollectionName(name)
 	out := *d
@@ -78,21 +82,24 @@ func (d *Docs) Named(name string) *Docs {
 	return &out
 }
 
-// Unchecked is the same declaration, whose filters, sorts and updates are not held against the type of the documents.
+// Unchecked returns the declaration without checks of filters, sorts and updates against
+// the documents' type.
 func (d *Docs) Unchecked() *Docs {
 	out := *d
 	out.unchecked = true
 	return &out
 }
 
-// AsStored is the same declaration without the collection's versions: its documents are read and encoded as they are stored.
+// AsStored returns the declaration without versions: documents are read and encoded as
+// they are stored.
 func (d *Docs) AsStored() *Docs {
 	out := *d
 	out.older = nil
 	return &out
 }
 
-// Refuse returns a *model.ValueError of the collection. A value that isn't there, nil or a RawValue of type 0, is left out.
+// Refuse returns a *model.ValueError of the collection. It leaves out a missing value:
+// nil, or a RawValue of type 0.
 func (d *Docs) Refuse(field string, v any, reason string) error {
 	if x, ok := v.(bson.RawValue); ok && x.Type == 0 {
 		v = nil
@@ -105,7 +112,8 @@ func (d *Docs) Fail(problem, path, remedy string) { Fail(problem, d.place(path),
 
 func (d *Docs) place(path string) string { return fmt.Sprintf("%s (%s), path %q", d.name, d.typ, path) }
 
-// Field looks a path up. The error, a *model.ValueError, says which part of it doesn't exist and what the nearest name is.
+// Field looks up a path. The error, a *model.ValueError, names the missing part and the
+// nearest name.
 func (d *Docs) Field(path string) (Field, error) {
 	f, err := d.Lookup(path)
 	if err != nil {
@@ -114,7 +122,7 @@ func (d *Docs) Field(path string) (Field, error) {
 	return f, err
 }
 
-// Lookup is Field with the bare reason as its error.
+// Lookup is Field with only the reason as its error.
 func (d *Docs) Lookup(path string) (Field, error) {
 	if d.IsZero() {
 		return Field{}, errors.New("the collection is the zero Collection: declare it with NewCollection")
@@ -128,8 +136,8 @@ func (d *Docs) Lookup(path string) (Field, error) {
 	return f, err
 }
 
-// MustField looks a path up, and panics with a *model.DeclarationError when the documents don't have it: for
-// constructors.
+// MustField looks up a path for a constructor. It panics with a *model.DeclarationError
+// if the path doesn't exist.
 func (d *Docs) MustField(path string) Field {
 	if d.IsZero() {
 		Fail("the collection is the zero Collection", fmt.Sprintf("path %q", path), "declare the collection with model.NewCollection")
@@ -147,8 +155,9 @@ func (d *Docs) MustField(path string) Field {
 	return f
 }
 
-// CheckArray panics with a *model.DeclarationError unless the path is an array that $push and $addToSet can grow: an
-// array that is not inside another, and whose nil slice isn't stored as null. For constructors.
+// CheckArray panics with a *model.DeclarationError unless $push and $addToSet can grow
+// the array at the path: it isn't inside another array, and nil isn't stored as null. It
+// is for constructors.
 func (d *Docs) CheckArray(path string) Field {
 	f := d.MustField(path)
 	switch {

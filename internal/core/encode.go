@@ -8,14 +8,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MaxDocument is the largest BSON document that MongoDB stores.
+// MaxDocument is the size of the largest BSON document that MongoDB stores.
 const MaxDocument = 16 * 1024 * 1024
 
-// Encode returns v as the collection's options store it, so that it no longer changes with the caller's value. Scalars
-// and structs that can't change are returned as they are. Techniques pass every value of the caller's through it.
+// Encode encodes v by the collection's options, so that later changes of the caller's
+// value have no effect. It returns scalars and immutable structs unchanged. Techniques
+// pass every value of the caller through it.
 func (d *Docs) Encode(v any) (any, error) { return d.codec.Value(v) }
 
-// Raw returns v as the collection stores it, in bytes of its own.
+// Raw returns v as the collection stores it, in new bytes.
 func (d *Docs) Raw(v any) (bson.RawValue, error) {
 	if buf, ok := d.codec.appendFast(make([]byte, 0, 32), "", v, 0); ok {
 		out := rawOf(buf)
@@ -44,7 +45,7 @@ func rawOf(element []byte) bson.RawValue {
 	return bson.RawValue{Type: bson.Type(element[0]), Value: element[header:]}
 }
 
-// Marshal encodes a document as bson.Marshal does, but refuses a document that is nested deeper than [MaxLevels].
+// Marshal is bson.Marshal that refuses documents with more than [MaxLevels] levels.
 func Marshal(doc any) (bson.Raw, error) {
 	switch d := doc.(type) {
 	case bson.Raw:
@@ -69,7 +70,7 @@ func MustMarshal(doc any) bson.Raw {
 	return raw
 }
 
-// RawValue returns v in BSON, as no collection's options change it.
+// RawValue encodes v, which must not depend on a collection's options.
 func RawValue(v any) (bson.RawValue, error) {
 	if buf, ok := (*Codec)(nil).appendFast(make([]byte, 0, 32), "", v, 0); ok {
 		return rawOf(buf), nil
@@ -87,8 +88,8 @@ func MustRawValue(v any) bson.RawValue {
 	return raw
 }
 
-// Document returns a whole document, of any type, as the collection's options store it, with its version. For a part of one, ask what
-// [Docs.AsStored] returns.
+// Document encodes a whole document of any type by the collection's options, with its
+// version. For a part of a document use [Docs.AsStored].
 func (d *Docs) Document(doc any) (bson.Raw, error) {
 	raw, err := d.codec.Document(doc)
 	if err != nil {
@@ -97,15 +98,15 @@ func (d *Docs) Document(doc any) (bson.Raw, error) {
 	return d.Stamped(raw)
 }
 
-// AppendElement appends the element of a document that holds v by a name, encoded as Encode does, to the bytes of those
-// before it. Documents of many small values are made in one buffer by it, with [AppendDocument] and [EndDocument]; the
-// driver copies a [bson.RawValue] of such bytes, where it takes a bson.D apart.
+// AppendElement appends an element with name and v, encoded like Encode, to dst. With
+// [AppendDocument] and [EndDocument] it builds documents of many small values in one
+// buffer, which the driver copies whole as a [bson.RawValue].
 func (d *Docs) AppendElement(dst []byte, name string, v any) ([]byte, error) {
 	return d.codec.AppendElement(dst, name, v)
 }
 
-// Decode decodes a document, or a part of one, as the collection's options read it; a whole document of any version as the newest.
-// into is a pointer to a value of its type.
+// Decode decodes a document, or a part of one, by the collection's options. It decodes a
+// whole document of any version as the newest. into is a pointer.
 func (d *Docs) Decode(raw bson.Raw, into any) error {
 	if err := CheckDepth(into); err != nil {
 		return err
@@ -113,7 +114,7 @@ func (d *Docs) Decode(raw bson.Raw, into any) error {
 	return d.Codec().Decode(raw, into)
 }
 
-// Part is a document of the caller's that is stored at a path, encoded and checked.
+// Part encodes and checks a caller's document that is stored at a path.
 func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
 	raw, err := d.Raw(v)
 	if err != nil {
@@ -128,7 +129,8 @@ func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
 	return raw, nil
 }
 
-// Checked encodes the whole document that ptr points at, with its version, and checks what would be stored: its _id, its names, its size.
+// Checked encodes the whole document at ptr with its version, and checks its _id, names
+// and size.
 func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if d.IsZero() {
 		return nil, id, d.Refuse("document", nil, "the collection is the zero Collection: declare it with NewCollection")

@@ -2,7 +2,7 @@ package core
 
 import "fmt"
 
-// The errors that users see are types of package model, which sets these two functions.
+// Package model sets these functions to make its error types.
 var (
 	// ValueError makes a *model.ValueError.
 	ValueError = func(collection, field string, value any, reason string) error {
@@ -14,7 +14,7 @@ var (
 	}
 )
 
-// Fail panics with a *model.DeclarationError: for constructors.
+// Fail panics with a *model.DeclarationError. It is for constructors.
 func Fail(problem, place, remedy string) { panic(DeclarationError(problem, place, remedy)) }
 
 // A Place is where a technique is declared: "NewEmbedded of parts.items".

@@ -16,9 +16,10 @@ import (
 // fastLevels is how many levels of documents and lists are written without the driver.
 const fastLevels = 64
 
-// appendFast appends the element that holds v by a name, with the bytes that the driver writes for what [Codec.Value] returns. It
-// writes the types that most filters and updates consist of, all of them types that Value returns unchanged. It reports false for every
-// other value, and for every value that the driver refuses: the caller leaves these to the driver.
+// appendFast appends an element with name and v, in the driver's bytes for the result of
+// [Codec.Value]. It writes the most frequent types of filters and updates, which Value
+// returns unchanged. For other values, and values that the driver refuses, it returns
+// false, and the caller uses the driver.
 func (c *Codec) appendFast(dst []byte, name string, v any, level int) ([]byte, bool) {
 	if level > fastLevels || c.rewritesScalars() || strings.IndexByte(name, 0) >= 0 {
 		return dst, false
@@ -117,7 +118,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s...), 0)
 }
 
-// appendScalar appends the scalars that most documents are made of, as the driver writes them.
+// appendScalar appends the most frequent scalars, as the driver writes them.
 func appendScalar(dst []byte, name string, v any) (_ []byte, ok bool) {
 	le := binary.LittleEndian
 	switch v := v.(type) {

@@ -21,15 +21,16 @@ type Field struct {
 	steps      []step // how to read it; empty when Open
 }
 
-// IsArray reports whether the value at the path is itself an array. False below an open value.
+// IsArray reports whether the value at the path is an array. It is false below an open
+// value.
 func (f Field) IsArray() bool { return f.list }
 
-// StoresNull reports whether a nil Go value of this field is stored as null rather than left out or stored empty.
-// $push and $addToSet fail on a null.
+// StoresNull reports whether the field's nil Go value is stored as null. $push and
+// $addToSet fail on null.
 func (f Field) StoresNull() bool { return f.null }
 
-// NullParent is the first document above the field that may be stored as null; "" for none. Operators that write below a
-// null fail.
+// NullParent returns the first document above the field that may be stored as null, or
+// "". Operators that write below null fail.
 func (f Field) NullParent() string { return f.nullParent }
 
 // step goes from one Go value into a field of it.
@@ -39,7 +40,8 @@ type step struct {
 	omit  bool         // an empty value is not stored
 }
 
-// Resolve finds a path in a layout. The error says which part doesn't exist and which name is nearest.
+// Resolve finds a path in a layout. The error names the missing part and the nearest
+// name.
 func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 	f := Field{Path: path}
 	if err := CheckPath(path); err != nil {
@@ -114,14 +116,14 @@ func takeArrays(t reflect.Type) (elem reflect.Type, arrays int, k kind) {
 	}
 }
 
-// omitsEmpty follows the driver: its option OmitEmpty reaches the fields of the document itself, not those of the
-// documents within.
+// omitsEmpty follows the driver: the option OmitEmpty applies to the document's own
+// fields, not to embedded documents.
 func omitsEmpty(m *member, c *Codec, top bool) bool {
 	return m.omitEmpty || top && c != nil && c.options != nil && c.options.OmitEmpty
 }
 
-// storesNull follows the driver: nil slices, maps and pointers are written as null unless an option or tag says
-// otherwise.
+// storesNull follows the driver: nil slices, maps and pointers are null unless an option
+// or tag says otherwise.
 func storesNull(m *member, c *Codec, top bool) bool {
 	if omitsEmpty(m, c, top) {
 		return false

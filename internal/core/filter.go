@@ -10,9 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// CheckFilter reports what of a filter the documents can't meet: a path that they don't have, or a value of a type that the field
-// there can't hold. The filter is one that the Codec has copied. What the server alone understands passes ($expr, $text, geometry),
-// and so does all that lies below a value whose fields are not known.
+// CheckFilter refuses a filter with a path that the documents don't have, or with a value
+// of a type that the field can't contain. The Codec must have copied the filter.
+// Conditions that only the server understands pass ($expr, $text, geometry), and so does
+// everything below a value with unknown fields.
 func (d *Docs) CheckFilter(filter bson.D) error {
 	if d == nil || d.IsZero() || d.unchecked {
 		return nil
@@ -60,8 +61,8 @@ func filtersOf(v any) (out []bson.D) {
 	return out
 }
 
-// lookQueried looks up a path of a query or an update. Of a path that only documents of an older version have, or that a technique
-// adds, no more is known.
+// lookQueried looks up a path of a query or update. Paths of older versions and of
+// techniques' own fields have no known type.
 func (d *Docs) lookQueried(l *Layout, at, path string) (*queried, error) {
 	if at == "" && d.added.has(path) {
 		return opaque, nil
@@ -76,7 +77,8 @@ func (d *Docs) lookQueried(l *Layout, at, path string) (*queried, error) {
 	return q, nil
 }
 
-// checkCondition checks what a filter says of the field at a path: a value, a pattern, or a document of operators.
+// checkCondition checks a filter's condition on a path: a value, a pattern, or a document
+// of operators.
 func (d *Docs) checkCondition(q *queried, path string, v any) error {
 	cond, ok := v.(bson.D)
 	if !ok || !operatorFirst(cond) {
@@ -131,7 +133,7 @@ func operatorFirst(doc bson.D) bool { return len(doc) > 0 && strings.HasPrefix(d
 
 func logical(op string) bool { return op == "$and" || op == "$or" || op == "$nor" }
 
-// checkEach checks each value of a list. A list that is no list is for the server to refuse.
+// checkEach checks each value of a list. The server refuses other values.
 func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
 	switch v := v.(type) {
 	case bson.A:
@@ -160,8 +162,8 @@ func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
 	return nil
 }
 
-// checkEachRaw is checkEach for an encoded list. What it says of an element depends on the element's type alone, so that of equal types in
-// a row the first is checked.
+// checkEachRaw is checkEach for an encoded list. The result depends only on an element's
+// type, so it checks the first of equal types in a row.
 func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawValue) error {
 	if list.Type != bson.TypeArray || !WellFormed(list) {
 		return nil
@@ -189,7 +191,8 @@ func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawV
 	return nil
 }
 
-// checkHeld refuses a value of a type that the field can't hold, and a document with fields that its documents don't have.
+// checkHeld refuses a value of a type that the field can't have, and a document with
+// unknown fields.
 func (d *Docs) checkHeld(q *queried, path string, holds types, v any) error {
 	if holds != anyType && typeOf(v)&holds == 0 && !d.ownTypes() && !d.older.any() {
 		return d.Refuse(path, v, fmt.Sprintf("is a %s, but the field is of type %s", typeName(v), q.name()))
@@ -229,7 +232,7 @@ func typeName(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// CheckSort reports a field of a sort that the documents don't have.
+// CheckSort refuses a sort by a missing field.
 func (d *Docs) CheckSort(sort bson.D) error {
 	if d == nil || d.IsZero() || d.unchecked {
 		return nil

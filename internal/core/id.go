@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ID reads the _id of the document that doc points at, and checks it as CheckID does.
+// ID reads and checks the _id of the document at doc, like CheckID.
 func (d *Docs) ID(doc any) (id any, err error) {
 	if reflect.ValueOf(doc).IsNil() {
 		return nil, d.Refuse("_id", nil, "the document is nil")
@@ -22,7 +22,7 @@ func (d *Docs) ID(doc any) (id any, err error) {
 	return id, d.CheckID("_id", id)
 }
 
-// EncodeID checks an _id of the caller's, and encodes it. The error names the field.
+// EncodeID checks and encodes a caller's _id. The error names the field.
 func (d *Docs) EncodeID(field string, id any) (any, error) {
 	if err := d.CheckID(field, id); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (d *Docs) EncodeID(field string, id any) (any, error) {
 	return v, nil
 }
 
-// ByID is the filter on an _id.
+// ByID returns the filter for an _id.
 func (d *Docs) ByID(id any) (bson.D, error) {
 	v, err := d.EncodeID("_id", id)
 	if err != nil {
@@ -43,7 +43,7 @@ func (d *Docs) ByID(id any) (bson.D, error) {
 	return bson.D{{Key: "_id", Value: mql.Eq(v)}}, nil
 }
 
-// RawID is EncodeID in bytes of its own.
+// RawID is EncodeID into new bytes.
 func (d *Docs) RawID(field string, id any) (bson.RawValue, error) {
 	if err := d.CheckID(field, id); err != nil {
 		return bson.RawValue{}, err
@@ -55,9 +55,10 @@ func (d *Docs) RawID(field string, id any) (bson.RawValue, error) {
 	return v, nil
 }
 
-// CheckID returns a *model.ValueError that names the field when id can't be the _id of a document: nil, the zero value of
-// its type unless that is a number or a boolean (a zero ObjectID is stored without complaint, once), or a value that
-// MongoDB refuses. Every technique applies it to each id that it is handed.
+// CheckID returns a *model.ValueError that names the field if id can't be an _id: nil,
+// the zero value of its type unless this is a number or a boolean (a zero ObjectID could
+// be stored once), or a value that MongoDB refuses. Techniques check every id of the
+// caller.
 func (d *Docs) CheckID(field string, id any) error {
 	if EmptyID(id) {
 		return ValueError(d.name, field, id, "is empty: give an id")
@@ -108,7 +109,8 @@ func refusedID(id bson.RawValue) (below, reason string) {
 	return "", ""
 }
 
-// EmptyID reports whether a Go value is no _id: nil, or the zero value of a type other than a number or a boolean.
+// EmptyID reports whether a Go value is nil, or the zero value of a type other than a
+// number or a boolean.
 func EmptyID(id any) bool {
 	switch id := id.(type) {
 	case nil:
@@ -130,7 +132,7 @@ func EmptyID(id any) bool {
 	return v.IsZero()
 }
 
-// Anys are ids of one type as values of any.
+// Anys converts ids to values of type any.
 func Anys[K any](ids []K) []any {
 	out := make([]any, len(ids))
 	for i, id := range ids {

@@ -22,7 +22,7 @@ type Layout struct {
 	paths  sync.Map           // path → *queried
 }
 
-// Has reports whether a field is known by a name.
+// Has reports whether a field with the name is known.
 func (l *Layout) Has(name string) bool { return l.fields[name] != nil }
 
 // member is one field of a document.
@@ -146,9 +146,10 @@ func layoutOf(t reflect.Type, jsonTags bool) (*Layout, error) {
 	return l, nil
 }
 
-// membersOf lists the fields of a struct in the order they are written, inlined ones too, and says whether an inlined
-// map adds others. The shallowest of equal names wins, as in the driver; a map that is inlined further down is not
-// stored, as in the driver. outer are the structs that t is inlined in.
+// membersOf lists a struct's fields in the order they are written, including inlined
+// fields. inlineMap reports that an inlined map adds others. As in the driver, the
+// shallowest of equal names wins, and a map that is inlined deeper isn't stored. outer
+// are the structs around t.
 func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*member, inlineMap bool, err error) {
 	if slices.Contains(outer, t) {
 		return nil, false, fmt.Errorf("%s contains itself inline", t)

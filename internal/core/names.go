@@ -9,9 +9,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// CheckKey says why a string can't be one field name of a document, or returns nil. Names are refused when they are
-// empty, hold a dot or a NUL, or begin with a dollar sign: stored, they could be read as a path or an operator
-// (https://www.mongodb.com/docs/manual/core/dot-dollar-considerations/). Values are never checked: they stay data.
+// CheckKey returns why a string can't be a field name, or nil. Empty names, and names
+// with a dot, a NUL or a leading dollar sign are refused, because they could be read as a
+// path or an operator
+// (https://www.mongodb.com/docs/manual/core/dot-dollar-considerations/). Values are never
+// checked.
 func CheckKey(key string) error {
 	switch {
 	case key == "":
@@ -26,7 +28,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// CheckPath says why a string can't be a dotted path, or returns nil: each of its parts must pass [CheckKey].
+// CheckPath returns why a string can't be a dotted path, or nil. Each part must pass
+// [CheckKey].
 func CheckPath(path string) error {
 	for part := range strings.SplitSeq(path, ".") {
 		if err := CheckKey(part); err != nil {
@@ -36,8 +39,8 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// CheckNames says which field name within a value, at any depth, can't be stored ([CheckKey]), and at which path; or
-// returns "". prefix is the value's own path. Scalars have no names.
+// CheckNames returns the path of the first field name within a value that can't be stored
+// ([CheckKey]), or "". prefix is the value's own path.
 func CheckNames(v any, prefix string) (path string, err error) {
 	switch x := v.(type) {
 	case nil, string, bool, int, int32, int64, float64, bson.ObjectID, bson.DateTime, time.Time:
@@ -67,7 +70,7 @@ func CheckNames(v any, prefix string) (path string, err error) {
 // MaxDepth is the nesting of documents and arrays that MongoDB stores.
 const MaxDepth = 100
 
-// checkKeys walks an encoded document and returns the path of the first field whose name is refused.
+// checkKeys returns the path of the first refused field name in an encoded document.
 func checkKeys(doc bson.Raw, prefix string, depth int) (string, error) {
 	if depth > MaxDepth {
 		return prefix, fmt.Errorf("is nested deeper than MongoDB's %d levels", MaxDepth)
@@ -146,7 +149,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Overlap reports whether one path is the other, or lies below it.
+// Overlap reports whether one path equals the other or lies below it.
 func Overlap(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

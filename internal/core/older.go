@@ -22,16 +22,18 @@ type olderTypes struct {
 	versions atomic.Pointer[versions]
 }
 
-// versions are how a collection's documents are read and stored, once its versions are declared.
+// versions say how a collection with declared versions reads and stores documents.
 type versions struct {
 	codec  *Codec // decodes a document of any version as the newest
 	field  string // holds the version
 	newest int
 }
 
-// SetVersions declares the versions of the collection's documents. From then on, a whole document that is read into a pointer of the
-// type into is decoded by decode, which must not keep the bytes. A whole document that is stored holds the newest version in the field.
-// SetVersions panics when an earlier technique uses a path that the older types don't store alike, and when there are versions already.
+// SetVersions declares the versions of the collection's documents. After it, decode
+// decodes whole documents that are read into a pointer of type into; it must not keep the
+// bytes. Stored whole documents have the newest version in field. SetVersions panics if
+// an earlier technique uses a path that the older types store differently, or if versions
+// were declared before.
 func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(raw bson.Raw, doc any) error, field string, newest int) {
 	place := Place("versions of " + d.name)
 	if err := d.older.add(older, d.layout, d.codec); err != nil {
@@ -55,7 +57,8 @@ func (o *olderTypes) declared() *versions {
 	return o.versions.Load()
 }
 
-// Stamped is a whole document of the newest type as it is stored: with its version, if the collection's documents have versions.
+// Stamped returns a whole document of the newest type with its version, if the collection
+// has versions.
 func (d *Docs) Stamped(doc bson.Raw) (bson.Raw, error) {
 	v := d.VersionField()
 	if v == nil {
@@ -64,7 +67,8 @@ func (d *Docs) Stamped(doc bson.Raw) (bson.Raw, error) {
 	return SetFields(doc, v)
 }
 
-// VersionField is the field with the newest version, for documents that an upsert creates; nil where documents have no versions.
+// VersionField returns the field with the newest version, for documents that an upsert
+// creates. It is nil without versions.
 func (d *Docs) VersionField() bson.D {
 	v := d.older.declared()
 	if v == nil {

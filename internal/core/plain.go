@@ -10,9 +10,9 @@ import (
 
 var plainTypes sync.Map // reflect.Type → bool
 
-// isPlain reports whether values of a type can't change once they are copied, hold no names that come from users, and are
-// written by the driver's own rules: structs of numbers, strings, times and ids, with names that can be stored. They need not
-// be encoded to be kept.
+// isPlain reports whether copies of a type's values are immutable, have no user-defined
+// names, and are written by the driver's rules: structs of numbers, strings, times and
+// ids, with valid names. They needn't be encoded to be kept.
 func isPlain(t reflect.Type) bool {
 	if t == nil {
 		return false
@@ -64,7 +64,7 @@ func findPlain(t reflect.Type) bool {
 	return true
 }
 
-// crossesPointer reports whether a field is one of a struct behind a pointer that is inlined.
+// crossesPointer reports whether a field is inlined from a struct behind a pointer.
 func crossesPointer(t reflect.Type, index []int) bool {
 	for _, i := range index[:len(index)-1] {
 		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {

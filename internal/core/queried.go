@@ -40,8 +40,9 @@ type queried struct {
 
 var opaque = &queried{holds: anyType, element: anyType, depth: 1}
 
-// queried looks a path up as queries and updates write it: with indexes and positional operators in arrays. It is computed once for
-// each path of the type. Below what is not known, everything is.
+// queried looks up a path of a query or update, with indexes and positional operators in
+// arrays. It is computed once for each path of the type. Below an open value every path
+// exists.
 func (l *Layout) queried(path string, c *Codec) (*queried, error) {
 	if q, ok := l.paths.Load(path); ok {
 		return q.(*queried), nil
@@ -123,7 +124,8 @@ var typesByType = map[reflect.Type]types{
 	reflect.TypeFor[bson.JavaScript](): others, reflect.TypeFor[bson.Binary](): binaries, reflect.TypeFor[bson.Vector](): binaries,
 }
 
-// typesOf is what a field of a Go type can hold. What the driver stores by a rule of its own may hold anything.
+// typesOf returns the BSON types of a Go type's field. A type that the driver stores by
+// its own rule may have any.
 func typesOf(t reflect.Type, k kind) types {
 	if held, ok := typesByType[t]; ok {
 		return held
@@ -148,7 +150,8 @@ func typesOf(t reflect.Type, k kind) types {
 	return anyType
 }
 
-// typeOf is the type of a value that a Codec has copied. What a query can mean by it is a set: a null is looked for in every field.
+// typeOf returns the type of a value that a Codec copied, as a set: a query for null
+// searches every field.
 func typeOf(v any) types {
 	switch v := v.(type) {
 	case string, bson.Symbol:
@@ -215,14 +218,15 @@ func typeOfRaw(t bson.Type) types {
 	return anyType
 }
 
-// addedFields are the names of fields that techniques store beside those of the type, or in another form. The collections that Named
-// and Decoding make share them.
+// addedFields are the fields that techniques store beside the type's, or in another form.
+// Copies of the collection ([Docs.Named], [Docs.Unchecked], [Docs.AsStored]) share them.
 type addedFields struct {
 	mu    sync.Mutex
 	names atomic.Pointer[map[string]bool]
 }
 
-// Adds notes that a technique stores fields in the collection's documents beside those of their type, or in another form.
+// Adds records fields that a technique stores beside those of the documents' type, or in
+// another form.
 func (d *Docs) Adds(names ...string) {
 	if d.added == nil {
 		return

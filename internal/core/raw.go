@@ -7,8 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ValueAt returns what an encoded document holds at a dotted path, without a copy; type 0 for nothing. Where an array is on the
-// way, it returns that array and true.
+// ValueAt returns the value at a dotted path of an encoded document, without a copy. A
+// missing value has type 0. If the path meets an array, ValueAt returns the array and
+// true.
 func ValueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
 	v = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
 	for part := range strings.SplitSeq(path, ".") {
@@ -24,7 +25,7 @@ func ValueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
 	return v, false
 }
 
-// Elements returns the elements of an array, and nil for another value.
+// Elements returns the elements of an array. It is nil for other values.
 func Elements(v bson.RawValue) []bson.RawValue {
 	list, ok := v.ArrayOK()
 	if !ok {
@@ -34,8 +35,8 @@ func Elements(v bson.RawValue) []bson.RawValue {
 	return out
 }
 
-// SetFields returns an encoded document as $set would leave it, for paths that cross no array: the new values stand where the old
-// ones did, or at the end.
+// SetFields applies $set to an encoded document, for paths that cross no array. New
+// values replace old ones, or are appended.
 func SetFields(doc bson.Raw, set bson.D) (bson.Raw, error) {
 	var d bson.D
 	if rawDeeper(doc, MaxLevels) {

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Reader reads the values at one path of Go documents, through the arrays on the way, without decoding or allocating.
-// It is safe for concurrent use.
+// A Reader reads the values at one path of Go documents, through arrays, without decoding
+// or allocating. It is safe for concurrent use.
 type Reader[V any] struct {
 	field Field
 	codec *Codec
@@ -18,9 +18,10 @@ type Reader[V any] struct {
 
 var zeroerType = reflect.TypeFor[bson.Zeroer]()
 
-// NewReader compiles a path for reading values of type V. It panics with a *model.DeclarationError when the path doesn't
-// exist or holds another type. Below an open value (an interface, a map, bson.D) nothing is checked, and values of
-// another type are passed over.
+// NewReader compiles a path for values of type V. It panics with a
+// *model.DeclarationError if the path doesn't exist or has another type. Below an open
+// value (an interface, a map, bson.D) it checks nothing, and skips values of another
+// type.
 func NewReader[V any](d *Docs, path string) *Reader[V] {
 	f, want := d.MustField(path), reflect.TypeFor[V]()
 	if !f.Open && f.Type != want {
@@ -30,17 +31,17 @@ func NewReader[V any](d *Docs, path string) *Reader[V] {
 	return ReaderOf[V](f, d.codec, path)
 }
 
-// ReaderOf compiles the field at a path, which holds values of type V or is open.
+// ReaderOf compiles the field at a path, which has values of type V or is open.
 func ReaderOf[V any](f Field, c *Codec, path string) *Reader[V] {
 	return &Reader[V]{f, c, strings.Split(path, ".")}
 }
 
-// Field returns the path that is read.
+// Field returns the path.
 func (r *Reader[V]) Field() Field { return r.field }
 
-// Append appends every value at the path of the document that doc points at, in stored order. A value that is stored as
-// null or not at all (a nil pointer, an empty field that is tagged omitempty) adds nothing. A struct field takes some tens
-// of nanoseconds and no allocation; an open document is walked by name.
+// Append appends every value at the path of the document at doc, in stored order. It
+// skips values stored as null or not at all (a nil pointer, an empty omitempty field). An
+// open document is walked by name.
 func (r *Reader[V]) Append(dst []V, doc any) []V {
 	v := reflect.ValueOf(doc).Elem()
 	if !v.IsValid() {
@@ -52,7 +53,7 @@ func (r *Reader[V]) Append(dst []V, doc any) []V {
 	return appendSteps(dst, r.codec, v, r.field.steps)
 }
 
-// First returns the first value at the path, and whether there is one.
+// First returns the first value at the path, if there is one.
 func (r *Reader[V]) First(doc any) (v V, ok bool) {
 	var buf [4]V
 	if all := r.Append(buf[:0], doc); len(all) > 0 {
@@ -93,7 +94,7 @@ func appendSteps[V any](dst []V, c *Codec, v reflect.Value, steps []step) []V {
 	return appendSteps(dst, c, v, steps[1:])
 }
 
-// appendValues appends the V, or the Vs of the slice, that v holds. What is stored as null is passed over.
+// appendValues appends v, or the elements of the slice v. It skips values stored as null.
 func appendValues[V any](dst []V, c *Codec, v reflect.Value) []V {
 	nilable := v.Kind() == reflect.Pointer || v.Kind() == reflect.Map || v.Kind() == reflect.Slice
 	switch p := v.Addr().Interface().(type) {
@@ -144,7 +145,7 @@ func isEmpty(v reflect.Value, c *Codec) bool {
 	return v.IsZero()
 }
 
-// zeroer returns v as what says itself whether it is empty. It goes by v's address, which doesn't allocate.
+// zeroer returns v as a bson.Zeroer. It uses v's address, which doesn't allocate.
 func zeroer(v reflect.Value) (bson.Zeroer, bool) {
 	switch {
 	case !v.Type().Implements(zeroerType) || !v.CanInterface() || v.Kind() == reflect.Pointer && v.IsNil():

@@ -8,27 +8,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// A DB is what things run on: a *mongo.Database or a [Handle]. It is model.DB.
+// A DB is what values run on: a *mongo.Database or a [Handle]. It is model.DB.
 type DB interface {
 	Name() string
 	Client() *mongo.Client
 }
 
-// A Handle is a database under scopes, or one that is observed. Package model makes it.
+// A Handle is a database with scopes or observers. Package model makes it.
 type Handle struct {
 	Database  *mongo.Database
-	Scopes    any    // of package model; nil for a database that is under none
-	Tenant    string // whose the documents are that the library keeps for itself; "" for nobody's
-	Observers any    // of package model; nil for a database that nobody observes
-	Err       error  // bad input; whatever runs on the handle is refused with it
-	Tx        bool   // the server has transactions, and what belongs together runs in one
-	Together  bool   // with Tx: the server has bulkWrite, which takes writes of several collections
-	Bulk      bool   // outside transactions, writes of several collections are sent by bulkWrite
+	Scopes    any    // of package model; nil without scopes
+	Tenant    string // names the tenant of the library's own documents, or ""
+	Observers any    // of package model; nil without observers
+	Err       error  // bad input: everything that runs on the handle fails with it
+	Tx        bool   // run related writes in a transaction
+	Together  bool   // with Tx: the server has bulkWrite for several collections
+	Bulk      bool   // outside transactions, send writes of several collections by bulkWrite
 
-	WriteConcern *writeconcern.WriteConcern // of these; nil for that of the client
+	WriteConcern *writeconcern.WriteConcern // of bulkWrite; nil for the client's
 }
 
-// Name is the name of the database.
+// Name returns the database's name.
 func (h *Handle) Name() string {
 	if h == nil || h.Database == nil {
 		return ""
@@ -36,7 +36,7 @@ func (h *Handle) Name() string {
 	return h.Database.Name()
 }
 
-// Client is the client that the database was opened by.
+// Client returns the database's client.
 func (h *Handle) Client() *mongo.Client {
 	if h == nil || h.Database == nil {
 		return nil
@@ -44,7 +44,8 @@ func (h *Handle) Client() *mongo.Client {
 	return h.Database.Client()
 }
 
-// HandleOf is a handle of its own on a database, with all that the database has. Its Err is the answer of [CheckDB].
+// HandleOf returns a new handle on a database, with everything that db has. Its Err is
+// the result of [CheckDB].
 func HandleOf(db DB) *Handle {
 	own := &Handle{}
 	if h, ok := db.(*Handle); ok && h != nil {
@@ -56,7 +57,7 @@ func HandleOf(db DB) *Handle {
 	return own
 }
 
-// Database is the driver's database behind a DB that [CheckRun] lets pass.
+// Database returns the driver's database behind a DB that passed [CheckRun].
 func Database(db DB) *mongo.Database {
 	if h, ok := db.(*Handle); ok {
 		return h.Database
@@ -64,7 +65,7 @@ func Database(db DB) *mongo.Database {
 	return db.(*mongo.Database)
 }
 
-// Transacts reports whether what belongs together runs in a transaction.
+// Transacts reports whether related writes run in a transaction.
 func Transacts(db DB) bool {
 	h, ok := db.(*Handle)
 	return ok && h != nil && h.Tx
@@ -77,7 +78,7 @@ func Together(db DB) bool {
 }
 
 // Bulk reports whether writes of several collections are sent as one command outside
-// transactions, and with which write concern.
+// transactions, and their write concern.
 func Bulk(db DB) (*writeconcern.WriteConcern, bool) {
 	h, ok := db.(*Handle)
 	if !ok || h == nil {
@@ -92,7 +93,7 @@ func Scoped(db DB) bool {
 	return ok && h != nil && h.Scopes != nil
 }
 
-// CheckRun refuses a nil context and what is no database, before anything is sent.
+// CheckRun refuses a nil context and an unusable database, before anything is sent.
 func CheckRun(ctx context.Context, db DB) error {
 	if ctx == nil {
 		return ValueError("", "ctx", nil, "is nil: give context.Background()")
@@ -100,7 +101,7 @@ func CheckRun(ctx context.Context, db DB) error {
 	return CheckDB(db)
 }
 
-// CheckDB refuses what nothing can run on.
+// CheckDB refuses an unusable database.
 func CheckDB(db DB) error {
 	const none = "is nil: give the database of the collections"
 	switch db := db.(type) {
@@ -123,7 +124,7 @@ func CheckDB(db DB) error {
 	return ValueError("", "db", fmt.Sprintf("%T", db), "must be a *mongo.Database, or a result of Scope.On or Observer.On")
 }
 
-// Tenant is a text that names whose the documents of a handle are, or "".
+// Tenant returns a text that names the handle's tenant, or "".
 func Tenant(db DB) string {
 	if h, ok := db.(*Handle); ok && h != nil {
 		return h.Tenant

@@ -9,9 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Set checks and encodes the fields of a user's $set: each is a path that the documents have, outside arrays (an array is
-// set whole), of the field's type, and none lies below another or in _id. A path of whole must not be set in part. The
-// values returned are of type bson.RawValue.
+// Set checks and encodes the fields of a caller's $set. Each must be a path of the
+// documents outside arrays (an array is set whole), have the field's type, and not
+// overlap another path or _id. Paths in whole can't be set in part. The returned values
+// are bson.RawValues.
 func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 	if len(fields) == 0 {
 		return nil, d.Refuse("fields", nil, "no field was given: give at least one")
@@ -46,7 +47,8 @@ func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 	return out, nil
 }
 
-// Operators checks and copies a user's update, which is a document of operators. The server checks what they say.
+// Operators checks and copies a caller's update, a document of operators. The server
+// checks their meaning.
 func (d *Docs) Operators(update bson.D) (bson.D, error) {
 	u, err := d.codec.CopyD(update)
 	if err != nil {
@@ -67,8 +69,9 @@ func (d *Docs) checkOperators(update bson.D) error {
 	return nil
 }
 
-// Update checks a user's update as [Docs.Operators] and [Docs.CheckUpdate] do, and encodes it. The result is a bson.Raw in room, or in more
-// room where that is too little; or a bson.D, if a value of the update is one that the driver must encode.
+// Update checks a caller's update like [Docs.Operators] and [Docs.CheckUpdate], and
+// encodes it. It returns a bson.Raw in room, or in a larger buffer. If the driver must
+// encode a value, it returns a bson.D.
 func (d *Docs) Update(room []byte, update bson.D) (any, error) {
 	if raw, ok := d.codec.appendFastDocument(room[:0], update); ok {
 		return bson.Raw(raw), d.CheckOwnUpdate(update)
@@ -80,7 +83,8 @@ func (d *Docs) Update(room []byte, update bson.D) (any, error) {
 	return u, err
 }
 
-// CheckOwnUpdate checks a user's update that no Codec has copied, for [Docs.UpdateWith] has encoded all its values.
+// CheckOwnUpdate checks a caller's update that no Codec copied, because [Docs.UpdateWith]
+// encoded its values.
 func (d *Docs) CheckOwnUpdate(update bson.D) error {
 	if err := d.checkOperators(update); err != nil {
 		return err
@@ -88,9 +92,9 @@ func (d *Docs) CheckOwnUpdate(update bson.D) error {
 	return d.CheckUpdate(update)
 }
 
-// UpdateWith encodes an update by operators, with more fields of operators after it: those of an operator that the update has follow its
-// own. Each operator of both holds a bson.D. It returns a bson.Raw in room, or in more room where that is too little; and nil, if a value
-// is one that the driver must encode.
+// UpdateWith encodes an update of operators, followed by the fields of more. Fields of
+// the same operator are joined. Each operator's value is a bson.D. It returns a bson.Raw
+// in room or in a larger buffer, or nil if the driver must encode a value.
 func (d *Docs) UpdateWith(room []byte, update bson.D, more ...bson.E) bson.Raw {
 	buf := append(room[:0], 0, 0, 0, 0)
 	for _, op := range update {
@@ -130,8 +134,8 @@ func (d *Docs) appendFields(dst []byte, fields bson.D) (_ []byte, ok bool) {
 	return dst, true
 }
 
-// FieldValue encodes a value of the caller's, which must be of the type of a field; element asks for an element where
-// that is an array. A bson.RawValue must be one that the type can be read from.
+// FieldValue encodes a caller's value, which must have the field's type. With element, an
+// array field takes an element. A bson.RawValue must be readable as the type.
 func (d *Docs) FieldValue(f Field, v any, element bool) (bson.RawValue, error) {
 	held, isRaw := v.(bson.RawValue)
 	if isRaw && !f.Open && !d.readable(f, held, element) || !isRaw && !f.fits(reflect.TypeOf(v), element) {
@@ -165,7 +169,8 @@ func (d *Docs) readable(f Field, v bson.RawValue, element bool) bool {
 	return err == nil && d.Decode(doc, reflect.New(reflect.StructOf([]reflect.StructField{field})).Interface()) == nil
 }
 
-// fits reports whether values of a type can be stored in a field; element asks for an element where it is an array.
+// fits reports whether values of a type can be stored in a field. With element, an array
+// field takes an element.
 func (f Field) fits(have reflect.Type, element bool) bool {
 	if have == nil || f.Open {
 		return true

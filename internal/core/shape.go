@@ -9,14 +9,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Shape is how the values of a Go type are stored, by the driver's rules under a collection's options: for techniques that
-// describe whole documents. [Docs.Shape] begins with the document, [Shape.Fields] and [Shape.Elem] go on from there.
+// A Shape describes how values of a Go type are stored under a collection's options, for
+// techniques that describe whole documents. Begin with [Docs.Shape], and continue with
+// [Shape.Fields] and [Shape.Elem].
 type Shape struct {
 	Name string       // of the field; "" for a document, and for an element
 	Type reflect.Type // pointers taken off
 	Kind ShapeKind
 
-	Index []int // of a field: where it is in the struct, as reflect.Type.FieldByIndex takes it; several for one of an inlined struct
+	Index []int // a field's reflect.StructField.Index, of several numbers if inlined
 
 	Null     bool // a nil Go value is stored as null
 	Optional bool // an empty Go value isn't stored at all
@@ -26,7 +27,7 @@ type Shape struct {
 	top   bool // the document itself
 }
 
-// A ShapeKind says what is known of a value.
+// A ShapeKind is what is known about a value.
 type ShapeKind uint8
 
 const (
@@ -37,8 +38,8 @@ const (
 	OpenShape                      // an interface, a custom marshaler, bson.D, bson.M, bson.A or bson.Raw
 )
 
-// Shape is the shape of the documents. Under a Registry of the collection's own, types whose zero value it doesn't write
-// as the driver's default are open.
+// Shape returns the shape of the documents. Under the collection's own Registry, a type
+// is open if its zero value isn't written as by the driver's default.
 func (d *Docs) Shape() Shape {
 	if d.typ == nil {
 		return Shape{Kind: OpenShape}
@@ -72,8 +73,8 @@ func (s Shape) of(t reflect.Type) Shape {
 	return s
 }
 
-// Fields returns the fields of a document in the order they are written, and the shape of those of other names that an inlined
-// map adds; nil if there is none.
+// Fields returns a document's fields in the order they are written. rest is the shape of
+// other fields that an inlined map adds, or nil.
 func (s Shape) Fields() (fields []Shape, rest *Shape) {
 	if s.Kind != DocumentShape {
 		return nil, nil
@@ -129,7 +130,8 @@ func (s Shape) Elem() Shape {
 	panic(DeclarationError(fmt.Sprintf("%v has no elements", s.Type), "Shape.Elem", "ask the shape of an array or a map"))
 }
 
-// throughPointer reports whether a field is inlined through a pointer, whose fields aren't stored when it is nil.
+// throughPointer reports whether a field is inlined through a pointer. If the pointer is
+// nil, the field isn't stored.
 func throughPointer(t reflect.Type, index []int) bool {
 	for _, i := range index[:len(index)-1] {
 		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
@@ -152,7 +154,8 @@ func (c *Codec) canBeEmpty(t reflect.Type) bool {
 	return true
 }
 
-// writesAsDefault reports whether a registry writes a type's zero value as the driver's default does.
+// writesAsDefault reports whether a registry writes a type's zero value like the driver's
+// default.
 func (c *Codec) writesAsDefault(t reflect.Type) bool {
 	if c == nil || c.registry == nil || t.Kind() == reflect.Interface {
 		return true
@@ -164,7 +167,8 @@ func (c *Codec) writesAsDefault(t reflect.Type) bool {
 	return (err == nil) == (defErr == nil) && bytes.Equal(own, def)
 }
 
-// As returns the shape of another type in the place of s: that of a variant, stored under the same options.
+// As returns the shape of another type, such as a variant, stored in the place of s under
+// the same options.
 func (s Shape) As(t reflect.Type) Shape {
 	if t == nil {
 		Fail("the type is nil", "Shape.As", "give the type of the variant")
@@ -172,7 +176,8 @@ func (s Shape) As(t reflect.Type) Shape {
 	return s.of(t)
 }
 
-// Nested returns s as the shape of a document within another: options that are for whole documents don't reach it.
+// Nested returns s as the shape of an embedded document. Options for whole documents
+// don't apply to it.
 func (s Shape) Nested() Shape {
 	s.top = false
 	return s

@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A structWriter writes structs of one type as the driver does, without the driver's look-ups for each field.
+// A structWriter writes structs of one type as the driver does, without a look-up for
+// each field.
 type structWriter struct {
 	fields []structField
 	room   sync.Pool // of *T: the fields of an addressable struct are read without an allocation
@@ -25,7 +26,7 @@ type structField struct {
 
 var structWriters sync.Map // reflect.Type → *structWriter, nil for a type that the driver writes
 
-// structWriterOf returns what writes structs of a type; nil where the driver must write them.
+// structWriterOf returns the writer for a type, or nil if the driver must write it.
 func structWriterOf(t reflect.Type) *structWriter {
 	if known, ok := structWriters.Load(t); ok {
 		return known.(*structWriter)
@@ -35,7 +36,8 @@ func structWriterOf(t reflect.Type) *structWriter {
 	return w
 }
 
-// compileStruct returns nil for a type that isn't plain, and for one with a field whose type the driver writes by a rule of its own.
+// compileStruct returns nil for a type that isn't plain, or that has a field with its own
+// rule in the driver.
 func compileStruct(t reflect.Type) *structWriter {
 	if !isPlainStruct(t) {
 		return nil
@@ -56,7 +58,7 @@ func compileStruct(t reflect.Type) *structWriter {
 	return w
 }
 
-// appendStruct appends a struct by a name; false for a value that is no struct, or must be written by the driver.
+// appendStruct appends a struct with a name. It returns false if the driver must write v.
 func appendStruct(dst []byte, name string, v reflect.Value) ([]byte, bool) {
 	if v.Kind() != reflect.Struct {
 		return dst, false
@@ -74,7 +76,8 @@ func appendStruct(dst []byte, name string, v reflect.Value) ([]byte, bool) {
 	return dst, true
 }
 
-// appendFastDocumentOf encodes a bson.D, a struct, or one behind a pointer, as a whole document; false where the driver must.
+// appendFastDocumentOf encodes a bson.D, a struct, or a pointer to either, as a whole
+// document. It returns false if the driver must.
 func appendFastDocumentOf(doc any) ([]byte, bool) {
 	if d, ok := doc.(bson.D); ok {
 		if d == nil {
@@ -115,7 +118,8 @@ var ownRules = map[reflect.Type]bool{
 	reflect.TypeFor[json.Number](): true, reflect.TypeFor[bson.JavaScript](): true, reflect.TypeFor[bson.Symbol](): true,
 }
 
-// fieldWriter returns what appends the fields of a type that is plain; nil for a type that is left to the driver.
+// fieldWriter returns the function that appends a plain type's field, or nil if the
+// driver must.
 func fieldWriter(m *member) func([]byte, string, reflect.Value) []byte {
 	switch m.typ {
 	case reflect.TypeFor[bson.ObjectID]():

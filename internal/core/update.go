@@ -6,8 +6,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// CheckUpdate reports what of a user's update the documents can't take: a path that they don't have, a value of a type that the
-// field there can't hold, or an operator that can't be applied to it. The update is one that the Codec has copied.
+// CheckUpdate refuses a caller's update with a missing path, a value of a type that the
+// field can't contain, or an operator that doesn't apply to the field. The Codec must
+// have copied the update.
 func (d *Docs) CheckUpdate(update bson.D) error {
 	if d == nil || d.IsZero() || d.unchecked {
 		return nil

@@ -38,6 +38,9 @@ func aggregate(r *request) (reply, error) {
 			"The 'cursor' option is required, except for aggregate with the explain argument")
 	}
 	if stages := r.args().array("pipeline"); isWatch(stages) {
+		if r.engine.alone {
+			return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
+		}
 		return watch(r, stages)
 	}
 	a, err := readAggregate(r)

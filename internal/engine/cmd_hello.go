@@ -40,9 +40,10 @@ func hello(r *request) (reply, error) {
 	if r.name != "hello" {
 		rep = append(rep, bson.E{Key: "ismaster", Value: true})
 	}
-	if r.engine.router != nil {
+	switch {
+	case r.engine.router != nil:
 		rep = append(rep, bson.E{Key: "msg", Value: "isdbgrid"})
-	} else {
+	case !r.engine.alone:
 		rep = append(rep, member(r.conn.address)...)
 	}
 	return append(rep, reply{

@@ -1,109 +1,121 @@
-// Package engine is a MongoDB-compatible server in memory and in process, for
-// tests and demonstrations.
+// Package engine is a MongoDB-compatible server in memory and in process, for tests and
+// demonstrations.
 //
-// An [Engine] is a dialer: a driver's client that is given it as its dialer
-// talks to the engine over a pipe, whatever host its address names.
+// An [Engine] is a dialer. A driver's client that gets it as its dialer talks to the
+// engine over a pipe, whatever host its address names.
 //
 //	e := engine.New()
 //	defer e.Close()
 //	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
 //
-// It answers as the primary of a replica set of one node, so that transactions
-// and retryable writes work. A command, stage, operator or option that it
-// doesn't know is an error that names it; nothing is ignored. There are no
-// users, no durability and no second process.
+// The engine answers as the primary of a replica set with one node, so that transactions
+// and retryable writes work. An unknown command, stage, operator or option is an error
+// that names it. The engine has no users, no durability and no second process.
 //
 // # Packages
 //
-// wire frames messages; pipe carries them within the process; store keeps documents in
-// copy-on-write B-trees, so that a snapshot is free and a transaction is a private copy of the
-// roots. query, jsonschema, update, projection, expr, window and pipeline are the language, over the values
-// of internal/bsonval; each has a registry of its operators, so that one more operator is one more
-// file. geo has the shapes of geospatial queries, fts the terms and scores of text search, pcre the regular expressions
-// that Go's package hasn't. operators walks the registries: each operator has cases in its testdata, which run on a
-// server too, and each further name in MongoDB's manual is refused by name. differ feeds the engine
-// and a server the same random commands. Where the two differ, MongoDB's documentation decides; a
-// difference that is the server's own is a named rule there. specs runs the driver's own
-// specification tests.
+//   - wire frames messages, and pipe transports them within the process.
+//   - store keeps documents in copy-on-write B-trees. A snapshot is free, and a
+//     transaction is a private copy of the roots. Its writer enforces validators
+//     (strict, moderate or off).
+//   - query, jsonschema, update, projection, expr, window and pipeline are the
+//     language, over the values of internal/bsonval. Each has a registry of operators,
+//     usually one file per operator.
+//   - geo has the shapes of geospatial queries, fts text search, and pcre regular
+//     expressions beyond Go's package.
+//   - collation compares strings by a language's rules (see below).
+//   - router simulates shards.
+//   - operators walks the registries. Each operator has cases in its testdata, which
+//     run on a server too. Further names in MongoDB's manual are refused by name.
+//   - differ sends the engine and a server the same random commands. MongoDB's
+//     documentation decides differences. A difference that is the server's own is a
+//     named rule there.
+//   - specs runs the driver's own specification tests.
 //
-// collation compares strings by the rules of a language. It turns a string into a key: an index holds
-// keys in the place of strings, and so do the bounds of a filter and what a sort compares. A filter,
-// an expression and an update are parsed with the collation that they compare under, which comes
-// with the scope of their variables; nil is the simple collation. An index of another collation
-// than the query's serves it where the bounds hold no strings, documents or arrays.
+// A collation turns a string into a key. Indexes, bounds and sorts use keys instead of
+// strings. Filters, expressions and updates are parsed with their collation, which comes
+// with the scope of their variables; nil is the simple collation. An index with another
+// collation than the query's serves it if the bounds contain no strings, documents or
+// arrays.
 //
-// Validators ($jsonSchema and any other filter) are enforced by store's writer: strict, moderate
-// or off. A command with a number runs in its session, one at a time; what each statement of a
-// retryable write did is kept until the next number. bulkWrite is read whole, and then runs the
-// statements of the other write commands. A transaction ends with its session, by its lifetime, or
-// 5 seconds after the connection of its last command.
+// # Sessions
+//
+// A numbered command runs in its session, one at a time. The session keeps the results of
+// a retryable write's statements until the next number. bulkWrite is read whole and then
+// runs the statements of the other write commands. A transaction ends with its session,
+// after its lifetime, or 5 seconds after its last command's connection closed.
 //
 // # Kinds of collections
 //
-// A view is a pipeline that a read puts before its own. A capped collection removes its oldest
-// documents as others are inserted, and a tailable cursor waits for those that come. A time series
-// collection keeps measurements as documents, without buckets: it has no unique _id, its measurements
-// show in no change stream, and each expires by itself. A clustered collection is read in the order of
-// its index on _id, which explain shows as the collection itself. A wildcard index serves conditions on one
-// field, if they are of scalars. Outside transactions, snapshot reads see the latest 1,000 versions
-// of all data, and those that a snapshot has read, for 300 seconds.
+//   - A view is a pipeline that runs before a read's own pipeline.
+//   - A capped collection removes its oldest documents on insert. A tailable cursor
+//     waits for new documents.
+//   - A time series collection stores measurements as documents, without buckets. It
+//     has no unique _id. Its measurements aren't in change streams, and each expires by
+//     itself.
+//   - A clustered collection is read in the order of its _id index, which explain shows
+//     as the collection itself.
+//
+// A wildcard index serves conditions on one field if they are of scalars. Outside
+// transactions, snapshot reads see the latest 1,000 versions of all data, and the
+// versions that a snapshot has read, for 300 seconds.
 //
 // # Change streams
 //
-// $changeStream watches a collection, a database or all of them: insert,
-// update, replace, delete, drop, dropDatabase, rename and
-// invalidate events, with resume tokens, resumeAfter, startAfter and
-// startAtOperationTime, all modes of fullDocument and fullDocumentBeforeChange,
-// and the stages $match, $project, $set, $addFields, $unset, $replaceRoot,
-// $replaceWith and $redact. The updateDescription of operators names their paths, that of
-// a pipeline the difference, with truncatedArrays; see update.Applied. With showExpandedEvents
-// there are create, createIndexes, dropIndexes and modify events too, those of views in streams of a
-// database or of all, and collectionUUID, operationDescription and disambiguatedPaths in all events
-// that have them. $out shows as the rename that ends it alone, without the making of its temporary
-// collection. $changeStreamSplitLargeEvent is refused by name.
+// $changeStream watches a collection, a database or all databases. It has the events
+// insert, update, replace, delete, drop, dropDatabase, rename and invalidate; resume
+// tokens, resumeAfter, startAfter and startAtOperationTime; all modes of fullDocument and
+// fullDocumentBeforeChange; and the stages $match, $project, $set, $addFields, $unset,
+// $replaceRoot, $replaceWith and $redact. $changeStreamSplitLargeEvent is refused by
+// name.
 //
-// The history is the latest 10,000 changes, or fewer that have about 32 MB of
-// documents. A token from before that is error 286, ChangeStreamHistoryLost.
-// Documents before and after a change are there for collections that have
-// changeStreamPreAndPostImages, by create or collMod. A
-// change costs an engine that nobody watches a reference to the documents.
+// The updateDescription of operators names their paths. That of a pipeline is the
+// difference, with truncatedArrays; see update.Applied. showExpandedEvents adds create,
+// createIndexes, dropIndexes and modify events (of views only in streams of a database or
+// all databases), and the fields collectionUUID, operationDescription and
+// disambiguatedPaths. $out shows only its final rename.
+//
+// The history has the latest 10,000 changes, or fewer with about 32 MB of documents. An
+// older token is error 286, ChangeStreamHistoryLost. Documents before and after a change
+// need changeStreamPreAndPostImages, by create or collMod. Without watchers a change only
+// costs a reference to the documents.
 //
 // # Shards
 //
-// With SetRouter the engine answers as a mongos with shards. All documents stay in one store;
-// package router says to which shards each statement would be sent, counts them, and refuses what
-// MongoDB refuses on a sharded collection. Each shard of a cluster has an index on _id of its own,
-// and the store has one: a document whose _id another shard has already is refused as
-// NotImplemented, where MongoDB would store it. The stages $lookup, $graphLookup and $unionWith
-// aren't counted, nor is what $merge writes.
+// With SetRouter the engine answers as a mongos with shards. All documents stay in one
+// store. Package router computes and counts each statement's shards, and refuses what
+// MongoDB refuses on a sharded collection. A real cluster has one _id index per shard,
+// the store has one in all: a document whose _id exists on another shard is refused as
+// NotImplemented, though MongoDB would store it. The stages $lookup, $graphLookup and
+// $unionWith, and the writes of $merge, aren't counted.
 //
 // # Fail points
 //
 // configureFailPoint is always enabled, with MongoDB's semantics: failCommand,
-// failGetMoreAfterCursorCheckout and onPrimaryTransactionalWrite. A blocked command waits by the
-// clock of its testing/synctest bubble. Other fail points, and threadName, are refused.
+// failGetMoreAfterCursorCheckout and onPrimaryTransactionalWrite. A blocked command waits
+// by the clock of its testing/synctest bubble. Other fail points, and threadName, are
+// refused.
 //
 // # The end of a command
 //
-// Every loop sees that its command is over: by maxTimeMS (error 50), as the client has closed
-// the connection (279), by killCursors (237), killSessions and killAllSessions (11601), and by
-// Close (11600). What the command wrote outside a transaction before that stays. An aggregation
-// runs as far as batches are asked for. The maxTimeMS of the command that opens a cursor is the
-// time of all its batches together.
+// A command ends early by maxTimeMS (error 50), a closed connection (279), killCursors
+// (237), killSessions and killAllSessions (11601), or Close (11600). Its writes outside a
+// transaction stay. An aggregation runs as far as batches are requested. The maxTimeMS of
+// the command that opens a cursor limits all its batches together. In a testing/synctest
+// bubble the clock stands still while a command computes, so only Close and a closed
+// connection end it.
 //
-// In a testing/synctest bubble the clock stands still while a command computes, so that only
-// Close and a closed connection end it.
-//
-// The limits are MongoDB's: 16 MB for a document of a result, 100 MB for $push, $addToSet,
-// $map, $lookup, $graphLookup and $facet, and for $group, $sort and $setWindowFields if
-// allowDiskUse is false; 20 nested pipelines, 1,000 stages. With allowDiskUse, which is the
-// default, a stage may hold 1 GB: the engine has no disk, and fails by OutOfDiskSpace (14031).
+// The limits are MongoDB's: 16 MB for a document of a result; 100 MB for $push,
+// $addToSet, $map, $lookup, $graphLookup and $facet, and with allowDiskUse false for
+// $group, $sort and $setWindowFields; 20 nested pipelines; 1,000 stages. With
+// allowDiskUse, the default, a stage may use 1 GB. The engine has no disk, and then fails
+// with OutOfDiskSpace (14031).
 //
 // # Not compared with a server
 //
 // Transactions, retryable writes, bulkWrite, change streams and collations follow
-// MongoDB's documentation, and have been run against no other
-// server. The manual's worked examples of them are tests here.
+// MongoDB's documentation, whose worked examples are tests here. They were not compared
+// with a server.
 package engine
 
 import (
@@ -121,8 +133,8 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
 
-// Engine is a server. It is ready for use when New returns, safe for
-// concurrent use, and done after Close.
+// Engine is a server. It is ready when New returns, safe for concurrent use, and stopped
+// after Close.
 type Engine struct {
 	store    *store.Store
 	ctx      context.Context // ends with Interrupt and Close
@@ -134,6 +146,7 @@ type Engine struct {
 	began    time.Time
 	counters counters
 	router   *router.Router // nil unless the engine is a mongos
+	alone    bool           // a standalone server
 
 	mu       sync.Mutex
 	closed   bool
@@ -144,7 +157,7 @@ type Engine struct {
 	cursors  cursors
 }
 
-// New returns an engine without any data.
+// New returns an empty engine.
 func New() *Engine {
 	e := &Engine{
 		store:    store.New(),
@@ -156,11 +169,16 @@ func New() *Engine {
 	return e
 }
 
-// SetClock gives the engine its time: what it stores, answers and lets expire is by this clock. Call it before the engine is
-// used. now is called by several goroutines. What waits for somebody, such as an awaited batch or a blocked command, and
-// what bounds a command, such as maxTimeMS, goes by the real clock, or by that of its testing/synctest bubble.
+// SetStandalone makes the engine a standalone server: it is in no replica set, and has
+// neither transactions nor change streams. Call it before using the engine.
+func (e *Engine) SetStandalone() { e.alone = true }
+
+// SetClock sets the clock for everything that the engine stores, answers and lets expire.
+// Call it before using the engine. Several goroutines call now. Waits (an awaited batch,
+// a blocked command) and limits (maxTimeMS) use the real clock, or the clock of the
+// testing/synctest bubble.
 //
-// Cluster times never go back, as those of a server don't whose clock is set back.
+// Cluster times never go back, even if the clock does.
 func (e *Engine) SetClock(now func() time.Time) {
 	e.store.SetClock(now)
 	e.mu.Lock()
@@ -168,8 +186,9 @@ func (e *Engine) SetClock(now func() time.Time) {
 	e.began = now()
 }
 
-// ClockMoved tells the engine that its clock has moved other than by itself. The engine then removes what has expired, ends
-// transactions whose lifetime is over, and shows the changes that were delayed until now. Otherwise the next command does.
+// ClockMoved reports that a test moved the clock. The engine then removes expired
+// documents, ends expired transactions, and shows delayed changes. Without it, the next
+// command does.
 func (e *Engine) ClockMoved() {
 	now := e.now()
 	e.store.ClockMoved(e.ctx, now)
@@ -186,13 +205,12 @@ func (e *Engine) beganAt() time.Time {
 	return e.began
 }
 
-// DelayChanges lets change streams show each change only so long after its
-// commit, as MongoDB does, which waits for a majority. By default they show it
-// at once.
+// DelayChanges shows each change in change streams only after a delay, as MongoDB does,
+// which waits for a majority. By default changes show at once.
 func (e *Engine) DelayChanges(lag time.Duration) { e.store.DelayEvents(lag) }
 
-// Dial returns the client's end of a new connection. The network is ignored;
-// the address is what the engine calls itself.
+// Dial returns the client's end of a new connection. It ignores the network. The address
+// becomes the engine's name.
 func (e *Engine) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -214,7 +232,7 @@ func (e *Engine) Dial(ctx context.Context, _, address string) (net.Conn, error) 
 	return &clientEnd{Conn: client, end: c.cancel}, nil
 }
 
-// DialContext is Dial under the name that the driver's dialers have.
+// DialContext is Dial, named as in the driver's dialers.
 func (e *Engine) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	return e.Dial(ctx, network, address)
 }
@@ -222,9 +240,8 @@ func (e *Engine) DialContext(ctx context.Context, network, address string) (net.
 // patience is how long Close waits for commands, which see at once that they are over.
 const patience = 10 * time.Second
 
-// Close interrupts all commands, cuts all connections, and returns when nothing of the engine
-// runs any more. An error names the commands that go on nevertheless. Close may be called
-// again.
+// Close interrupts all commands, cuts all connections, and returns when nothing of the
+// engine runs. An error names commands that still run. Close can be called again.
 func (e *Engine) Close() error {
 	e.cancel(interrupt.Closing)
 	e.mu.Lock()
@@ -262,9 +279,9 @@ type clientEnd struct {
 	end func(cause error)
 }
 
-// Interrupt ends the command that runs for the connection, and those that come later, as killOp
-// does. By the error of a server that shuts down, the driver would look for another server, and
-// not be stopped in that by its own end. What takes no time, such as endSessions, goes on.
+// Interrupt ends the connection's running command and later commands, as killOp does. A
+// shutdown error would make the driver look for another server. Instant commands such as
+// endSessions still run.
 func (c *clientEnd) Interrupt() { c.end(interrupt.Killed) }
 
 func (c *clientEnd) Close() error {

@@ -112,7 +112,7 @@ func (e *environment) of(db string) *environment {
 	return &next
 }
 
-// Out replaces all documents in one write; the collection's indexes stay.
+// Out replaces all documents in one write. The collection's indexes stay.
 func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 	ns, err := e.namespace(db, coll)
 	if err != nil {

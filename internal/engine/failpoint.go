@@ -44,7 +44,7 @@ const (
 	chance
 )
 
-// The fail points that the engine has, and what reads the data of each.
+// The engine's fail points.
 const (
 	failCommand   = "failCommand"
 	failGetMore   = "failGetMoreAfterCursorCheckout"

@@ -39,6 +39,9 @@ func (r *request) readGeneric() error {
 	if r.hasNumber && r.lsid == "" {
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified"))
 	}
+	if r.hasNumber && r.engine.alone {
+		a.fail(mongoerr.New(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos"))
+	}
 	r.readConcern(a, a.document("readConcern"))
 	r.writeConcern(a, a.document("writeConcern"))
 	r.readAPI(a)

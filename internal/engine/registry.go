@@ -31,7 +31,7 @@ func register(list ...*command) {
 	}
 }
 
-// Commands returns the names of the commands that the engine runs, sorted.
+// Commands returns the engine's command names, sorted.
 func Commands() []string {
 	var names []string
 	for name, c := range commands {

@@ -6,13 +6,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Restore makes e hold the collections of another engine, and nothing else, at next to no cost: both share them until one changes them.
-// Open transactions of e are aborted, and a change stream of before can't be resumed. Nothing may write to the other engine meanwhile. It
-// may be closed.
+// Restore replaces all data of e by the collections of another engine. Both engines share
+// them until one changes them, so Restore is cheap. It aborts e's open transactions.
+// Earlier change streams can't be resumed. Nothing may write to the other engine
+// meanwhile. The other engine may be closed.
 func (e *Engine) Restore(from *Engine) { e.store.Restore(from.store) }
 
-// Documents are those of a database as they are now, by collection, in the order of _id. Who ranges over them must not change them. The
-// same version of a document is the same slice each time.
+// Documents returns a database's current documents by collection, in _id order. Callers
+// must not change them. The same version of a document is the same slice each time.
 func (e *Engine) Documents(db string) iter.Seq2[string, bson.D] {
 	return func(yield func(string, bson.D) bool) {
 		for c := range e.store.Snapshot().Collections(db) {

@@ -14,7 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// SetRouter makes the engine a mongos. Call it before the engine is used.
+// SetRouter makes the engine a mongos. Call it before using the engine.
 func (e *Engine) SetRouter(r *router.Router) { e.router = r }
 
 func (e *Engine) before71() bool { return e.router != nil && e.router.Before71 }

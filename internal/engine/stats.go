@@ -24,7 +24,8 @@ func (e *environment) told(stage, db, coll string) (store.Namespace, *store.Coll
 	return ns, e.state.Collection(ns), nil
 }
 
-// CollStats tells of what is stored. As there is no disk, what is stored takes the size of the documents, and nothing is free.
+// CollStats reports storage. Without a disk, the storage size is the size of the
+// documents, and nothing is free.
 func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.D, error) {
 	ns, c, err := e.told("$collStats", db, coll)
 	if err != nil {
@@ -87,7 +88,7 @@ func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 	}...)
 }
 
-// IndexStats tells of each index how many commands have read it.
+// IndexStats reports for each index how many commands read it.
 func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
 	_, c, err := e.told("$indexStats", db, coll)
 	if err != nil || c == nil {

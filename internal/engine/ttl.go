@@ -13,16 +13,18 @@ type ttl struct {
 	next  time.Time
 }
 
-// SetTTL makes the engine remove what has expired at intervals from now on, as a MongoDB does every minute
-// (https://www.mongodb.com/docs/manual/core/index-ttl/#timing-of-the-delete-operation): 0 means before each command, as a new engine
-// does, and a negative interval never, but by Sweep.
+// SetTTL sets the interval at which the engine removes expired documents, as MongoDB does
+// every minute
+// (https://www.mongodb.com/docs/manual/core/index-ttl/#timing-of-the-delete-operation).
+// 0, the default, means before each command. With a negative interval only Sweep removes
+// them.
 func (e *Engine) SetTTL(every time.Duration) {
 	e.ttl.mu.Lock()
 	defer e.ttl.mu.Unlock()
 	e.ttl.every, e.ttl.next = every, e.now().Add(every)
 }
 
-// Sweep removes what has expired.
+// Sweep removes expired documents.
 func (e *Engine) Sweep() { e.store.Sweep(context.Background(), e.now()) }
 
 // sweepDue removes what has expired if it is time. What an interval's end would have found is found by the first command after

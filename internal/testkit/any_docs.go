@@ -24,7 +24,7 @@ func SeedAlone(t testing.TB, db *mongo.Database, d Docs) {
 	}
 }
 
-// WantDocsInAnyOrder is [WantDocs] of documents in any order.
+// WantDocsInAnyOrder is [WantDocs] without an order.
 func WantDocsInAnyOrder(t testing.TB, db *mongo.Database, want Docs) {
 	t.Helper()
 	for name, list := range want {
@@ -62,7 +62,7 @@ func sortedDocs(t testing.TB, list []any) []bson.Raw {
 	return out
 }
 
-// MustSeed runs what stores documents, and returns a context to go on with.
+// MustSeed runs seed and returns a context for the test.
 func MustSeed(t *testing.T, db *mongo.Database, seed func(context.Context, *mongo.Database) error) context.Context {
 	t.Helper()
 	if err := seed(context.Background(), db); err != nil {

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// FoundBy are the findings of all checks.
+// FoundBy returns the findings of all checks.
 func FoundBy(ctx context.Context, db *mongo.Database, checks []model.Check) (found []model.Finding, _ error) {
 	for _, c := range checks {
 		list, err := c.All(ctx, db)
@@ -23,7 +23,7 @@ func FoundBy(ctx context.Context, db *mongo.Database, checks []model.Check) (fou
 	return found, nil
 }
 
-// FindingsOf is what a check finds, and each in words.
+// FindingsOf returns a check's findings, also as texts.
 func FindingsOf(t testing.TB, db *mongo.Database, c model.Check) (found []model.Finding, said []string) {
 	t.Helper()
 	found, err := c.All(context.Background(), db)
@@ -36,7 +36,7 @@ func FindingsOf(t testing.TB, db *mongo.Database, c model.Check) (found []model.
 	return found, said
 }
 
-// MendedNow mends what each check finds at once, however young it is.
+// MendedNow repairs each check's findings at once, whatever their age.
 func MendedNow(checks ...model.Check) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for _, c := range checks {
@@ -55,7 +55,7 @@ func MendedNow(checks ...model.Check) DBFunc {
 	}
 }
 
-// MendedByJobs runs the jobs of checks, which mend at once, however young a finding is.
+// MendedByJobs runs the checks' jobs, which repair at once, whatever a finding's age.
 func MendedByJobs(checks ...model.Check) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for _, c := range checks {
@@ -70,12 +70,13 @@ func MendedByJobs(checks ...model.Check) DBFunc {
 	}
 }
 
-// CheckJob finds and mends.
+// CheckJob finds and repairs.
 func CheckJob(c model.Check) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error { return RunJob(ctx, db, c.Job()) }
 }
 
-// Mended are the plans that mend what checks find. Each check must find something.
+// Mended returns the plans that repair the checks' findings. Each check must find
+// something.
 func Mended(t *testing.T, db *mongo.Database, checks []model.Check) (plans []model.Plan) {
 	t.Helper()
 	for _, c := range checks {
@@ -88,7 +89,7 @@ func Mended(t *testing.T, db *mongo.Database, checks []model.Check) (plans []mod
 	return plans
 }
 
-// Detail decodes what a check read.
+// Detail decodes a finding's detail.
 func Detail[D any](t testing.TB, f model.Finding) (d D) {
 	t.Helper()
 	if err := bson.Unmarshal(f.Detail, &d); err != nil {
@@ -97,12 +98,12 @@ func Detail[D any](t testing.TB, f model.Finding) (d D) {
 	return d
 }
 
-// EmptyFinding is a finding of a check that says nothing.
+// EmptyFinding returns a finding of a check without content.
 func EmptyFinding(c model.Check) []model.Finding {
 	return []model.Finding{{Check: c.Name, Detail: Marshal(bson.D{})}}
 }
 
-// WantRefusedFindings asks that checks mend only their own findings, and those with an _id.
+// WantRefusedFindings tests that checks repair only their own findings, with an _id.
 func WantRefusedFindings(t *testing.T, checks ...model.Check) {
 	t.Helper()
 	for _, c := range checks {
@@ -120,7 +121,7 @@ func WantRefusedFindings(t *testing.T, checks ...model.Check) {
 	}
 }
 
-// WantDistinctChecks asks that checks have names of their own, and a rule that is a sentence.
+// WantDistinctChecks tests that checks have distinct names, and rules that are sentences.
 func WantDistinctChecks(t *testing.T, checks []model.Check, n int) {
 	t.Helper()
 	names := map[string]bool{}

@@ -2,8 +2,9 @@ package testkit
 
 import "strings"
 
-// Deadlocked reports that DocumentDB gave up one of two writers of the same documents, which came to them in different orders. The
-// operation is to be run again, with its token. MongoDB runs such a write again by itself.
+// Deadlocked reports that DocumentDB aborted one of two writers that met the same
+// documents in different orders. Run the operation again with its token. MongoDB retries
+// such a write itself.
 func Deadlocked(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "deadlock detected")
 }

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// E is a field of a document.
+// E returns a field of a document.
 func E(key string, v any) bson.E { return bson.E{Key: key, Value: v} }
 
 // Marshal encodes a document.
@@ -23,10 +23,10 @@ func Marshal(d bson.D) bson.Raw {
 	return raw
 }
 
-// Token is the n-th operation's.
+// Token returns the n-th operation's token.
 func Token(n int) bson.ObjectID { return bson.ObjectID{0x38, 0x6d, 0x43, 0x80, 11: byte(n)} }
 
-// Docs are the documents of each collection, in the order of _id.
+// Docs are the documents of each collection, in _id order.
 type Docs map[string][]any
 
 // Seed empties the collections and stores the documents.
@@ -55,12 +55,12 @@ func Store(ctx context.Context, db *mongo.Database, d Docs) error {
 	return nil
 }
 
-// Stored is Store, to be run later.
+// Stored returns a function that runs [Store].
 func Stored(d Docs) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error { return Store(ctx, db, d) }
 }
 
-// Updates sends updates of other code: pairs of an _id and an update.
+// Updates sends another program's updates: pairs of an _id and an update.
 func Updates(ctx context.Context, db *mongo.Database, collection string, list ...any) error {
 	for i := 0; i < len(list); i += 2 {
 		if _, err := db.Collection(collection).UpdateByID(ctx, list[i], list[i+1]); err != nil {
@@ -80,7 +80,7 @@ func emptied(ctx context.Context, db *mongo.Database) error {
 	return err
 }
 
-// WantDocs asks that the collections hold these documents, and no others.
+// WantDocs tests that the collections have exactly these documents.
 func WantDocs(t testing.TB, db *mongo.Database, want Docs) {
 	t.Helper()
 	for name, list := range want {

@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MendAll runs the jobs of checks, one after the other, and waits for no age. It returns how many writes they planned.
+// MendAll runs the checks' jobs in order, without waiting for any age. It returns the
+// number of planned writes.
 func MendAll(ctx context.Context, db *mongo.Database, checks []model.Check) (planned int64, _ error) {
 	for _, c := range checks {
 		c.Age = 0
@@ -22,7 +23,7 @@ func MendAll(ctx context.Context, db *mongo.Database, checks []model.Check) (pla
 	return planned, nil
 }
 
-// MendedAll is a run of the jobs of checks, for a test that runs functions.
+// MendedAll returns a function that runs the checks' jobs.
 func MendedAll(checks []model.Check) func(ctx context.Context, db *mongo.Database) error {
 	return func(ctx context.Context, db *mongo.Database) error {
 		_, err := MendAll(ctx, db, checks)
@@ -30,7 +31,7 @@ func MendedAll(checks []model.Check) func(ctx context.Context, db *mongo.Databas
 	}
 }
 
-// AllFound is what checks find, in their order.
+// AllFound returns the checks' findings in order.
 func AllFound(t testing.TB, db *mongo.Database, checks []model.Check) (out []model.Finding) {
 	t.Helper()
 	for _, c := range checks {
@@ -43,7 +44,7 @@ func AllFound(t testing.TB, db *mongo.Database, checks []model.Check) (out []mod
 	return out
 }
 
-// WantNothingFound asks that checks find nothing.
+// WantNothingFound tests that checks find nothing.
 func WantNothingFound(t testing.TB, db *mongo.Database, checks []model.Check) {
 	t.Helper()
 	if list := AllFound(t, db, checks); len(list) > 0 {
@@ -51,7 +52,7 @@ func WantNothingFound(t testing.TB, db *mongo.Database, checks []model.Check) {
 	}
 }
 
-// Details are what findings hold.
+// Details returns the details of findings.
 func Details[T any](t testing.TB, found []model.Finding) []T {
 	t.Helper()
 	out := make([]T, len(found))
@@ -63,7 +64,7 @@ func Details[T any](t testing.TB, found []model.Finding) []T {
 	return out
 }
 
-// FoundAs are findings of a check with these details.
+// FoundAs returns findings of a check with these details.
 func FoundAs(t testing.TB, check model.Check, details ...bson.D) (out []model.Finding) {
 	t.Helper()
 	for _, d := range details {
@@ -76,7 +77,8 @@ func FoundAs(t testing.TB, check model.Check, details ...bson.D) (out []model.Fi
 	return out
 }
 
-// WantNames wants the names of checks, each another one, and a rule and a way of mending for each.
+// WantNames tests the checks' names, which must differ, and that each has a rule and a
+// repair.
 func WantNames(t *testing.T, checks []model.Check, names ...string) {
 	t.Helper()
 	var got []string

@@ -12,7 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// WantStepsIndexed asks that each write of the plans that looks something up does so by the index, or by another that it names.
+// WantStepsIndexed tests that each write of the plans with a filter uses the index, or
+// another index that it names.
 func WantStepsIndexed(t *testing.T, db *mongo.Database, reason, index string, plans ...model.Plan) {
 	t.Helper()
 	n := 0
@@ -31,14 +32,15 @@ func WantStepsIndexed(t *testing.T, db *mongo.Database, reason, index string, pl
 	}
 }
 
-// A ReadCase is what a change reads, and the index that serves each of its commands.
+// A ReadCase is a change's reads with the index of each command.
 type ReadCase struct {
 	reason string
 	read   DBFunc
 	want   []string
 }
 
-// ReadBy is the case of a change; "" is for a collection with few documents, which DocumentDB reads whole.
+// ReadBy returns a change's case. The index "" is for a small collection, which
+// DocumentDB reads whole.
 func ReadBy[S any](reason string, c model.Change[S], indexes ...string) ReadCase {
 	return ReadCase{reason, func(ctx context.Context, db *mongo.Database) error {
 		_, err := c.Read(ctx, db)
@@ -46,7 +48,7 @@ func ReadBy[S any](reason string, c model.Change[S], indexes ...string) ReadCase
 	}, indexes}
 }
 
-// WantReadsIndexed asks that what changes read is served by the indexes that their documentation names.
+// WantReadsIndexed tests that the reads of changes use their documented indexes.
 func WantReadsIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor, cases ...ReadCase) {
 	t.Helper()
 	for _, c := range cases {
@@ -69,7 +71,7 @@ func WantReadsIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor, ca
 	}
 }
 
-// AsSent is a command as explain takes it, without what the driver adds.
+// AsSent returns a command for explain, without the driver's additions.
 func AsSent(t *testing.T, c modeltest.Command) (command bson.D) {
 	t.Helper()
 	var d bson.D

@@ -7,7 +7,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// PerValue measures what one of n values costs, for 1,000 and for 10,000: the two figures are alike where the work is linear.
+// PerValue measures the cost of one of n values, for 1,000 and 10,000. The figures are
+// alike if the work is linear.
 func PerValue(b *testing.B, prepare func(n int) (run func() error)) {
 	b.Helper()
 	for _, n := range []int{1_000, 10_000} {
@@ -23,7 +24,7 @@ func PerValue(b *testing.B, prepare func(n int) (run func() error)) {
 	}
 }
 
-// Distinct are n different words.
+// Distinct returns n different words.
 func Distinct(n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -32,7 +33,7 @@ func Distinct(n int) []string {
 	return out
 }
 
-// Priced derives what a plan guarantees and costs, as running it does.
+// Priced computes a plan's guarantee and cost, as running it does.
 func Priced(p model.Plan) error {
 	p.Guarantee()
 	p.Cost()

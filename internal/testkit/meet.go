@@ -11,22 +11,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Written is a write, or a plan.
+// Written is a write or a plan.
 type Written interface {
 	Run(context.Context, model.DB) (model.Result, error)
 }
 
-// Doing runs a write or a plan.
+// Doing returns a function that runs a write or a plan.
 func Doing(w Written) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error { _, err := w.Run(ctx, db); return err }
 }
 
-// Planned is an operation that reads nothing.
+// Planned returns an operation without reads.
 func Planned(name string, w Written) Operation {
 	return Operation{name, func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return Doing(w)(ctx, db) }}
 }
 
-// Meet runs two operations at once, in every order of their commands. They get the tokens 1 and 2.
+// Meet runs two operations concurrently, in every order of their commands. Their tokens
+// are 1 and 2.
 func Meet(t *testing.T, a, b Operation, c modeltest.InterleaveCase) {
 	t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
 		Parallel(t)
@@ -36,7 +37,7 @@ func Meet(t *testing.T, a, b Operation, c modeltest.InterleaveCase) {
 	})
 }
 
-// Pairs are the operations that meet.
+// Pairs returns the pairs of operations that meet.
 func Pairs(ops []Operation) (out [][2]Operation) {
 	for i, a := range ops {
 		for j, b := range ops {
@@ -48,7 +49,7 @@ func Pairs(ops []Operation) (out [][2]Operation) {
 	return out
 }
 
-// MeetAll lets operations meet in pairs. No error is another than ErrStale.
+// MeetAll lets operations meet in pairs. The only error allowed is ErrStale.
 func MeetAll(t *testing.T, ops []Operation, seed DBFunc, check func(t testing.TB, db *mongo.Database, pair string)) {
 	for _, pair := range Pairs(ops) {
 		Meet(t, pair[0], pair[1], modeltest.InterleaveCase{
@@ -61,7 +62,7 @@ func MeetAll(t *testing.T, ops []Operation, seed DBFunc, check func(t testing.TB
 	}
 }
 
-// StaleOrNil asks that each error is ErrStale, or nil.
+// StaleOrNil tests that each error is ErrStale or nil.
 func StaleOrNil(t testing.TB, errs ...error) {
 	t.Helper()
 	for _, err := range errs {

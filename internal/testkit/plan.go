@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A PlanCase is a plan on a database that holds the documents before, and what it leaves.
+// A PlanCase is a plan with the documents before and after it.
 type PlanCase struct {
 	Reason string
 	Before Docs
@@ -46,7 +46,7 @@ func (c PlanCase) run(t *testing.T, db *mongo.Database) {
 	WantDocsInAnyOrder(t, db, after)
 }
 
-// RunPlanCases runs each case on the engine, and on a server.
+// RunPlanCases runs each case on the engine and on a server.
 func RunPlanCases(t *testing.T, cases []PlanCase) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Price is what an operation costs by its documentation: commands, documents written, and documents returned. What a $merge writes
-// no server says.
+// A Price is an operation's documented cost: commands, documents written, documents
+// returned. Servers don't report the writes of $merge.
 type Price struct {
 	reason string
 	want   model.Cost
@@ -21,13 +21,13 @@ type Price struct {
 	differs string // why it differs for a tenant
 }
 
-// Does is the price of a change or a job, whose value says no cost.
+// Does returns the price of a change or job, whose value reports no cost.
 func Does(reason string, commands, written, returned int, run DBFunc) Price {
 	return Price{reason: reason, want: model.Cost{Commands: commands, Written: written, Returned: returned},
 		begin: func(context.Context, *mongo.Database) (DBFunc, *model.Cost, error) { return run, nil, nil }}
 }
 
-// Writes is the price of plans.
+// Writes returns the price of plans.
 func Writes(reason string, commands, written int, plans ...model.Plan) Price {
 	said := model.Concat(plans...).Cost()
 	p := Does(reason, commands, written, 0, nil)
@@ -37,7 +37,7 @@ func Writes(reason string, commands, written int, plans ...model.Plan) Price {
 	return p
 }
 
-// Mending is the price of mending what a check finds.
+// Mending returns the price of repairing a check's findings.
 func Mending(commands, written int, check model.Check) Price {
 	p := Does("Mend", commands, written, 0, nil)
 	p.begin = func(ctx context.Context, db *mongo.Database) (DBFunc, *model.Cost, error) {
@@ -49,7 +49,7 @@ func Mending(commands, written int, check model.Check) Price {
 	return p
 }
 
-// Reads is the price of a query.
+// Reads returns the price of a query.
 func Reads[R any](reason string, returned int, q interface {
 	Cost() model.Cost
 	All(context.Context, model.DB) ([]R, error)
@@ -65,19 +65,19 @@ func Reads[R any](reason string, returned int, q interface {
 	return p
 }
 
-// Differs is a price that isn't measured as a tenant's; the reason says why.
+// Differs returns a price that isn't measured under a tenant, with the reason.
 func (x Price) Differs(reason string) Price {
 	x.differs = reason
 	return x
 }
 
-// WantPrices measures operations, one after the other, on what seed stores.
+// WantPrices measures operations in order on seed's data.
 func WantPrices(t *testing.T, seed DBFunc, list ...Price) {
 	t.Helper()
 	wantPrices(t, seed, nil, list)
 }
 
-// WantPricesAnew measures operations, each on what seed stores.
+// WantPricesAnew measures each operation on fresh data of seed.
 func WantPricesAnew(t *testing.T, seed DBFunc, list ...Price) {
 	t.Helper()
 	wantPrices(t, seed, seed, list)

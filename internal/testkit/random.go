@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// RandomValue is a value of any type, with documents within it down to a depth.
+// RandomValue returns a value of any type, with documents nested up to a depth.
 func RandomValue(r *rand.Rand, depth int) any {
 	texts := []string{"", "a", "é\U0001f9e9", "$gt", "a.b", "NUL\x00", "|,%/_#", "1"}
 	switch r.IntN(18) {

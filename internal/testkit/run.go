@@ -11,11 +11,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// EveryPair is false where a run is to be quick: then each operation meets the next one on one table, and itself on the
-// other. .ci/run sets DOCMODEL_FULL on the engine, and runs every ordered pair there; on a server a sample.
+// EveryPair is false for quick runs. Then each operation meets the next operation on one
+// table, and itself on the other. .ci/run sets DOCMODEL_FULL on the engine to run every
+// ordered pair. On a server it runs a sample.
 var EveryPair = os.Getenv("DOCMODEL_FULL") != ""
 
-// Interleaved says where the other of two operations comes in: before each command in full runs, before each write in quick ones.
+// Interleaved says where the second operation runs: before each command in full runs,
+// before each write in quick runs.
 var Interleaved = func() modeltest.Match {
 	if EveryPair {
 		return modeltest.All
@@ -23,8 +25,8 @@ var Interleaved = func() modeltest.Match {
 	return modeltest.Writes
 }()
 
-// Parallel lets a test run beside others on the engine. On a server they run one after the other, for their databases are one
-// server's.
+// Parallel runs tests in parallel on the engine. On a server tests run one after another,
+// because they share the server.
 func Parallel(t *testing.T) {
 	t.Helper()
 	if os.Getenv(modeltest.EnvURI) == "" {
@@ -32,10 +34,11 @@ func Parallel(t *testing.T) {
 	}
 }
 
-// A DBFunc does something with a database.
+// A DBFunc works on a database.
 type DBFunc = func(context.Context, *mongo.Database) error
 
-// An Operation is one of several that meet. It reads, decides, and writes, with a token of its own.
+// An Operation is one of several concurrent operations. It reads, decides and writes,
+// with its own token.
 type Operation struct {
 	Name string
 	Run  func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error
@@ -51,7 +54,7 @@ func Exec(ctx context.Context, db model.DB, plans ...model.Plan) error {
 	return nil
 }
 
-// MustExec is [Exec] of what must succeed.
+// MustExec is [Exec] that must succeed.
 func MustExec(t testing.TB, db model.DB, plans ...model.Plan) {
 	t.Helper()
 	if err := Exec(context.Background(), db, plans...); err != nil {
@@ -65,7 +68,7 @@ func RunJob(ctx context.Context, db *mongo.Database, j model.Job) error {
 	return err
 }
 
-// InBatchesOf runs a job with so many documents to a batch.
+// InBatchesOf returns a function that runs a job in batches of n documents.
 func InBatchesOf(n int, j model.Job) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		j.Stages[0].BatchSize = n
@@ -73,7 +76,7 @@ func InBatchesOf(n int, j model.Job) DBFunc {
 	}
 }
 
-// InTurn runs one after the other.
+// InTurn returns a function that runs functions in order.
 func InTurn(list ...DBFunc) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for _, f := range list {
@@ -85,7 +88,7 @@ func InTurn(list ...DBFunc) DBFunc {
 	}
 }
 
-// Changed runs a change.
+// Changed returns a function that runs a change.
 func Changed[S any](c model.Change[S]) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		_, _, err := c.Run(ctx, db)
@@ -103,7 +106,7 @@ func MustChange[S any](t testing.TB, db *mongo.Database, list ...model.Change[S]
 	}
 }
 
-// PlanOf is what a change would run now.
+// PlanOf returns the plan that a change would run now.
 func PlanOf[S any](t *testing.T, db *mongo.Database, c model.Change[S]) model.Plan {
 	t.Helper()
 	state, err := c.Read(t.Context(), db)
@@ -117,7 +120,7 @@ func PlanOf[S any](t *testing.T, db *mongo.Database, c model.Change[S]) model.Pl
 	return plan
 }
 
-// CreateIndexes creates the indexes of a technique.
+// CreateIndexes creates a technique's indexes.
 func CreateIndexes(ctx context.Context, db *mongo.Database, t model.Technique) error {
 	for _, x := range t.Indexes() {
 		if _, err := db.Collection(x.Collection).Indexes().CreateOne(ctx, x.Model()); err != nil {
@@ -127,7 +130,7 @@ func CreateIndexes(ctx context.Context, db *mongo.Database, t model.Technique) e
 	return nil
 }
 
-// FaultsOf is the fault case of a write or a plan: what is stored before it, and after.
+// FaultsOf returns a fault case with the documents before and after a write or plan.
 func FaultsOf(before Docs, w Written, after Docs) modeltest.FaultCase {
 	return modeltest.FaultCase{
 		Seed: Stored(before), Run: Doing(w), OnServer: 6,
@@ -135,7 +138,7 @@ func FaultsOf(before Docs, w Written, after Docs) modeltest.FaultCase {
 	}
 }
 
-// RunFaults cuts each case anywhere.
+// RunFaults interrupts each case everywhere.
 func RunFaults(t *testing.T, cases map[string]modeltest.FaultCase) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package testkit holds what the tests of several packages need: short documents and ids, and helpers that run plans and checks.
+// Package testkit has helpers for tests of several packages: short documents and ids, and
+// functions that run plans and checks.
 package testkit
 
 import (
@@ -13,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// D builds a document of alternating names and values.
+// D builds a document from alternating names and values.
 func D(nameValue ...any) bson.D {
 	out := make(bson.D, 0, len(nameValue)/2)
 	for i := 0; i < len(nameValue); i += 2 {
@@ -22,7 +23,7 @@ func D(nameValue ...any) bson.D {
 	return out
 }
 
-// OID returns the n-th of a row of ids.
+// OID returns the n-th id of a series.
 func OID(n int) bson.ObjectID {
 	return bson.ObjectID{0x5f, 0, 0, 0, 0, 0, 0, 0, 0, 0, byte(n >> 8), byte(n)}
 }
@@ -36,7 +37,7 @@ func Raw(v any) bson.RawValue {
 	return bson.Raw(raw).Lookup("v")
 }
 
-// Catch returns the DeclarationError that f panics with, or nil.
+// Catch returns the DeclarationError of f's panic, or nil.
 func Catch(t testing.TB, f func()) (e *model.DeclarationError) {
 	t.Helper()
 	defer func() {
@@ -67,7 +68,8 @@ var (
 	ErrServer    = errors.New("any server error")
 )
 
-// CheckErr compares an error of a plan. ErrDuplicate and ErrServer stand for any of their kind.
+// CheckErr compares a plan's error. ErrDuplicate and ErrServer match any error of their
+// kind.
 func CheckErr(t testing.TB, err, want error) {
 	t.Helper()
 	var step *model.StepError
@@ -84,7 +86,7 @@ func CheckErr(t testing.TB, err, want error) {
 	}
 }
 
-// CheckOf is the check, of those, whose name says that it finds this.
+// CheckOf returns the check whose name ends with ": " and finds.
 func CheckOf(t testing.TB, finds string, checks []model.Check) model.Check {
 	t.Helper()
 	i := slices.IndexFunc(checks, func(c model.Check) bool { return strings.HasSuffix(c.Name, ": "+finds) })
@@ -94,7 +96,7 @@ func CheckOf(t testing.TB, finds string, checks []model.Check) model.Check {
 	return checks[i]
 }
 
-// FoundIDs are the _ids, strings, of the documents that a check finds, sorted.
+// FoundIDs returns the sorted _ids, which are strings, of a check's findings.
 func FoundIDs(t testing.TB, db *mongo.Database, check model.Check) (ids []string) {
 	t.Helper()
 	found, err := check.All(context.Background(), db)
@@ -111,7 +113,7 @@ func FoundIDs(t testing.TB, db *mongo.Database, check model.Check) (ids []string
 	return slices.Compact(ids)
 }
 
-// Mend runs the jobs of the checks that can mend, in their order.
+// Mend runs the jobs of the checks that can repair, in order.
 func Mend(ctx context.Context, db *mongo.Database, checks []model.Check) error {
 	for _, c := range checks {
 		if c.Mend == nil && c.MendAll == nil {
@@ -124,7 +126,7 @@ func Mend(ctx context.Context, db *mongo.Database, checks []model.Check) error {
 	return nil
 }
 
-// Finding is what a check has found, of this detail.
+// Finding returns a check's finding with a detail.
 func Finding(check model.Check, detail bson.D) model.Finding {
 	raw, err := bson.Marshal(detail)
 	if err != nil {

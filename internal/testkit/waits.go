@@ -10,8 +10,9 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// Waits is [modeltest.Each] for a test that waits for leases and connections. Where the tests know only the engine, it
-// runs in a synctest bubble, where waiting takes no time. Then f can't run subtests.
+// Waits is [modeltest.Each] for tests that wait for leases and connections. Without a
+// server it runs in a synctest bubble, where waiting takes no time. Then f can't run
+// subtests.
 func Waits(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...modeltest.Option) {
 	t.Helper()
 	if tenancy.On || OnServer {

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// All runs a query or a pipeline.
+// All runs a query or pipeline.
 func All[R any](t testing.TB, db *mongo.Database, q interface {
 	All(context.Context, model.DB) ([]R, error)
 }) []R {
@@ -24,7 +24,7 @@ func All[R any](t testing.TB, db *mongo.Database, q interface {
 	return list
 }
 
-// IDsOf lists what f gives for each value.
+// IDsOf applies f to each value.
 func IDsOf[R, K any](list []R, f func(R) K) []K {
 	out := make([]K, len(list))
 	for i, r := range list {
@@ -41,14 +41,14 @@ func WantList[K comparable](t testing.TB, got, want []K) {
 	}
 }
 
-// An IndexedCase is a query, and the index that is to serve it.
+// An IndexedCase is a query with its index.
 type IndexedCase struct {
 	Reason string
 	Query  any
 	Index  string
 }
 
-// WantAllIndexed asks that each query is served by its index.
+// WantAllIndexed tests that each query uses its index.
 func WantAllIndexed(t *testing.T, db *mongo.Database, cases []IndexedCase) {
 	t.Helper()
 	for _, c := range cases {
@@ -66,7 +66,7 @@ func EnsureIndexes(t *testing.T, db *mongo.Database, techniques ...model.Techniq
 	}
 }
 
-// A CostCase is what costs, and how much.
+// A CostCase is a value with its cost.
 type CostCase struct {
 	Reason string
 	value  interface{ Cost() model.Cost }
@@ -74,7 +74,7 @@ type CostCase struct {
 	want   model.Cost // as documented; measured exactly
 }
 
-// Check measures a run against what is documented, and another against what the value says.
+// Check compares one run with the documented cost, and another with the value's cost.
 func (c CostCase) Check(t *testing.T, m *modeltest.Monitor, db *mongo.Database, before Docs) {
 	run := func() error { return c.run(t.Context(), db) }
 	for _, want := range []model.Cost{c.want, c.value.Cost()} {
@@ -83,7 +83,7 @@ func (c CostCase) Check(t *testing.T, m *modeltest.Monitor, db *mongo.Database, 
 	}
 }
 
-// CostOf is the cost of a plan, as documented.
+// CostOf is a plan's documented cost.
 func CostOf(reason string, p model.Plan, commands, written int) CostCase {
 	return CostCase{reason, p, func(ctx context.Context, db *mongo.Database) error {
 		_, err := p.Run(ctx, db)
@@ -91,7 +91,7 @@ func CostOf(reason string, p model.Plan, commands, written int) CostCase {
 	}, model.Cost{Commands: commands, Written: written}}
 }
 
-// CostOfRead is the cost of a query of one command, as documented.
+// CostOfRead is the documented cost of a query with one command.
 func CostOfRead[R any](reason string, q interface {
 	Cost() model.Cost
 	All(context.Context, model.DB) ([]R, error)
@@ -102,14 +102,14 @@ func CostOfRead[R any](reason string, q interface {
 	}, model.Cost{Commands: 1, Returned: returned}}
 }
 
-// PanicOf is what f panics with.
+// PanicOf returns the value of f's panic.
 func PanicOf(f func()) (err error) {
 	defer func() { err, _ = recover().(error) }()
 	f()
 	return nil
 }
 
-// WantPanic wants a DeclarationError that says something.
+// WantPanic tests that f panics with a DeclarationError that contains a text.
 func WantPanic(t *testing.T, reason, want string, f func()) {
 	t.Helper()
 	defer func() {
@@ -122,7 +122,7 @@ func WantPanic(t *testing.T, reason, want string, f func()) {
 	f()
 }
 
-// A Mistake is a wrong declaration, and a part of each thing that its error says.
+// A Mistake is a wrong declaration, with a part of each text of its error.
 type Mistake struct {
 	reason              string
 	declare             func()
@@ -134,7 +134,8 @@ func Wrong(reason string, declare func(), problem, at, remedy string) Mistake {
 	return Mistake{reason, declare, problem, at, remedy}
 }
 
-// WantDeclarationErrors asks that each mistake panics with a *model.DeclarationError that says what is wrong, where, and what to do.
+// WantDeclarationErrors tests that each mistake panics with a *model.DeclarationError
+// that names problem, place and remedy.
 func WantDeclarationErrors(t *testing.T, cases ...Mistake) {
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
@@ -151,7 +152,7 @@ func WantDeclarationErrors(t *testing.T, cases ...Mistake) {
 	}
 }
 
-// JoinStrings is a list in words.
+// JoinStrings joins the texts of a list.
 func JoinStrings[T fmt.Stringer](list []T) string {
 	var s []string
 	for _, x := range list {

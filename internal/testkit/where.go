@@ -7,13 +7,16 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// OnServer is set where the tests run on a server too. There they are fewer; every cut and every operation is run on the engine.
+// OnServer is true if the tests run on a server too. A server gets fewer tests. The
+// engine gets every crash and operation.
 var OnServer = os.Getenv(modeltest.EnvURI) != ""
 
-// Few reports whether random tests are to be short: on a server, and with -short, under the race detector.
+// Few reports whether random tests should be short: on a server, and with -short under
+// the race detector.
 func Few() bool { return OnServer || testing.Short() }
 
-// Alone leaves a test out with -short: it does one thing after the other on many documents, so that there is nothing to race.
+// Alone skips a test with -short if it does one thing after another on many documents, so
+// that nothing can race.
 func Alone(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

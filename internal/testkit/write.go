@@ -10,10 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ErrRefused stands for any *model.ValueError.
+// ErrRefused matches any *model.ValueError.
 var ErrRefused = errors.New("refused with a *model.ValueError")
 
-// WantError compares an error; ErrRefused stands for any of its kind.
+// WantError compares an error. ErrRefused matches any error of its kind.
 func WantError(t testing.TB, err, want error) {
 	t.Helper()
 	var bad *model.ValueError
@@ -27,7 +27,7 @@ func WantError(t testing.TB, err, want error) {
 	}
 }
 
-// WantErrorText is [WantError] of one that says something too.
+// WantErrorText is [WantError] that also tests the text.
 func WantErrorText(t testing.TB, err, want error, text string) {
 	t.Helper()
 	if WantError(t, err, want); !strings.Contains(err.Error(), text) {
@@ -35,7 +35,7 @@ func WantErrorText(t testing.TB, err, want error, text string) {
 	}
 }
 
-// A WriteCase is a write to a database that holds the documents before, and what it leaves.
+// A WriteCase is a write with the documents before and after it.
 type WriteCase struct {
 	Reason string
 	Before Docs
@@ -46,7 +46,7 @@ type WriteCase struct {
 	Again  model.Status // of a second run, which must change nothing; NotSent means that it isn't run
 }
 
-// RunWriteCases runs each case on the engine, and on a server.
+// RunWriteCases runs each case on the engine and on a server.
 func RunWriteCases(t *testing.T, cases []WriteCase) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {

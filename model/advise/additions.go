@@ -2,7 +2,7 @@ package advise
 
 import "github.com/docmodel/docmodel/model"
 
-// embedded says what is not needed where the children are within their parent.
+// embedded explains additions that embedding makes unnecessary.
 func (d *decision) embedded() {
 	c, p := d.Child.Name, d.Parent.Name
 	if d.Child.Copied.Fields != "" {
@@ -25,7 +25,7 @@ func (d *decision) embedded() {
 	}
 }
 
-// pages decides whether children that outgrow their parent are stored by the page.
+// pages decides whether children that outgrow their parent are stored in pages.
 func (d *decision) pages() bool {
 	figure := d.mark(d.text("%s × %s", countText(d.Child.Page), bytesText(d.Child.Bytes)), "Child.Bytes")
 	without := func(figure, format string, args ...any) {
@@ -54,7 +54,7 @@ func (d *decision) pages() bool {
 	return false
 }
 
-// copies decides which fields are stored where they are shown.
+// copies decides which fields are copied to where they are shown.
 func (d *decision) copies() {
 	s := d.choice.Structure()
 	if c := d.Child.Copied; c.Fields != "" {
@@ -83,7 +83,8 @@ func (d *decision) copies() {
 	}
 }
 
-// fitsChild reports whether a child, or a page of them, is a document with copies of so many bytes of each of its parents.
+// fitsChild reports whether a child, or a page of children, fits a document with copies
+// of so many bytes from each parent.
 func (d *decision) fitsChild(s Choice, bytes int64) bool {
 	switch {
 	case s == Links:
@@ -96,7 +97,7 @@ func (d *decision) fitsChild(s Choice, bytes int64) bool {
 	return plus(d.Child.Bytes, copyBytes(d.Parent.IDBytes, bytes)) <= model.MaxDocument
 }
 
-// copyPays says whether copies are worth it that many documents hold.
+// copyPays reports whether copies in that many documents pay.
 func (d *decision) copyPays(field string, c Copied, in string, holders int64) bool {
 	need := max(CopyLimit, float64(holders))
 	ratio := d.mark("reads/change "+ratioText(c.ReadsPerChange), field+".ReadsPerChange")
@@ -118,7 +119,7 @@ func (d *decision) copyPays(field string, c Copied, in string, holders int64) bo
 // copyBytes is the size of {id, …} in a list.
 func copyBytes(id, fields int64) int64 { return 5 + 1 + 3 + id + fields }
 
-// newest decides whether the newest children are in the parent as well.
+// newest decides whether the newest children are also in the parent.
 func (d *decision) newest() {
 	n := d.Child.Newest.N
 	if n == 0 {
@@ -153,7 +154,7 @@ func (d *decision) newest() {
 	}
 }
 
-// totals decides whether numbers are kept that could be computed.
+// totals decides whether computed numbers are stored.
 func (d *decision) totals() {
 	d.total("Child.Total", d.Child, d.Parent, Counter)
 	if d.shape == manyToMany {
@@ -161,10 +162,10 @@ func (d *decision) totals() {
 	}
 }
 
-// roughStep is once in how many changes an approximate number is written.
+// roughStep is the number of changes for one write of an approximate number.
 const roughStep = 100
 
-// total decides whether a number made of some documents is kept in those that they belong to.
+// total decides whether a number made of some documents is stored in their owner.
 func (d *decision) total(field string, of, in End, kept Choice) {
 	t := of.Total
 	figure := d.text("reads/change %s", ratioText(t.ReadsPerChange))
@@ -193,13 +194,13 @@ func (d *decision) total(field string, of, in End, kept Choice) {
 	}
 }
 
-// folds decides whether parents of which all is copied need documents of their own.
+// folds decides whether parents that are copied whole need their own documents.
 func (d *decision) folds() {
 	if d.Child.Copied.Whole && d.choice&CopyIntoParent != 0 {
 		d.without("Child.Copied.Whole", ruleFold, "", "%s keep their documents: several %s refer to each", d.Child.Name, d.Parent.Name)
 	}
 	if !d.Parent.Copied.Whole || d.choice&CopyIntoChild == 0 {
-		return // without copies, the reason is theirs
+		return // the reason is already given for the copies
 	}
 	switch {
 	case d.choice&(Subset|Counter|Approximate|Distinct|Slots|Binned) != 0:
@@ -223,7 +224,8 @@ func (d *decision) kinds() {
 	}
 }
 
-// remembered decides whether versions and events are kept of documents: where they are documents, and no parts of others.
+// remembered decides whether versions and events of documents are kept. It needs
+// documents that aren't parts of others.
 func (d *decision) remembered() {
 	inside := d.choice.embeds() || d.choice.Structure() == Bucket
 	for _, e := range []struct {
@@ -272,7 +274,7 @@ func (d *decision) spreads() {
 	}
 }
 
-// expires decides whether the server deletes children whose time is over.
+// expires decides whether the server deletes children after their time.
 func (d *decision) expires() {
 	if d.Parent.Days > 0 {
 		d.without("Parent.Days", ruleExpiry, "", "what refers to %s must be gone before them: let schema.Expiry delete them by their own time", d.Parent.Name)
@@ -289,7 +291,8 @@ func (d *decision) expires() {
 	}
 }
 
-// parentsShown says what can't be shown of the parent: a child of a one-to-many relation has one of them.
+// parentsShown explains which fields of either end can't be used, such as a parent's
+// page, newest or order.
 func (d *decision) parentsShown() {
 	p, c := d.Parent, d.Child
 	for _, s := range []struct {

@@ -2,9 +2,9 @@ package advise
 
 import "math"
 
-// arrayBytes is the size in BSON of an array of n elements, each of as many bytes as a value has without type and name (less than 0 is
-// 0). An element's name is its index in decimal, so that it takes 3 bytes in the first ten places, and 6 from the ten thousandth on
-// (https://bsonspec.org/spec.html). It is math.MaxInt64 if it doesn't fit one.
+// arrayBytes is the size in BSON of an array of n elements. each is the bytes of a value
+// without type and name; a negative value counts as 0. An element's name is its index in
+// decimal (https://bsonspec.org/spec.html). The result is math.MaxInt64 on overflow.
 func arrayBytes(n, each int64) int64 {
 	size, each := int64(5), max(0, each)
 	for low, digits := int64(0), int64(1); low < n; digits++ {
@@ -26,7 +26,8 @@ func pow10(digits int64) int64 {
 	return p
 }
 
-// plus and times are of numbers that aren't negative, and never more than math.MaxInt64.
+// plus and times are for numbers that aren't negative. They return math.MaxInt64 on
+// overflow.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -11,34 +11,37 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// MaxNesting is how deep MongoDB lets documents and arrays be nested, the document itself being the first level
-// (https://www.mongodb.com/docs/manual/reference/limits/).
+// MaxNesting is MongoDB's greatest nesting depth of documents and arrays, counting the
+// document itself (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxNesting = 100
 
-// A Bound says how much an application ever stores at a path. It is a promise: what holds it is a technique that bounds
-// ([denorm.Bounded] and the like), a validator, or the application's own checks; [Budget.Breaches] shows what breaks it.
+// A Bound is the most that an application stores at a path. A technique
+// ([denorm.Bounded]), a validator, or the application must enforce it: see
+// [Budget.Breaches].
 //
-// A path is dotted, and goes on from an array to the fields of its elements. "*" stands for an element that is an array itself, for
-// a value of a map, and for what an inlined map adds: "grid" is a list of lists, "grid.*" each of them; "prices.*.amount" is a field
-// of each value of the map "prices".
+// A path is dotted, and continues from an array to fields of its elements. "*" is an
+// element that is itself an array, or a value of a map: "grid.*" is each list in the list
+// "grid", "prices.*.amount" a field of each value of the map "prices".
 //
 // [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {
 	Path  string
-	Items int64 // elements of the array, or entries of the map; 0 means none declared. A Go array needs none
+	Items int64 // elements of an array or entries of a map; 0 means undeclared; not for Go arrays
 
-	// Bytes is for a string in UTF-8, for binary data, and for the whole pattern and options of a regular expression; for an
-	// array or map of those, for each element. For what has no known form (an interface, bson.Raw, a custom marshaler) it is the
-	// size of the value in BSON, without type and name. 0 means none declared.
+	// Bytes bounds a string (UTF-8), binary data, or a regular expression, or each such
+	// element of an array or map. For an interface, bson.Raw or custom marshaler it is
+	// the BSON size without type and name. 0 means undeclared.
 	Bytes int64
-	Key   int64 // bytes of a key of the map; 0 means none declared
+	Key   int64 // bytes of a key of the map; 0 means undeclared
 }
 
-// A Budget knows how large documents of a type get: their size in the worst case by the bounds that are declared, what has no
-// bound, and when 16 MB are reached. It is computed from the type once; nothing is sent.
+// A Budget computes how large documents of a type get: the worst case, paths without a
+// bound, and when 16 MiB are reached. It sends nothing.
 //
-// Source: "the item's size could grow infinitely", comments without end in their post (seeds 000, 003); "16 MB" (seed 004);
-// limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes: https://bsonspec.org/spec.html.
+// Source: "the item's size could grow infinitely", comments without end in their post
+// (seeds 000, 003); "16 MB" (seed 004); limits:
+// https://www.mongodb.com/docs/manual/reference/limits/; sizes:
+// https://bsonspec.org/spec.html.
 type Budget struct {
 	docs   *core.Docs
 	root   *node
@@ -46,8 +49,9 @@ type Budget struct {
 	depth  int
 }
 
-// NewBudget declares the budget of a collection's documents. It panics with a [*model.DeclarationError] for a path that the
-// documents don't have, a bound that its type has no use for, two bounds of one path, and a type that BSON can't store.
+// NewBudget declares the budget of a collection's documents. It panics with a
+// [*model.DeclarationError] for an unknown path, an unsuitable bound, two bounds of one
+// path, and a type that BSON can't store.
 func NewBudget[D, K any](c *model.Collection[D, K], bounds ...Bound) *Budget {
 	return newBudget(c.Docs(), bounds)
 }
@@ -77,7 +81,7 @@ func (b *Budget) fail(path, problem, remedy string) {
 	core.Fail(problem, fmt.Sprintf("NewBudget(%s), bound of %q", b.docs.Name(), path), remedy)
 }
 
-// paths are those that can have a bound, in the order of the fields.
+// paths returns the paths that can have a bound, in the order of the fields.
 func (b *Budget) paths() (out []string) {
 	b.root.walk(func(n *node) {
 		if n.path != "" && n.needs() != "" {
@@ -87,8 +91,8 @@ func (b *Budget) paths() (out []string) {
 	return out
 }
 
-// Size returns the size in BSON of a document of the collection, or of a part of one that is a document or an array, as the
-// collection's options store it. What can't be stored is an error.
+// Size returns the BSON size of a document, or of a document or array within one. A value
+// that can't be stored is an error.
 func (b *Budget) Size(v any) (int64, error) { return sizeOf(b.docs, v) }
 
 func sizeOf(docs *core.Docs, v any) (int64, error) {
@@ -102,7 +106,7 @@ func sizeOf(docs *core.Docs, v any) (int64, error) {
 	return int64(len(raw.Value)), nil
 }
 
-// encodedValue is v as it is stored.
+// encodedValue returns v as it is stored.
 func encodedValue(docs *core.Docs, v any) (bson.RawValue, error) {
 	data, err := docs.AppendElement(nil, "v", v)
 	if err != nil {
@@ -111,37 +115,37 @@ func encodedValue(docs *core.Docs, v any) (bson.RawValue, error) {
 	return bson.RawValue{Type: bson.Type(data[0]), Value: data[3:]}, nil
 }
 
-// Worst is the largest document that keeps to its bounds.
+// Worst is the largest document within its bounds.
 type Worst struct {
 	Collection string
-	Bytes      int64 // its size, where what has no bound is empty; math.MaxInt64 if no number holds it
-	Depth      int   // levels of documents and arrays, the document itself being the first; as deep as the type says
+	Bytes      int64 // its size, with empty values for paths without a bound; math.MaxInt64 on overflow
+	Depth      int   // greatest nesting of documents and arrays, including the document
 	Parts      []Part
-	Open       []Open // what has no bound; empty means that Bytes is exact, and no document is larger
+	Open       []Open // paths without a bound; if empty, Bytes is exact
 }
 
-// A Part is one field of the document itself, with its type and name.
+// A Part is a top-level field, with the bytes of its type, name and value.
 type Part struct {
 	Path  string
 	Bytes int64
 }
 
-// An Open is a path that has no bound.
+// An Open is a path without a bound.
 type Open struct {
 	Path string
 	Why  string // "an array without Items"
 
-	// Room is how many items, or bytes, or bytes of a key where that has no bound, it can have until the document has 16 MB, the rest
-	// at its worst; 0 where that isn't known.
+	// Room is the number of items, bytes or key bytes until the document has 16 MiB. 0
+	// means unknown.
 	Room int64
 }
 
-// Fits reports whether no document that keeps to its bounds is refused by the server for its size or nesting.
+// Fits reports whether the server accepts every document within the bounds.
 func (w Worst) Fits() bool {
 	return len(w.Open) == 0 && w.Bytes <= model.MaxDocument && w.Depth <= MaxNesting
 }
 
-// Worst returns the largest document that keeps to its bounds, to the byte.
+// Worst returns the largest document within its bounds, to the byte.
 func (b *Budget) Worst() Worst {
 	w := Worst{Collection: b.docs.Name(), Bytes: b.root.value(nil), Depth: b.depth}
 	for _, f := range b.root.fields {
@@ -158,30 +162,38 @@ func (b *Budget) Worst() Worst {
 	return w
 }
 
-// String is the worst case for a reader.
+// String describes the worst case.
 func (w Worst) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s: at most %s of 16 MB", w.Collection, bytesText(w.Bytes))
-	if len(w.Open) > 0 {
-		s.WriteString(", and what has no bound")
-	}
-	fmt.Fprintf(&s, "; %d of %d levels\n", w.Depth, MaxNesting)
+	fmt.Fprintln(&s, w.title())
 	for _, p := range w.Parts {
 		fmt.Fprintf(&s, "  %s: %s\n", p.Path, bytesText(p.Bytes))
 	}
 	for _, o := range w.Open {
-		fmt.Fprintf(&s, "  %s has no bound: %s", o.Path, o.Why)
-		if o.Room > 0 {
-			fmt.Fprintf(&s, "; 16 MB at %s", countText(o.Room))
-		}
-		s.WriteString("\n")
+		fmt.Fprintf(&s, "  %s\n", o.line())
 	}
 	return s.String()
 }
 
-// Item returns the size of one element of an array, or entry of a map, in the worst case: the document or value itself, without
-// its type and name. It is the ChildBytes of a [Relation]. It panics with a [*model.DeclarationError] when the path is none of
-// either.
+func (w Worst) title() string {
+	and := ""
+	if len(w.Open) > 0 {
+		and = ", and what has no bound"
+	}
+	return fmt.Sprintf("%s: at most %s of 16 MB%s; %d of %d levels", w.Collection, bytesText(w.Bytes), and, w.Depth, MaxNesting)
+}
+
+func (o Open) line() string {
+	out := fmt.Sprintf("%s has no bound: %s", o.Path, o.Why)
+	if o.Room > 0 {
+		out += "; 16 MB at " + countText(o.Room)
+	}
+	return out
+}
+
+// Item returns the greatest size of an array's element or map's value, without type and
+// name: the Bytes of an [End]. It panics with a [*model.DeclarationError] for other
+// paths.
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {
@@ -190,12 +202,12 @@ func (b *Budget) Item(path string) int64 {
 	return n.elem.value(nil)
 }
 
-// Room returns how many items of an array or map, or bytes of a string or of binary data, a document can have at the path until
-// it has 16 MB, everything else being at its worst, and what else has no bound empty. 0 says that not even one fits. It panics for a
-// path without a bound to declare.
+// Room returns the number of items of an array or map, or of bytes of a string or binary
+// data, until a document has 16 MiB. Everything else is at its worst, and empty without a
+// bound. 0 means that none fits. It panics if path can't have a bound.
 func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open(), false) }
 
-// open is the node that a path's bound is most about: the elements of a Go array.
+// open returns the node that a path's bound is about: for a Go array, its elements.
 func (n *node) open() *node {
 	for n.class == list && n.length >= 0 {
 		n = n.elem
@@ -211,9 +223,8 @@ func (b *Budget) mustFind(path string) *node {
 	return n
 }
 
-// Days returns how many days it takes until a document that has so many items at the path now, and gains perDay of them each day,
-// has 16 MB: every item and everything else at its worst, so that it takes no less. It is 0 where there is no room left, and
-// +Inf if nothing is added.
+// Days returns the days until a document with that many items at path, and perDay more
+// each day, has 16 MiB in the worst case: 0 without room, +Inf without growth.
 func (b *Budget) Days(path string, items int64, perDay float64) float64 {
 	room := b.Room(path) - max(0, items)
 	switch {

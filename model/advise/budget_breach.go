@@ -4,17 +4,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Breach is a bound that a document breaks.
+// A Breach is a violated bound.
 type Breach struct {
 	Path  string
-	Bound string // "Items", "Bytes" or "Key"; "Type" for a field that the documents' type doesn't have
+	Bound string // "Items", "Bytes" or "Key"; "Type" for an unknown field
 	Max   int64  // as declared
-	Got   int64  // the most that the document has there; for "Type" the bytes of the value and its type
+	Got   int64  // the document's greatest value; for "Type" the bytes of value and type
 }
 
-// Breaches returns which bounds a document breaks, each once, in the order in which the document meets them; none if it keeps to
-// all. doc is a document of the collection in any form: its Go value, bson.Raw or bson.D. What can't be stored, and what is no
-// document, is an error.
+// Breaches returns the bounds that a document violates, each once, in the document's
+// order. doc is a Go value, bson.Raw or bson.D. A value that isn't a document, or can't
+// be stored, is an error.
 func (b *Budget) Breaches(doc any) ([]Breach, error) {
 	if _, err := b.Size(doc); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (b *Budget) Breaches(doc any) ([]Breach, error) {
 
 type breaches []Breach
 
-// add notes what is more than declared, or not declared at all where limit is 0.
+// add notes a value above the limit. A limit of 0 notes everything.
 func (f *breaches) add(path, bound string, limit, got int64) {
 	if got <= limit {
 		return
@@ -50,7 +50,7 @@ func (f *breaches) declared(path, bound string, limit, got int64) {
 	}
 }
 
-// look compares a value with its node. One of another type than the node's is left out: it is not the budget's to check.
+// look compares a value with its node. It ignores values of another type.
 func (f *breaches) look(n *node, v bson.RawValue) {
 	switch n.class {
 	case variable:
@@ -114,7 +114,7 @@ func elements(v bson.RawValue, want bson.Type) ([]bson.RawElement, bool) {
 	return out, err == nil
 }
 
-// held is how many bytes a bound counts of a value.
+// held is the number of bytes of a value that a bound counts.
 func held(v bson.RawValue) int64 {
 	overhead := 0
 	switch v.Type {

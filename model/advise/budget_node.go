@@ -12,35 +12,35 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// class says what decides a value's size.
+// class says what determines a value's size.
 type class uint8
 
 const (
 	fixed    class = iota // its type
-	variable              // how many bytes it holds
-	opaque                // nothing that is known
+	variable              // the bytes it contains
+	opaque                // unknown
 	object                // its fields
 	list                  // its elements
 	entries               // its keys and values
-	itself                // it is nested within itself
+	itself                // it contains itself
 )
 
-// A node is a value of the documents' type: what it holds, and how much of it.
+// A node is a value of the documents' type, with its bounds.
 type node struct {
 	path, name string
 	class      class
 	what       string // "a string", for messages
 	size       int64  // of a fixed value, or of an empty variable one
-	optional   bool   // an empty one isn't stored
+	optional   bool   // an empty value isn't stored
 
 	fields []*node // of an object
 	rest   *node   // the inlined map of an object
-	elem   *node   // of a list, and the values of entries
+	elem   *node   // of a list, or the values of entries
 	length int64   // of a Go array; else -1
 	bounds Bound   // as declared
 }
 
-// grow builds the node of a shape. outer are the structs that it is within.
+// grow builds the node of a shape. outer are the structs around it.
 func (b *Budget) grow(s core.Shape, path string, outer []reflect.Type, level int) *node {
 	n := &node{path: path, name: s.Name, length: -1, optional: s.Optional}
 	if _, taken := b.byPath[path]; !taken {
@@ -95,7 +95,7 @@ func (b *Budget) grown(c class, what, path string, level int) *node {
 	return n
 }
 
-// element builds the node of what a list or map holds. Scalars share its path.
+// element builds the node of a list's or map's element. Scalars share its path.
 func (b *Budget) element(s core.Shape, in *node, outer []reflect.Type, level int) *node {
 	path := in.path
 	nested := s.Kind == core.ArrayShape || s.Kind == core.MapShape
@@ -126,7 +126,7 @@ var (
 		empty int64
 		what  string
 	}{
-		reflect.TypeFor[bson.Binary]():    {9, "binary data"}, // of subtype 2, which holds its length twice; of others 5
+		reflect.TypeFor[bson.Binary]():    {9, "binary data"}, // of subtype 2, which stores its length twice; others need 5
 		reflect.TypeFor[bson.Vector]():    {5, "binary data"},
 		reflect.TypeFor[bson.Regex]():     {2, "a regular expression"},
 		reflect.TypeFor[bson.DBPointer](): {5 + 12, "a name"},
@@ -134,8 +134,8 @@ var (
 	}
 )
 
-// scalarSize says how large a scalar is at most, or an empty one if that varies, without type and name. An empty what says that
-// the type can't be stored.
+// scalarSize returns the size of a scalar without type and name, or of an empty one if
+// the size varies. An empty what means that the type can't be stored.
 func scalarSize(t reflect.Type) (c class, size int64, what string) {
 	if size, ok := scalarSizes[t]; ok {
 		return fixed, size, t.String()
@@ -162,7 +162,7 @@ func scalarSize(t reflect.Type) (c class, size int64, what string) {
 	return fixed, 0, ""
 }
 
-// bind declares a bound, or says what is wrong with it.
+// bind declares a bound, or returns a problem.
 func (n *node) bind(b Bound) (problem string) {
 	holder := n.class == list || n.class == entries
 	scalar := n
@@ -188,7 +188,7 @@ func (n *node) bind(b Bound) (problem string) {
 	return ""
 }
 
-// needs is what bound of a node can be declared, "" if none.
+// needs returns the bound that a node can have, or "".
 func (n *node) needs() string {
 	switch n.class {
 	case list:
@@ -206,7 +206,7 @@ func (n *node) needs() string {
 	return ""
 }
 
-// missing says which bound a node lacks, "" if none.
+// missing returns the bound that a node lacks, or "".
 func (n *node) missing() string {
 	switch {
 	case n.class == itself:
@@ -223,7 +223,7 @@ func (n *node) missing() string {
 	return ""
 }
 
-// walk visits the nodes in the order in which they are stored.
+// walk visits the nodes in stored order.
 func (n *node) walk(visit func(*node)) {
 	visit(n)
 	for _, f := range n.fields {
@@ -237,15 +237,16 @@ func (n *node) walk(visit func(*node)) {
 	}
 }
 
-// supposed is a bound to try at one node, and the nodes above it, which hold at least one.
+// supposed is a trial value for the bound of one node. The nodes above it have at least
+// one item.
 type supposed struct {
 	at    *node
 	count int64
-	key   bool // count is of the bytes of a map's keys
+	key   bool // count is the bytes of a map's keys
 	above []*node
 }
 
-// count is how many items or bytes a node has.
+// of returns the number of items or bytes of a node.
 func (s *supposed) of(n *node) int64 {
 	switch {
 	case s != nil && n == s.at && !s.key:
@@ -303,7 +304,8 @@ func (n *node) entries(s *supposed) int64 {
 	return times(s.of(n), plus(plus(key, 2), n.elem.value(s)))
 }
 
-// room is how much a node can have until the document is full: items or bytes, or bytes of a map's keys.
+// room is the number of items or bytes, or bytes of a map's keys, until the document is
+// full.
 func (b *Budget) room(n *node, key bool) int64 {
 	if n.class == itself || n.class == list && n.length >= 0 {
 		return 0
@@ -316,7 +318,7 @@ func (b *Budget) room(n *node, key bool) int64 {
 	if !fits(1) {
 		return 0
 	}
-	low, high := int64(1), int64(model.MaxDocument) // each item takes a byte and more
+	low, high := int64(1), int64(model.MaxDocument) // each item takes more than a byte
 	for low < high {
 		if mid := low + (high-low+1)/2; fits(mid) {
 			low = mid
@@ -327,7 +329,7 @@ func (b *Budget) room(n *node, key bool) int64 {
 	return low
 }
 
-// above are the nodes on the way to n.
+// above returns the nodes on the way to n.
 func (b *Budget) above(n *node) []*node {
 	var find func(at *node) []*node
 	find = func(at *node) []*node {

@@ -2,54 +2,54 @@ package advise
 
 import "strings"
 
-// A Choice is how a relation is stored: one structure, and what is added to it. Compare choices with ==, or ask for a part
-// of one with [Choice.Has]:
+// A Choice is how a relation is stored: one structure, and additions. Compare choices
+// with ==, or test a part with [Choice.Has]:
 //
 //	advise.ParentRef | advise.Subset
 //
-// The zero Choice is none.
+// The zero Choice is no choice.
 type Choice uint32
 
 // Structures. A choice has one.
 const (
-	Embed     Choice = 1 + iota // children are within their parent: embed.Embedded, or embed.One if there is one
+	Embed     Choice = 1 + iota // children are within their parent: embed.Embedded, or embed.One
 	Values                      // an array of plain values in the parent
-	Outlier                     // children are within their parent, and the rest of the few largest beside it: denorm.Outlier
-	ChildRefs                   // the parent lists the ids of its children: relate.ChildRefs
-	ParentRef                   // each child holds the id of its parent: relate.ParentRef
-	TwoWay                      // both sides hold ids: relate.TwoWay, or relate.ManyToMany for shared children
-	Links                       // a document for each pair: relate.JoinCollection, or denorm.WideRow with copies
-	Bucket                      // children are stored a page to a document: denorm.Bucket
+	Outlier                     // as Embed, with overflow documents: denorm.Outlier
+	ChildRefs                   // the parent lists its children's ids: relate.ChildRefs
+	ParentRef                   // each child has the id of its parent: relate.ParentRef
+	TwoWay                      // both ends have ids: relate.TwoWay, relate.ManyToMany
+	Links                       // a document for each pair: relate.JoinCollection, denorm.WideRow
+	Bucket                      // a document for each page: denorm.Bucket
 
 	DocumentTree     // a tree within one document: paths.DocumentTree
-	ParentTree       // each node holds its parent's id: paths.NewParentTree
-	ChildTree        // each node also lists its children: paths.NewChildTree
-	AncestorArray    // each node lists all its ancestors: paths.NewAncestorArray
-	MaterializedPath // each node holds its path from the root: paths.NewMaterializedPath
-	NestedSet        // each node holds two numbers around those of the nodes below it: paths.NewNestedSet
+	ParentTree       // nodes have their parent's id: paths.NewParentTree
+	ChildTree        // nodes also list their children: paths.NewChildTree
+	AncestorArray    // nodes list their ancestors: paths.NewAncestorArray
+	MaterializedPath // nodes have their path from the root: paths.NewMaterializedPath
+	NestedSet        // nodes have two numbers that enclose their descendants': paths.NewNestedSet
 
 	structure Choice = 0xf
 )
 
 // Additions.
 const (
-	Bounded        Choice = 1 << (4 + iota) // the array keeps the newest, and drops the rest: denorm.Bounded
-	Subset                                  // the newest are in the parent too: denorm.Subset
-	CopyIntoParent                          // fields of the children are copied to where the parent lists them: denorm.Copy
-	CopyIntoChild                           // fields of the parent are copied into each child: denorm.Copy
-	Fold                                    // all of the parent is copied, and it has no document of its own: denorm.Copy.Fold
-	Counter                                 // a number made of the children is kept in the parent: denorm.Counter
-	CountInChild                            // a number made of the parents is kept in each child: denorm.Counter
+	Bounded        Choice = 1 << (4 + iota) // only the newest are kept: denorm.Bounded
+	Subset                                  // the newest are also in the parent: denorm.Subset
+	CopyIntoParent                          // the parent copies the children's fields: denorm.Copy
+	CopyIntoChild                           // each child copies the parent's fields: denorm.Copy
+	Fold                                    // the parent is only in copies: denorm.Copy.Fold
+	Counter                                 // the parent has a number made of its children: denorm.Counter
+	CountInChild                            // each child has a number made of its parents: denorm.Counter
 	Distinct                                // different children are counted: denorm.UniqueCount
-	Approximate                             // a rough count is written once in n times: denorm.Approximate
-	Slots                                   // an exact number that changes too often for one document: denorm.Slots
-	Kinds                                   // children of several kinds: embed.Union, or embed.Kinds
-	Versions                                // every version of a document is kept: denorm.History
-	Log                                     // states are made of events: denorm.EventLog
+	Approximate                             // a rough count, seldom written: denorm.Approximate
+	Slots                                   // an exact number on several documents: denorm.Slots
+	Kinds                                   // children of several kinds: embed.Union, embed.Kinds
+	Versions                                // every version is kept: denorm.History
+	Log                                     // states computed from events: denorm.EventLog
 	Binned                                  // numbers by hour, day and month: denorm.Rollup
-	SpreadKey                               // children of one parent on several shards: keys.Spread
-	Events                                  // each change is told to others: denorm.Outbox
-	Expiry                                  // children are deleted when their time is over: schema.Expiry
+	SpreadKey                               // a parent's children on several shards: keys.Spread
+	Events                                  // each change is sent to others: denorm.Outbox
+	Expiry                                  // children are deleted after their time: schema.Expiry
 )
 
 var structureNames = [...]string{
@@ -70,10 +70,10 @@ var additions = []struct {
 	{Events, "an outbox"}, {SpreadKey, "a spread key"}, {Log, "an event log"}, {Binned, "roll-ups"}, {Expiry, "expiry"},
 }
 
-// Structure is the choice without additions.
+// Structure returns the choice without additions.
 func (c Choice) Structure() Choice { return c & structure }
 
-// Has reports whether the choice has the structure and all the additions of part. Either may be missing in part.
+// Has reports whether the choice has part's structure, if any, and all its additions.
 func (c Choice) Has(part Choice) bool {
 	if s := part & structure; s != 0 && s != c&structure {
 		return false
@@ -81,7 +81,7 @@ func (c Choice) Has(part Choice) bool {
 	return c&(part&^structure) == part&^structure
 }
 
-// String is the choice in words: "parent reference, the newest in the parent".
+// String describes the choice: "parent reference, the newest in the parent".
 func (c Choice) String() string {
 	s := c & structure
 	if s == 0 || int(s) >= len(structureNames) {
@@ -96,10 +96,11 @@ func (c Choice) String() string {
 	return strings.Join(words, ", ")
 }
 
-// mirrored pairs say the same of swapped ends.
+// mirrored are pairs that mean the same for swapped ends.
 var mirrored = [][2]Choice{{CopyIntoParent, CopyIntoChild}, {Counter, CountInChild}}
 
-// turned is the choice for the same documents with the ends swapped. Of the structures, references change sides.
+// turned returns the choice that stores the same documents with swapped ends. References
+// change sides.
 func (c Choice) turned() Choice {
 	s, out := c&structure, c&^structure
 	switch s {

@@ -15,28 +15,28 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A DatabaseSurvey is what [SurveyDatabase] found.
+// A DatabaseSurvey is the result of [SurveyDatabase].
 type DatabaseSurvey struct {
 	Collections []SurveyedCollection // by name
 	Relations   []SurveyedRelation   // by the collection that stores the relation, and the path
 }
 
-// A SurveyedCollection is a collection, and how much its indexes are used.
+// A SurveyedCollection is a collection with the use of its indexes.
 type SurveyedCollection struct {
 	Name    string
 	Sampled Sampled
-	Indexes []IndexUse // but for the one on _id; by name
-	Unknown string     // why the server doesn't tell how much indexes are used; "" if it does
+	Indexes []IndexUse // by name, without the one on _id
+	Unknown string     // why the use of indexes is unknown, or ""
 }
 
-// An IndexUse is how often an index served since the server counts.
+// An IndexUse is the number of uses of an index since a time.
 type IndexUse struct {
 	Name  string
 	Ops   int64
 	Since time.Time
 }
 
-// String is "colour_1: not used since 2026-01-31".
+// String returns "colour_1: not used since 2026-01-31".
 func (u IndexUse) String() string {
 	since := u.Since.UTC().Format(time.DateOnly)
 	if u.Ops == 0 {
@@ -45,16 +45,16 @@ func (u IndexUse) String() string {
 	return fmt.Sprintf("%s: used %s times since %s", u.Name, countText(u.Ops), since)
 }
 
-// A SurveyedRelation is a relation that the documents tell of.
+// A SurveyedRelation is a found relation.
 type SurveyedRelation struct {
 	SurveyResult
-	Collection string // where the relation is stored
-	Path       string // of an embedded array, an id, or a list of ids
-	To         string // the collection that the ids are of; "" for an embedded array
-	Matched    Share  // of the sampled ids, how many are there
+	Collection string // that stores the relation
+	Path       string // of an embedded array, an id, or ids
+	To         string // the ids' collection; "" for an embedded array
+	Matched    Share  // sampled ids that exist
 }
 
-// String is the survey for a reader: collections, unused indexes, and each relation with what is known of it.
+// String describes collections, unused indexes, and relations.
 func (s DatabaseSurvey) String() string {
 	var b strings.Builder
 	for _, c := range s.Collections {
@@ -77,19 +77,21 @@ func (s DatabaseSurvey) String() string {
 	return b.String()
 }
 
-// SurveyDatabase finds the collections of a database and the relations between them, and measures each relation as [Survey.Run]
-// does. A path stores a relation if its values have the type of a collection's _id and at least half of up to 200 of them are _ids
-// there. Whole numbers are _ids of many collections, so that their path must also be named after the collection ("userId", "user" or
-// "users" for users). An array of documents is a relation to embedded children.
+// SurveyDatabase finds the collections of a database and the relations between them, and
+// measures each as [Survey.Run] does. A path is a relation if its values have the type of
+// a collection's _id, and at least half of up to 200 values are _ids there. A path of
+// whole numbers must also be named after the collection ("userId" for users). An array of
+// documents is a relation to embedded children.
 //
-// Of the spec, Scan, Window, Sample and Confidence are used. Another field is a [*model.ValueError]. Views, time series and system
-// collections are left out, and collections without documents are not surveyed. A collection with less than 3 distinct values at a
-// path tells nothing of it.
+// The spec may have Scan, Window, Sample and Confidence. Another field is a
+// [*model.ValueError]. It skips views, time series, system and empty collections, and
+// paths with less than 3 values.
 //
-// Cost: one command that lists collections, two or three for each collection, one for each pair of a path and a collection that it may
-// refer to, and what Survey.Run takes for each relation. It writes nothing, and is no snapshot.
+// Cost: one command for all collections, two or three for each, one for each pair of path
+// and possible target, and Survey.Run for each relation. It isn't a snapshot.
 //
-// Source: $indexStats: https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
+// Source: $indexStats:
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (DatabaseSurvey, error) {
 	var out DatabaseSurvey
 	if err := core.CheckRun(ctx, db); err != nil {
@@ -127,7 +129,7 @@ func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (Database
 	return out, nil
 }
 
-// relations are those that a collection stores, by their paths.
+// relations returns the relations that a collection stores, by path.
 func (e *explored) relations(ctx context.Context, db model.DB, all []*explored, spec SurveySpec) (out []SurveyedRelation, err error) {
 	for _, path := range e.paths() {
 		p := e.at[path]
@@ -159,8 +161,8 @@ func (e *explored) relations(ctx context.Context, db model.DB, all []*explored, 
 	return out, nil
 }
 
-// survey declares the survey of a relation that a collection stores. Who stores a list or an array is the parent, and who stores an id
-// the child.
+// survey declares the survey of a relation that a collection stores. The end that stores
+// a list or an array is the parent, the end that stores an id the child.
 func (e *explored) survey(to *explored, spec SurveySpec) *Survey {
 	if spec.Ref != "" {
 		return NewSurvey(to.docs, e.docs, spec)
@@ -168,7 +170,7 @@ func (e *explored) survey(to *explored, spec SurveySpec) *Survey {
 	return NewSurvey(e.docs, to.docs, spec)
 }
 
-// target is the collection whose _ids most of a path's values are.
+// target returns the collection with the most matches for a path's values.
 func (e *explored) target(ctx context.Context, db model.DB, path string, all []*explored) (best *explored, matched Share, err error) {
 	p := e.at[path]
 	for _, to := range all {
@@ -210,7 +212,8 @@ func wholeNumbers(values []bson.RawValue) bool {
 	return !slices.ContainsFunc(values, func(v bson.RawValue) bool { return v.Type != bson.TypeInt32 && v.Type != bson.TypeInt64 })
 }
 
-// namedAfter reports whether a path is named after a collection: "userId", "user_ids", "author.user" after users.
+// namedAfter reports whether a path is named after a collection: "userId", "user_ids" or
+// "author.user" after users.
 func namedAfter(path, collection string) bool {
 	last := strings.ToLower(path[strings.LastIndex(path, ".")+1:])
 	if i := strings.LastIndex(path, "."); i >= 0 && (last == "id" || last == "_id") {

@@ -15,7 +15,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// How much of a collection tells what its documents look like.
+// Limits of the documents and values to examine.
 const (
 	exploredDocuments = 200
 	exploredValues    = 200
@@ -23,7 +23,7 @@ const (
 	longestID         = 100 // bytes of a string that may be an _id
 )
 
-// explored is a collection whose documents were looked at.
+// explored is a collection with examined documents.
 type explored struct {
 	name       string
 	docs       *model.Collection[bson.Raw, any]
@@ -32,10 +32,10 @@ type explored struct {
 	at         map[string]*exploredPath
 }
 
-// exploredPath is what stands at a path.
+// exploredPath is the values at a path.
 type exploredPath struct {
-	array     bool            // it is, or goes through, an array
-	documents int             // how many documents in an array
+	array     bool            // it is, or crosses, an array
+	documents int             // number of documents in an array
 	values    []bson.RawValue // different values that may be _ids
 	seen      map[string]bool
 }
@@ -46,7 +46,7 @@ func explore(name string) *explored {
 	}
 }
 
-// read looks at some documents, and asks how much indexes are used.
+// read examines some documents, and the use of indexes.
 func (e *explored) read(ctx context.Context, db model.DB) error {
 	total, err := sideOf(e.docs).count(ctx, db)
 	if err != nil {
@@ -66,7 +66,8 @@ func (e *explored) read(ctx context.Context, db model.DB) error {
 	return e.readIndexes(ctx, db)
 }
 
-// readIndexes asks how much indexes are used. Not every server tells, and none tells it of the part of a collection that a scope shows.
+// readIndexes reads the use of indexes. Not every server reports it, and none for the
+// part of a collection in a scope.
 func (e *explored) readIndexes(ctx context.Context, db model.DB) error {
 	if core.Scoped(db) {
 		e.collection.Unknown = "a scope shows a part of the collection, and indexes serve all of it"
@@ -100,7 +101,7 @@ func (e *explored) readIndexes(ctx context.Context, db model.DB) error {
 	return nil
 }
 
-// walk looks at the fields of a document. A path goes through one array at most.
+// walk examines the fields of a document. A path crosses at most one array.
 func (e *explored) walk(doc bson.Raw, above string, inArray bool) {
 	elements, err := doc.Elements()
 	if err != nil {
@@ -172,7 +173,7 @@ func (e *explored) see(path string, v bson.RawValue, inArray bool) {
 	}
 }
 
-// paths are those that something stands at, in order.
+// paths returns the paths with values, sorted.
 func (e *explored) paths() (out []string) {
 	for path := range e.at {
 		out = append(out, path)

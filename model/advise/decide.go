@@ -8,25 +8,25 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// decision is a choice in the making. Without want, nobody reads the reasons, and none are written.
+// decision is a choice in the making. Without want, it writes no reasons.
 type decision struct {
 	*facts
 	want    bool
 	reasons []Reason
 
 	bounded bool  // only the newest are kept
-	kept    int64 // how many children a parent would hold at most
-	large   bool  // there are too many children for their parent
+	kept    int64 // the greatest number of children of a parent
+	large   bool  // too many children for their parent
 	choice  Choice
 }
 
-// An answer is what a decision comes to. Two equal ones store the same documents.
+// An answer is the result of a decision. Equal answers store the same documents.
 type answer struct {
 	choice Choice
 	turned bool // the parent is the end that the relation calls Child
 }
 
-// decide chooses: first whether the children are within their parent, then where the references are, then what is added.
+// decide chooses whether to embed, then where the references are, then the additions.
 func (f *facts) decide(want bool) *decision {
 	turning := *f // the decision may turn the ends
 	f = &turning
@@ -72,7 +72,7 @@ func (f *facts) decide(want bool) *decision {
 
 func (d *decision) answer() answer { return answer{d.choice, d.turned} }
 
-// canonical makes the first end by name the parent, where both ends store the same.
+// canonical makes the end with the first name the parent, if both ends store the same.
 func (d *decision) canonical() {
 	if s := d.choice.Structure(); d.shape != manyToMany || s != TwoWay && s != Links {
 		return
@@ -88,7 +88,7 @@ func (d *decision) canonical() {
 	}
 }
 
-// text is fmt.Sprintf, if anybody reads it.
+// text is fmt.Sprintf, or "" without want.
 func (d *decision) text(format string, args ...any) string {
 	if !d.want {
 		return ""
@@ -108,7 +108,8 @@ func (d *decision) but(rule Rule, figure, format string, args ...any) {
 	}
 }
 
-// without says that the choice makes no use of a field of the relation, why, and what to do instead. The first reason is enough.
+// without gives the reason why a field of the relation isn't used, and an alternative.
+// Only the first reason for a field counts.
 func (d *decision) without(field string, rule Rule, figure, format string, args ...any) {
 	told := func(r Reason) bool { return r.Unused == d.field(field) }
 	if d.want && !slices.ContainsFunc(d.reasons, told) {
@@ -116,7 +117,7 @@ func (d *decision) without(field string, rule Rule, figure, format string, args 
 	}
 }
 
-// mark is a figure's text, with a word if a field that it is made of is only assumed.
+// mark marks a figure's text if one of its fields is assumed.
 func (d *decision) mark(text string, fields ...string) string {
 	if !d.want {
 		return ""
@@ -153,10 +154,11 @@ func (d *decision) values() bool {
 	return true
 }
 
-// embeds decides whether the children are within their parent: unless something speaks against it.
+// embeds decides whether the children are within their parent. They are, without an
+// objection.
 func (d *decision) embeds() bool {
 	if d.Child.Value {
-		return false // there are too many for their parent
+		return false // too many for their parent
 	}
 	hard := d.cannotEmbed()
 	objections := d.objections()
@@ -195,7 +197,8 @@ func (d *decision) embeds() bool {
 	return true
 }
 
-// cannotEmbed says what makes embedding impossible or a mistake whatever else is wanted.
+// cannotEmbed reports whether embedding is impossible, or wrong in any case, and says
+// why.
 func (d *decision) cannotEmbed() bool {
 	switch {
 	case d.kept == unbounded:
@@ -218,12 +221,12 @@ func (d *decision) cannotEmbed() bool {
 	return d.large || d.shape == manyToMany
 }
 
-// small reports whether more than a few children are no more than a few bytes together, and a rule of the application ends their number.
+// small reports whether the children have few bytes together, and a fixed bound.
 func (d *decision) small() bool {
 	return d.Parent.Has.Fixed && d.kept <= ManyLimit && arrayBytes(d.kept, d.Child.Bytes) <= WasteLimit
 }
 
-// objections speak against embedding, but for atomicity.
+// objections returns the reasons against embedding, except atomicity.
 func (d *decision) objections() (out []Reason) {
 	object := func(rule Rule, figure, format string, args ...any) {
 		out = append(out, Reason{Text: d.text(format, args...), Figure: figure, Rule: rule})
@@ -250,7 +253,7 @@ func (d *decision) objections() (out []Reason) {
 	return out
 }
 
-// hot reports whether one parent gains children faster than one document should be written.
+// hot reports whether a parent gains children too fast for one document.
 func (d *decision) hot() bool { return d.Parent.Has.PerSecond > HotLimit }
 
 func (d *decision) hotFigure() string {
@@ -261,7 +264,7 @@ func (d *decision) sayHot() {
 	d.say(ruleHot, d.hotFigure(), "one of the %s would be written too often", d.Parent.Name)
 }
 
-// outlier decides whether only the few largest parents have children beside them.
+// outlier decides whether only the few largest parents have overflow documents.
 func (d *decision) outlier() bool {
 	if d.shape != oneToMany || d.Atomic || d.Child.Value || d.bounded || !d.large || d.p99 > FewLimit || d.Child.Page > 0 ||
 		arrayBytes(d.p99, d.Child.Bytes) > ArrayLimit || !d.fits(d.p99, d.Child.Bytes) || len(d.objections()) > 0 {
@@ -271,7 +274,7 @@ func (d *decision) outlier() bool {
 	return true
 }
 
-// fits reports whether a parent with n elements of that size is a document.
+// fits reports whether a parent with n elements of that size fits a document.
 func (d *decision) fits(n, each int64) bool {
 	return n != unbounded && plus(d.Parent.Bytes, arrayBytes(n, each)) <= model.MaxDocument
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// growth tells how the worst count comes about, if not at once.
+// growth explains a worst count that is reached over time.
 func (d *decision) growth() string {
 	c := d.Parent.Has
 	if c.PerDay <= 0 || d.bounded {
@@ -18,7 +18,7 @@ func (d *decision) growth() string {
 	return d.text(": %s today and %s a day for %s days", countText(c.Max), rate, d.mark(ratioText(c.Days), "Parent.Has.Days"))
 }
 
-// worstText is how many children a parent has at most.
+// worstText is the greatest number of children of a parent.
 func (d *decision) worstText() string {
 	if d.bounded {
 		return countText(d.kept)
@@ -36,13 +36,13 @@ func (d *decision) countFigure(limit int64) string {
 	return d.text("at most %s ≤ %s", d.worstText(), countText(limit))
 }
 
-// arrayFigure compares the array of the children with what a read should carry.
+// arrayFigure compares the children's array with its limit.
 func (d *decision) arrayFigure() string {
 	what := d.mark(d.text("%s × %s", d.worstText(), bytesText(d.Child.Bytes)), "Child.Bytes")
 	return d.text("%s = %s > %s", what, bytesText(arrayBytes(d.kept, d.Child.Bytes)), bytesText(ArrayLimit))
 }
 
-// upTo is "up to 60 products".
+// upTo returns "up to 60 products".
 func (d *decision) upTo(n int64, what string) string {
 	if n == unbounded {
 		return d.text("any number of %s", what)
@@ -50,7 +50,7 @@ func (d *decision) upTo(n int64, what string) string {
 	return d.text("up to %s %s", countText(n), what)
 }
 
-// sizeFigure compares n elements of that size with what a document has room for.
+// sizeFigure compares n elements of that size with a document's limit.
 func (d *decision) sizeFigure(n, each int64, from ...string) string {
 	if !d.want {
 		return ""
@@ -67,7 +67,7 @@ func (d *decision) sizeFigure(n, each int64, from ...string) string {
 	return fmt.Sprintf("%s = %s, with the parent %s of 16 MB", what, bytesText(times(n, each)), d.mark(bytesText(document), "Parent.Bytes"))
 }
 
-// listFigure compares a list of ids in one of the ends with what there is room for.
+// listFigure compares a list of ids in one end with its limit.
 func (d *decision) listFigure(n, each int64) string {
 	switch {
 	case !d.want:
@@ -80,7 +80,7 @@ func (d *decision) listFigure(n, each int64) string {
 	return fmt.Sprintf("%s × %s = %s; %s ≤ %s", countText(n), bytesText(each), bytesText(arrayBytes(n, each)), countText(n), countText(ManyLimit))
 }
 
-// beyond is "3,830 > 3,000", or "unbounded".
+// beyond returns "3,830 > 3,000", or "unbounded".
 func beyond(n int64) string {
 	if n == unbounded {
 		return "unbounded"

@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// checkTree refuses what can't be said of a tree, and fills in what isn't known.
+// checkTree refuses fields that a tree can't have, and fills in defaults.
 func (f *facts) checkTree(r Relation) error {
 	t := &f.Tree
 	if r.Child != (End{}) {
@@ -79,7 +79,7 @@ func (d *decision) tree() {
 	}
 }
 
-// nodes decides what nodes hold that are documents of their own.
+// nodes decides the form of a tree with a document for each node.
 func (d *decision) nodes(below, above bool) Choice {
 	t, nodes := d.Tree, d.Parent.Name
 	still := d.mark("reads/change "+ratioText(t.ReadsPerMove), "Tree.ReadsPerMove")
@@ -106,7 +106,7 @@ func (d *decision) nodes(below, above bool) Choice {
 	return d.children()
 }
 
-// children decides whether nodes list their children too.
+// children decides whether nodes also list their children.
 func (d *decision) children() Choice {
 	if d.Tree.Ordered && d.listed(d.n, d.Parent.IDBytes) {
 		d.say(ruleOrdered, d.listFigure(d.n, d.Parent.IDBytes), "a list in each node keeps the order of its children")

@@ -13,7 +13,7 @@ const (
 	defaultReadsPerAdd, defaultCopyBytes, defaultReads       = 10, 64, 100
 	defaultLevels, valueBytes                                = 5, 1024
 	unbounded                                                = math.MaxInt64
-	mostCount                                                = 1e18 // more is taken for as many
+	mostCount                                                = 1e18 // larger counts are cut to it
 	parentEnd, childEnd                                      = "Parent", "Child"
 	oneToOne, oneToMany, manyToMany                    shape = 0, 1, 2
 )
@@ -21,20 +21,21 @@ const (
 // A shape is how many documents of each end belong to one of the other.
 type shape uint8
 
-// facts are a relation with everything known, turned so that Parent is the end that has several of the other.
+// facts are a relation with all defaults filled in, turned so that Parent is the end with
+// several of the other.
 type facts struct {
 	Relation
 	filled          Relation // before it was turned
 	shape           shape
 	turned          bool  // Parent is the end that the relation calls Child
-	n, p99, typical int64 // children of one parent: the worst count, or unbounded
-	parents         int64 // parents of one child, at worst
-	sharing         int64 // and typically
-	childP99        int64 // and of 99 in 100
+	n, p99, typical int64 // children of one parent: the greatest number, or unbounded
+	parents         int64 // greatest number of parents of one child
+	sharing         int64 // its typical value
+	childP99        int64 // its value for 99 in 100
 	assumed         []Assumption
 }
 
-// facts refuses what can't be, and fills in what isn't known.
+// facts refuses invalid values, and fills in defaults.
 func (r Relation) facts() (*facts, error) {
 	f := &facts{Relation: r}
 	if f.Parent.Name == "" {
@@ -67,7 +68,7 @@ func refuse(field string, v any, reason string) error {
 	return &model.ValueError{Field: field, Value: v, Reason: reason}
 }
 
-// ends are both, with their names in a relation as it was handed in: facts are turned last.
+// ends returns both ends, with their names in the given relation. Turning comes last.
 func (f *facts) ends() [2]struct {
 	name       string
 	end, other *End
@@ -117,7 +118,7 @@ func (f *facts) checkSizes() error {
 	return nil
 }
 
-// checkAccess fills in who is read how.
+// checkAccess fills in how the ends are read.
 func (f *facts) checkAccess() error {
 	for i, e := range f.ends() {
 		several := [2]bool{f.n > 1, f.parents > 1}[i]
@@ -151,12 +152,12 @@ func (f *facts) checkAccess() error {
 	return nil
 }
 
-// shown reports whether something of an end is shown with the other.
+// shown reports whether the other end shows something of this end.
 func (e *End) shown() bool {
 	return e.Copied.Fields != "" || e.Newest.N > 0 || e.Page > 0
 }
 
-// ratio checks a share or a ratio, and makes None 0.
+// ratio checks a share or ratio, and converts None to 0.
 func (f *facts) ratio(field string, v *float64, most, otherwise float64) error {
 	switch {
 	case !number(*v, most):
@@ -176,7 +177,7 @@ func (f *facts) ratio(field string, v *float64, most, otherwise float64) error {
 // number reports whether v is from 0 to most, or None.
 func number(v, most float64) bool { return v == None || v >= 0 && v <= most }
 
-// checkShown fills in what of each end is shown with the other.
+// checkShown fills in what each end shows of the other.
 func (f *facts) checkShown() error {
 	if err := f.ratio("ReadsPerAdd", &f.ReadsPerAdd, math.Inf(1), defaultReadsPerAdd); err != nil {
 		return err
@@ -214,7 +215,7 @@ func (f *facts) checkShown() error {
 	return nil
 }
 
-// checkCopied fills in what is copied, to so many documents typically.
+// checkCopied fills in what is copied to the typical number of holders.
 func (f *facts) checkCopied(field string, c *Copied, holders int64) error {
 	if c.Fields == "" {
 		if *c != (Copied{}) {
@@ -234,7 +235,7 @@ func (f *facts) checkCopied(field string, c *Copied, holders int64) error {
 
 func (f *facts) assume(field string, v float64) { f.assumed = append(f.assumed, Assumption{field, v}) }
 
-// isAssumed reports whether the value of a field of the facts isn't the relation's.
+// isAssumed reports whether a field's value is assumed.
 func (f *facts) isAssumed(field string) bool {
 	field = f.field(field)
 	for _, a := range f.assumed {
@@ -245,7 +246,7 @@ func (f *facts) isAssumed(field string) bool {
 	return false
 }
 
-// field is the name that a field of the facts has in the relation, as it was handed in.
+// field returns the field's name in the given relation.
 func (f *facts) field(name string) string {
 	if !f.turned {
 		return name
@@ -259,9 +260,9 @@ func (f *facts) field(name string) string {
 	return name
 }
 
-// turn makes the end the parent that has several children, whose children have one parent each. Of a one-to-one relation that is
-// the end that is read on its own more often; of a many-to-many relation the end whose documents
-// show the others more often, or else have fewer. Names decide between equal ends.
+// turn makes the end with several children the parent. In a one-to-one relation this is
+// the end that is read more often on its own. In a many-to-many relation it is the end
+// that shows the other more often, or else has fewer documents. Names decide ties.
 func (f *facts) turn() {
 	if f.Parent.Value || f.Child.Value {
 		if f.Parent.Value {
@@ -269,13 +270,13 @@ func (f *facts) turn() {
 		}
 		return
 	}
-	less := 0.0 // than 0: the child is the better parent
+	less := 0.0 // negative: the child is the better parent
 	switch p, c := &f.Parent, &f.Child; f.shape {
 	case oneToMany:
 		less = float64(f.n) - float64(f.parents)
 	case oneToOne:
 		if less = p.Alone - c.Alone; less == 0 {
-			return // the end that is called the parent
+			return // keep the given parent
 		}
 	case manyToMany:
 		less = firstOf(p.Shows-c.Shows, float64(f.parents)-float64(f.n))

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// worst is how many documents of the other end one has at most, and typically.
+// worst is the greatest and the typical number of documents of the other end.
 type worst struct{ typical, p99, most int64 }
 
 func (f *facts) checkCounts() error {
@@ -31,7 +31,7 @@ func (f *facts) checkCounts() error {
 	return nil
 }
 
-// count refuses counts that contradict each other, and fills in the others.
+// count refuses contradicting counts, and fills in the others.
 func (f *facts) count(name string, c *Count) (w worst, err error) {
 	switch {
 	case c.Typical < 0:
@@ -66,7 +66,7 @@ func (f *facts) count(name string, c *Count) (w worst, err error) {
 	return f.fillCount(name, c), nil
 }
 
-// fillCount fills in what a count doesn't say.
+// fillCount fills in missing counts.
 func (f *facts) fillCount(name string, c *Count) (w worst) {
 	w.most, w.typical, w.p99 = c.Max, c.Typical, c.P99
 	if w.most == 0 && !c.Unbounded {
@@ -109,5 +109,5 @@ func (f *facts) fillCount(name string, c *Count) (w worst) {
 	return w
 }
 
-// several is the most that one has where others typically have so many.
+// several is the assumed greatest number for a typical number.
 func several(typical int64) int64 { return min(max(1, times(5, typical)), mostCount) }

@@ -10,14 +10,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A Change is another value for one field of a [Relation].
+// A Change is a new value for one field of a [Relation].
 type Change struct {
-	Field string // as in Go: "Standalone", "Children.Max"
-	From  any    // int64, float64 or bool, as the field is; what the relation says, also where that is 0, not known
+	Field string // as in Go: "Child.Alone", "Parent.Has.Max"
+	From  any    // int64, float64 or bool; the relation's value, also if it is 0, for unknown
 	To    any
 }
 
-// Apply returns the relation with the change. A field that a relation doesn't have, or of another type, is an error.
+// Apply returns the relation with the change. An unknown field or wrong type is an error.
 func (c Change) Apply(r Relation) (Relation, error) {
 	ok := false
 	switch p := r.at(c.Field).(type) {
@@ -42,7 +42,7 @@ func assign[T any](p *T, to any) bool {
 	return ok
 }
 
-// String is "Children.Max 12 → 301".
+// String returns "Parent.Has.Max 12 → 301".
 func (c Change) String() string {
 	return fmt.Sprintf("%s %s → %s", c.Field, valueText(c.From), valueText(c.To))
 }
@@ -68,7 +68,7 @@ func valueText(v any) string {
 	return model.Shell(v)
 }
 
-// boundaryText is a number, or "below 1" for the last one before a round number.
+// boundaryText returns a number, or "below 1" for the last number before a round one.
 func boundaryText(v float64) string {
 	round := func(x float64) bool { return x == math.Trunc(x*1e4)/1e4 }
 	switch up, down := math.Nextafter(v, math.Inf(1)), math.Nextafter(v, 0); {
@@ -81,8 +81,8 @@ func boundaryText(v float64) string {
 	return ratioText(v)
 }
 
-// A Flip is what would make [Choose] give another answer: all its changes together, and none of them is needless. Each is announced
-// at the boundary: one step before it, the answer is still the first.
+// A Flip is a minimal set of changes that makes [Choose] give another answer. One step
+// before it, the answer is unchanged.
 type Flip []Change
 
 // Apply returns the relation with all changes.
@@ -96,7 +96,7 @@ func (f Flip) Apply(r Relation) (Relation, error) {
 	return r, nil
 }
 
-// String is the changes, joined by "and".
+// String joins the changes by "and".
 func (f Flip) String() string {
 	s := make([]string, len(f))
 	for i, c := range f {
@@ -105,7 +105,8 @@ func (f Flip) String() string {
 	return strings.Join(s, " and ")
 }
 
-// changeable are where the fields of a [Relation] are that a [Change] can set: its numbers and switches, by their dotted names.
+// changeable are the positions of the fields of a [Relation] that a [Change] can set, by
+// their dotted names.
 var changeable = fieldsOf(reflect.TypeFor[Relation](), "", nil, map[string][]int{})
 
 func fieldsOf(t reflect.Type, prefix string, above []int, into map[string][]int) map[string][]int {
@@ -121,7 +122,7 @@ func fieldsOf(t reflect.Type, prefix string, above []int, into map[string][]int)
 	return into
 }
 
-// at points at a field; nil if there is none of that name.
+// at returns a pointer to a field, or nil.
 func (r *Relation) at(field string) any {
 	index, ok := changeable[field]
 	if !ok {

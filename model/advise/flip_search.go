@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// mostRunnersUp is how many other answers an advice names.
+// mostRunnersUp is the greatest number of other answers in an advice.
 const mostRunnersUp = 3
 
-// A found flip leads to another answer; it is near if little has to change.
+// A found flip leads to another answer. A small distance means a small change.
 type found struct {
 	flip     Flip
 	distance float64
@@ -20,12 +20,12 @@ type found struct {
 // A search looks for the flips of a relation.
 type search struct {
 	r      Relation
-	filled Relation // with what was assumed
+	filled Relation // with assumptions
 	chosen answer
 	found  []found
 }
 
-// answer is what Choose says of a relation; ok is false if the relation contradicts itself.
+// answer returns the answer of Choose; ok is false if the relation contradicts itself.
 func (r Relation) answer() (a answer, ok bool) {
 	f, err := r.facts()
 	if err != nil {
@@ -34,7 +34,7 @@ func (r Relation) answer() (a answer, ok bool) {
 	return f.decide(false).answer(), true
 }
 
-// flips finds the nearest other answers, and what leads to each.
+// flips returns the nearest other answers, and what leads to each.
 func (f *facts) flips(r Relation, chosen answer) []found {
 	s := &search{r: r, filled: f.filled, chosen: chosen}
 	for _, field := range fieldNames {
@@ -50,7 +50,7 @@ func (f *facts) flips(r Relation, chosen answer) []found {
 	return s.found
 }
 
-// fieldNames are the fields that a flip can change, in an order that is always the same.
+// fieldNames are the fields that a flip can change, sorted.
 var fieldNames = func() (names []string) {
 	for name := range changeable {
 		names = append(names, name)
@@ -59,8 +59,8 @@ var fieldNames = func() (names []string) {
 	return names
 }()
 
-// applies reports whether a field is of use for the relation as it is. What a relation is about (plain values, kinds, time to live) is
-// no figure that comes to be another one.
+// applies reports whether a field matters for the relation. The subject of a relation
+// (plain values, kinds, time to live) doesn't change.
 func (s *search) applies(field string) bool {
 	end, rest, _ := strings.Cut(field, ".")
 	e := &s.r.Parent
@@ -82,9 +82,9 @@ func (s *search) applies(field string) bool {
 			return false // it changes no answer
 		}
 		if last == "P99" && e.Has.Max == 0 && !e.Has.Unbounded {
-			return false // Max, which isn't given, would follow it
+			return false // Max isn't given, and would follow it
 		}
-		return e.Has != Count{} || last == "Max" || last == "Unbounded" // a count that isn't given at all is one
+		return e.Has != Count{} || last == "Max" || last == "Unbounded" // the default for a missing count is one
 	case "Copied":
 		return e.Copied.Fields != ""
 	case "Newest":
@@ -99,7 +99,8 @@ func (s *search) applies(field string) bool {
 	return true
 }
 
-// field looks for the values of a field, next to its own on either side, that lead elsewhere, together with other changes.
+// field looks for the nearest values of a field, in both directions, that give another
+// answer together with the changes in also.
 func (s *search) field(field string, also Flip, farther float64) {
 	base, err := also.Apply(s.r)
 	if err != nil {
@@ -141,7 +142,7 @@ func isShare(field string) bool {
 	return false
 }
 
-// try keeps a flip that leads to another answer, and drops the changes in it that aren't needed.
+// try keeps a flip that leads to another answer, without needless changes.
 func (s *search) try(flip Flip, distance float64) {
 	target, ok := s.leads(flip)
 	if !ok || target == s.chosen {
@@ -161,7 +162,8 @@ func (s *search) try(flip Flip, distance float64) {
 	s.found = append(s.found, found{flip, distance, target})
 }
 
-// early reports whether a flip leads elsewhere with one of its numbers a step nearer to what it was, too: the boundary isn't there.
+// early reports whether a flip still leads elsewhere with one of its numbers a step
+// nearer to the start. Then it isn't at the boundary.
 func (s *search) early(flip Flip) bool {
 	for i, c := range flip {
 		if to, ok := s.before(c); ok {
@@ -175,12 +177,12 @@ func (s *search) early(flip Flip) bool {
 	return false
 }
 
-// before is the number one step before a change's, on the way from what the field was.
+// before returns the number one step before a change's, towards the field's value.
 func (s *search) before(c Change) (to any, ok bool) {
 	switch own := s.filled.at(c.Field).(type) {
 	case *int64:
 		n := c.To.(int64)
-		if *own == 0 || *own > n { // 0: nothing bounds it
+		if *own == 0 || *own > n { // 0 means no bound
 			return n + 1, true
 		}
 		return n - 1, n > 1
@@ -194,7 +196,7 @@ func (s *search) before(c Change) (to any, ok bool) {
 	return nil, false
 }
 
-// ending are the changes after which nothing makes a count grow.
+// ending returns the changes that stop a count's growth.
 func (s *search) ending(end string) (out Flip) {
 	given := s.r.end(end).Has
 	if given.Unbounded {
@@ -209,7 +211,7 @@ func (s *search) ending(end string) (out Flip) {
 	return out
 }
 
-// limited are the changes after which a count doesn't exceed a limit.
+// limited returns the changes that bring a count to a limit.
 func (s *search) limited(end string, limit int64) Flip {
 	given := s.r.end(end).Has
 	out := s.ending(end)
@@ -224,10 +226,10 @@ func (s *search) limited(end string, limit int64) Flip {
 	return out
 }
 
-// countLimits are the limits that a count of documents is brought below.
+// countLimits are the limits to try for counts.
 var countLimits = []int64{FewLimit, ManyLimit}
 
-// bounds tries counts that end where they don't now, and counts that are fixed.
+// bounds tries finite and fixed counts.
 func (s *search) bounds() {
 	if s.r.Tree.Nodes > 0 {
 		return
@@ -250,7 +252,7 @@ func (s *search) bounds() {
 	}
 }
 
-// pairs looks for flips of two kinds of changes at once, for a relation that nothing else leads away from.
+// pairs looks for flips of two kinds of changes, for a relation without other flips.
 func (s *search) pairs() {
 	for _, first := range s.firsts() {
 		for _, field := range fieldNames {
@@ -261,7 +263,8 @@ func (s *search) pairs() {
 	}
 }
 
-// firsts are the first halves of pairs: limited counts, and each field far from what it is.
+// firsts are the first halves of pairs: limited counts, and each field far from its
+// value.
 func (s *search) firsts() (out []Flip) {
 	if s.r.Tree.Nodes == 0 {
 		for _, limit := range countLimits {
@@ -288,7 +291,7 @@ func (s *search) firsts() (out []Flip) {
 	return out
 }
 
-// edge tries a flip whose numbers are as large as they can be: each of them could be one step larger otherwise.
+// edge tries a flip with numbers that are as large as possible.
 func (s *search) edge(flip Flip, distance float64) {
 	target, ok := s.leads(flip)
 	if !ok || target == s.chosen {
@@ -304,7 +307,7 @@ func (s *search) edge(flip Flip, distance float64) {
 	s.try(flip, distance)
 }
 
-// leads is the answer that a flip leads to.
+// leads returns the answer that a flip leads to.
 func (s *search) leads(f Flip) (answer, bool) {
 	there, err := f.Apply(s.r)
 	if err != nil {
@@ -313,7 +316,7 @@ func (s *search) leads(f Flip) (answer, bool) {
 	return there.answer()
 }
 
-// stepped is a flip with another number.
+// stepped returns a flip with another number.
 func stepped(f Flip, n int64) Flip {
 	f = slices.Clone(f)
 	for i, c := range f {

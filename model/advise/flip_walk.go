@@ -9,8 +9,9 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// probes are values of a field from its own on, downwards and upwards: the limits of the rules, and steps between them. A walk meets the
-// nearest change of the answer if the answer doesn't change twice between two neighbours.
+// probes are the values of a field to try, from its own downwards and upwards: the limits
+// of the rules, and steps between them. A walk finds the nearest change of the answer, if
+// the answer doesn't change twice between two probes.
 func (s *search) probes(field string, own, most float64) [2][]float64 {
 	limits := []float64{0, 1, CopyLimit, HotLimit, FewLimit, ManyLimit, NestedLimit, math.Inf(1)}
 	if strings.HasSuffix(field, ".ReadsPerChange") {
@@ -25,7 +26,7 @@ func (s *search) probes(field string, own, most float64) [2][]float64 {
 		}
 	}
 	if field != "LinkBytes" && field != parentEnd+".Page" && field != childEnd+".Page" && most == mostCount {
-		limits = limits[1:] // 0 is not known
+		limits = limits[1:] // 0 means unknown
 	}
 	var out [2][]float64
 	for _, v := range limits {
@@ -44,8 +45,8 @@ func (s *search) probes(field string, own, most float64) [2][]float64 {
 	return out
 }
 
-// walk goes from probe to probe until the answer is another one, and then back to the boundary. If even the first value, with the other
-// changes, gives another answer, then this one is needless.
+// walk tries the probes until the answer changes, then searches back for the boundary. If
+// already the first value gives another answer, this change is needless.
 func (s *search) walk(base Relation, also Flip, set func(float64) Change, probes []float64, between func(a, b float64) float64, farther float64) {
 	at := func(v float64) (answer, bool) {
 		there, err := set(v).Apply(base)
@@ -87,12 +88,13 @@ func (s *search) walk(base Relation, also Flip, set func(float64) Change, probes
 	}
 }
 
-// wholeStep is a whole number between two, or one of them.
+// wholeStep is a whole number between a and b, or one of them.
 func wholeStep(a, b float64) float64 {
 	return float64(int64(a) + (int64(b)-int64(a))/2)
 }
 
-// floatStep is a number between two that are at least 0: half as far by their bits, whose order is theirs.
+// floatStep is a number between two that aren't negative, halfway in the order of their
+// bits.
 func floatStep(a, b float64) float64 {
 	x, y := math.Float64bits(a), math.Float64bits(b)
 	if x > y {
@@ -101,7 +103,8 @@ func floatStep(a, b float64) float64 {
 	return math.Float64frombits(x + (y-x)/2)
 }
 
-// distance is how far a field is from another value: a share by its difference, other numbers by how many times one is the other.
+// distance is how far a field is from another value: the difference for a share, the
+// ratio for other numbers.
 func distance(field string, from, to float64) float64 {
 	d := 0.0
 	if isShare(field) {
@@ -110,10 +113,10 @@ func distance(field string, from, to float64) float64 {
 		d = apart(max(from, to/100), max(to, from/100))
 	}
 	if strings.HasSuffix(field, ".Has.Max") && from <= 1 {
-		d += 6 // that documents come to be shared is farther away than any figure
+		d += 6 // shared documents are farther away than any figure
 	}
 	return d
 }
 
-// apart is how many times one number is the other, as a logarithm; at most 7.
+// apart is the logarithm of the ratio of two numbers, at most 7.
 func apart(a, b float64) float64 { return min(7, math.Abs(math.Log(a/b))) }

@@ -15,25 +15,27 @@ const (
 	defaultWindow = 90 * day
 )
 
-// Growth is how fast the parent gains children that gains most of them.
+// Growth is how fast the fastest-growing parent gains children.
 //
-// It is measured over a window that ends with the latest child of all: of each parent, by the times of its children, how many came
-// in each third of the window. Only parents whose first child is older than the window tell, for new ones gain most of their
-// children at first. Where the thirds differ by more than chance explains, as after a burst or an import, the quietest of them
-// counts, three times. The greatest of many counts is mostly the luckiest, and so PerDay is drawn towards their mean, as far as the
-// counts differ no more than chance makes equal ones differ (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
+// It is measured in a window that ends with the latest child, for parents with a first
+// child before the window. If the thirds of the window differ by more than chance
+// explains, as after an import, the quietest third counts, times three. PerDay is moved
+// from the greatest count towards the mean, as far as chance can explain the difference
+// (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //
-// Low and High hold the true rate of the parents that tell with the survey's confidence, all of them taken together, if their
-// children come independently of each other. They are Poisson's, by the approximation of Wilson and Hilferty
+// Low and High contain the true rate of all counted parents together, with the survey's
+// confidence, if children arrive independently. They are Poisson's, by the approximation
+// of Wilson and Hilferty
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
 	Days              float64 // of the window
-	Parents           int64   // that tell
-	Unknown           string  // why nothing tells; then the others are 0, but for Days
+	Parents           int64   // parents that count
+	Unknown           string  // why growth is unknown; then the others are 0, except Days
 }
 
-// String is "0.21 (0.1 to 0.4) to the parent that gains most, by 90 days of 812 parents", or "not known: …".
+// String returns "0.21 (0.1 to 0.4) to the parent that gains most, by 90 days of 812
+// parents", or "not known: …".
 func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown
@@ -42,7 +44,7 @@ func (g Growth) String() string {
 		ratioText(g.PerDay), ratioText(g.Low), ratioText(g.High), ratioText(g.Days), countText(g.Parents))
 }
 
-// steady is what a parent gained in a window without its bursts: count of the children that it is told by, which came in so much of
+// steady is a parent's gain in a window without bursts: count children in that part of
 // the window.
 type steady struct {
 	count int64
@@ -51,8 +53,8 @@ type steady struct {
 
 func (s steady) inWindow() float64 { return float64(s.count) / s.part }
 
-// steadyOf takes the quietest third, if the three differ by more than chance explains: a test by chi-squared, whose tail is an
-// exponential for two degrees of freedom.
+// steadyOf takes the quietest third, if the three differ by more than chance explains: a
+// chi-squared test with two degrees of freedom.
 func steadyOf(thirds [3]int64, confidence float64) steady {
 	total := thirds[0] + thirds[1] + thirds[2]
 	if total == 0 {
@@ -68,10 +70,11 @@ func steadyOf(thirds [3]int64, confidence float64) steady {
 	return steady{total, 1}
 }
 
-// growthOf concludes from what each parent gained in the thirds of a window of so many days. There is at least one.
+// growthOf computes the growth from each parent's gain in the thirds of a window. There
+// is at least one parent.
 func growthOf(gained [][3]int64, days, confidence float64) Growth {
 	n := float64(len(gained))
-	gained = slices.SortedFunc(slices.Values(gained), func(a, b [3]int64) int { return slices.Compare(a[:], b[:]) }) // sums are of one order
+	gained = slices.SortedFunc(slices.Values(gained), func(a, b [3]int64) int { return slices.Compare(a[:], b[:]) }) // makes sums independent of the order
 	most, sum, noise, low, high := 0.0, 0.0, 0.0, 0.0, 0.0
 	all := make([]steady, len(gained))
 	for i, thirds := range gained {
@@ -95,7 +98,8 @@ func growthOf(gained [][3]int64, days, confidence float64) Growth {
 	return Growth{PerDay: rate / days, Low: low / days, High: high / days, Days: days, Parents: int64(len(gained))}
 }
 
-// poisson is the interval of a rate of which a count was seen, that is missed with that probability.
+// poisson returns the interval of a rate for an observed count. miss is the probability
+// of an error.
 func poisson(count int64, miss float64) (low, high float64) {
 	z := math.Sqrt2 * math.Erfinv(1-miss)
 	bound := func(k, z float64) float64 {
@@ -108,7 +112,8 @@ func poisson(count int64, miss float64) (low, high float64) {
 	return low, bound(float64(count+1), z)
 }
 
-// readGrowth asks for what the parents gained in the window, if it is known when children were added.
+// readGrowth reads what the parents gained in the window, if the times of children are
+// known.
 func (r *surveying) readGrowth() error {
 	g := &r.result.Growth
 	g.Days = float64(r.spec.Window) / float64(day)
@@ -151,7 +156,7 @@ func (r *surveying) concludeGrowth(since time.Time, gained map[string]SurveyLink
 	out := &r.result
 	sampled := out.Parents
 	if r.spec.Embedded == "" {
-		all, sampled = 0, out.Children // a child tells by itself
+		all, sampled = 0, out.Children // a child counts for itself
 		for _, d := range r.childDocs {
 			if d.At != nil && !d.At.Before(since) {
 				all++
@@ -167,7 +172,7 @@ func (r *surveying) concludeGrowth(since time.Time, gained map[string]SurveyLink
 	out.Growth = growthOf(told, days, r.spec.Confidence)
 }
 
-// between are the times of the first and the latest child that were seen; nil if none has one.
+// between returns the times of the first and the latest child, or nil.
 func (r *surveying) between() (first, last *time.Time) {
 	within := func(a, b *time.Time) {
 		if a != nil && (first == nil || a.Before(*first)) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Sampled says how many documents of how many were read.
+// A Sampled is the number of documents read, of how many.
 type Sampled struct {
 	N, Of int64
 }
@@ -14,7 +14,7 @@ type Sampled struct {
 // Whole reports whether all were read, so that nothing is estimated.
 func (s Sampled) Whole() bool { return s.N >= s.Of }
 
-// String is "1,000 of 28,000 sampled", or "all 120 read".
+// String returns "1,000 of 28,000 sampled", or "all 120 read".
 func (s Sampled) String() string {
 	if s.Whole() {
 		return "all " + countText(s.N) + " read"
@@ -22,24 +22,25 @@ func (s Sampled) String() string {
 	return countText(s.N) + " of " + countText(s.Of) + " sampled"
 }
 
-// A Quantile is a value that a share of documents doesn't exceed, and between which values that of all documents lies, with the
-// survey's confidence, whatever their distribution: two of the sampled values, chosen by their ranks (order statistics).
+// A Quantile is a value that a share of documents doesn't exceed, with a confidence
+// interval for any distribution. Its ends are sampled values (order statistics).
 type Quantile struct {
 	Value     int64
 	Low, High int64 // equal to Value if all documents were read
-	OpenLow   bool  // the sample is too small to tell how much less it may be: Low is only the smallest value seen
-	OpenHigh  bool  // or how much more: High is only the largest value seen
+	OpenLow   bool  // the sample is too small for a lower bound; Low is the smallest value
+	OpenHigh  bool  // the same for the upper bound
 }
 
-// A Spread is how a number differs from document to document.
+// A Spread is the distribution of a number over documents.
 type Spread struct {
 	Sampled
 	P50, P99 Quantile
-	Max      int64   // of those read: in a sample, at least one document has as much
-	Beyond   float64 // the share of documents that may have more than Max, at most, with the survey's confidence; 0 if all were read
+	Max      int64   // greatest value read: a lower bound, if sampled
+	Beyond   float64 // greatest share of documents above Max, with the survey's confidence
 }
 
-// String is "2 (2 to 3) at p50, 9 (8 or more) at p99, greatest seen 12 (up to 0.3 % may have more); 1,000 of 28,000 sampled".
+// String returns "2 (2 to 3) at p50, 9 (8 or more) at p99, greatest seen 12 (up to 0.3 %
+// may have more); 1,000 of 28,000 sampled".
 func (s Spread) String() string {
 	if s.N == 0 {
 		return "nothing read"
@@ -51,7 +52,7 @@ func (s Spread) String() string {
 	return text + "; " + s.Sampled.String()
 }
 
-// String is "12 (9 to 14)", or "12 (9 or more)".
+// String returns "12 (9 to 14)", or "12 (9 or more)".
 func (q Quantile) String() string {
 	switch {
 	case q.OpenLow && q.OpenHigh:
@@ -66,7 +67,7 @@ func (q Quantile) String() string {
 	return fmt.Sprintf("%s (%s to %s)", countText(q.Value), countText(q.Low), countText(q.High))
 }
 
-// spreadOf sums up the values of a sample of so many documents.
+// spreadOf computes the spread of a sample.
 func spreadOf(values []int64, of int64, confidence float64) Spread {
 	n := int64(len(values))
 	s := Spread{Sampled: Sampled{n, max(n, of)}}
@@ -82,7 +83,8 @@ func spreadOf(values []int64, of int64, confidence float64) Spread {
 	return s
 }
 
-// quantile is the smallest value that at least a share p of the sample doesn't exceed.
+// quantile returns the smallest value that at least a share p of the sample doesn't
+// exceed.
 func quantile(sorted []int64, p float64, whole bool, confidence float64) Quantile {
 	n := len(sorted)
 	v := sorted[rankOf(n, p)-1]
@@ -98,8 +100,9 @@ func quantile(sorted []int64, p float64, whole bool, confidence float64) Quantil
 
 func rankOf(n int, p float64) int { return max(1, min(n, int(math.Ceil(p*float64(n)-1e-9)))) }
 
-// ranks returns between which order statistics of n the quantile p lies with that confidence at least: the number of values that
-// don't exceed it is binomial. A low of 0 says that no value is a lower bound, a high of n+1 that none is an upper one.
+// ranks returns the order statistics of n that enclose the quantile p with at least that
+// confidence. The number of values that don't exceed the quantile is binomial. A low of 0
+// means that there is no lower bound, a high of n+1 no upper bound.
 func ranks(n int, p, confidence float64) (low, high int) {
 	tail := (1 - confidence) / 2
 	sum, found := 0.0, false
@@ -119,7 +122,7 @@ func ranks(n int, p, confidence float64) (low, high int) {
 	return min(low, n), high
 }
 
-// binomial is the probability of k successes among n.
+// binomial is the probability of k successes in n trials.
 func binomial(n, k int, p float64) float64 {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
 	return math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))

@@ -1,6 +1,6 @@
 package advise
 
-// refers decides which side holds the reference.
+// refers decides which end has the reference.
 func (d *decision) refers() Choice {
 	d.say(ruleJoins, "1 command more", "a join by id and index costs little more than one on the server would")
 	switch d.shape {
@@ -13,7 +13,8 @@ func (d *decision) refers() Choice {
 	return d.refersToMany()
 }
 
-// refersToOne decides where a reference between one parent and many children is: in the child, unless something asks for a list.
+// refersToOne decides where a reference between one parent and many children is: in the
+// child, unless there is a reason for a list.
 func (d *decision) refersToOne() Choice {
 	asked, shown := d.Child.Shows >= AccessLimit, d.Parent.Shows >= AccessLimit
 	size := d.elementBytes(d.Child.IDBytes)
@@ -56,8 +57,8 @@ func (d *decision) refersToOne() Choice {
 	return TwoWay
 }
 
-// refersToMany decides where references between shared children and their parents are. The parent shows its children at least as
-// often as the child its parents.
+// refersToMany decides where references between shared children and their parents are.
+// The parent shows its children at least as often as the child its parents.
 func (d *decision) refersToMany() Choice {
 	forth, back := d.listed(d.n, d.elementBytes(d.Child.IDBytes)), d.listed(d.parents, d.elementBytes(d.Parent.IDBytes))
 	if d.Parent.Has.PerSecond > HotLimit {
@@ -88,7 +89,8 @@ func (d *decision) refersToMany() Choice {
 		d.say(ruleNoJoin, "1 command less each way", "both sides list the other: no documents that only join")
 		return TwoWay
 	}
-	// A list on one side: on the side that orders it or asks for it, and else on the one that has fewer.
+	// A list in one end: the end that orders or shows it, or else the end with the
+	// shorter list.
 	if !forth || back && d.listsBack() {
 		d.swap()
 	}
@@ -123,7 +125,8 @@ func (d *decision) sayUnordered(end string, e End) {
 	}
 }
 
-// elementBytes is the size of a list's element: an id, or a document with the id and the link's fields.
+// elementBytes is the size of a list's element: an id, or a document with the id and the
+// link's fields.
 func (d *decision) elementBytes(id int64) int64 {
 	if d.LinkBytes == 0 {
 		return id

@@ -2,59 +2,59 @@ package advise
 
 import "fmt"
 
-// A Rule is where a reason is published.
+// A Rule is the published place of a reason.
 type Rule struct {
-	Source string // the text: "004" is "6 Rules of Thumb for MongoDB Schema Design"; see the package's comment for the others
-	Place  string // where in it: "rule 3"
+	Source string // the text, such as "004": see the package's comment
+	Place  string // within it: "rule 3"
 }
 
-// String is "004 rule 3".
+// String returns "004 rule 3".
 func (r Rule) String() string { return r.Source + " " + r.Place }
 
 // The rules, in the order of their texts.
 var (
 	ruleEmbed      = Rule{"004", "rule 1"} // favor embedding unless there is a compelling reason not to
-	ruleStandalone = Rule{"004", "rule 2"} // needing to access an object on its own is one
+	ruleStandalone = Rule{"004", "rule 2"} // needing to access an object on its own is such a reason
 	ruleArrays     = Rule{"004", "rule 3"} // arrays should not grow without bound
 	ruleJoins      = Rule{"004", "rule 4"} // don't be afraid of application-level joins
 	ruleRatio      = Rule{"004", "rule 5"} // consider the ratio of reads to writes when denormalizing
 	ruleAccess     = Rule{"004", "rule 6"} // structure your data by the ways it is accessed
 	ruleLimit      = Rule{"004", "part 1"} // squillions overflow 16 MB, even as ObjectIDs
 	ruleBound      = Rule{"004", "part 1"} // an array of the ids of a bounded number of parts
-	ruleTwoWay     = Rule{"004", "part 2"} // two-way references; no atomic update of what is stored twice
-	ruleCopy       = Rule{"004", "part 2"} // fields are denormalized into what refers to their source, or is referred to from there
-	ruleFold       = Rule{"004", "part 2"} // denormalize all of the one side, and get rid of it
+	ruleTwoWay     = Rule{"004", "part 2"} // two-way references; no atomic update of both sides
+	ruleCopy       = Rule{"004", "part 2"} // fields are copied to documents that refer to their source, or that it refers to
+	ruleFold       = Rule{"004", "part 2"} // denormalize the one side whole, and remove it
 	ruleNewest     = Rule{"004", "part 2"} // the last 1000 messages of a host
 
 	ruleChange   = Rule{"000", "when to embed, 3"}     // embedded data changes infrequently
 	ruleTogether = Rule{"000", "when to embed, 5"}     // it is queried together
 	ruleShared   = Rule{"000", "when to refer, 2"}     // many-to-many
-	ruleWhere    = Rule{"000", "where to refer"}       // the growth of the relation says which side holds it
-	ruleNoJoin   = Rule{"000", "many-to-many"}         // ids on both sides rather than joining documents
+	ruleWhere    = Rule{"000", "where to refer"}       // the growth of the relation says which side has the reference
+	ruleNoJoin   = Rule{"000", "many-to-many"}         // ids on both sides instead of joining documents
 	rulePages    = Rule{"000", "when not to embed"}    // comments in documents of a hundred
 	ruleComputed = Rule{"000", "hybrid data models"}   // countOfBooks
-	ruleValues   = Rule{"002", "§2"}                   // an aggregate holds its attributes
+	ruleValues   = Rule{"002", "§2"}                   // an aggregate contains its attributes
 	ruleAppended = Rule{"002", "§3"}                   // messages that are added all the time leave the user
 	ruleAtomic   = Rule{"002", "§4"}                   // one aggregate is one atomic update
 	ruleWide     = Rule{"001", "users who like items"} // rows by either id, with copied names
 
 	ruleOwned    = Rule{"manual", "one-to-many with references"} // the publisher's id in the book, to avoid growing arrays
-	ruleOneToOne = Rule{"manual", "one-to-one"}                  // embed what is read together
-	ruleTree     = Rule{"manual", "tree structures"}             // what each form is good for
+	ruleOneToOne = Rule{"manual", "one-to-one"}                  // embed data that is read together
+	ruleTree     = Rule{"manual", "tree structures"}             // the use of each form
 	ruleKinds    = Rule{"manual", "polymorphic data"}            // documents of different shapes in one collection
 	ruleVersions = Rule{"manual", "document versioning"}         // earlier versions are documents of another collection
 	ruleLog      = Rule{"Azure", "event sourcing"}               // events are stored, states derived
-	ruleEvents   = Rule{"manual", "atomicity"}                   // what one document holds changes together
+	ruleEvents   = Rule{"manual", "atomicity"}                   // one document changes atomically
 	ruleExpiry   = Rule{"manual", "TTL indexes"}                 // the server deletes documents by their time
-	ruleWorking  = Rule{"manual", "bloated documents"}           // what isn't accessed together isn't stored together
+	ruleWorking  = Rule{"manual", "bloated documents"}           // store together only what is accessed together
 	ruleOutlier  = Rule{"manual", "outlier pattern"}             // a few documents shouldn't shape the model
-	ruleRough    = Rule{"manual", "approximation pattern"}       // a counter that may be off is written seldom
+	ruleRough    = Rule{"manual", "approximation pattern"}       // an inexact counter is seldom written
 	ruleOrdered  = Rule{"manual", "child references"}            // an array that lists children, in order
-	ruleLinks    = Rule{"003", "hybrid data models"}             // data of the relation in documents of its own
-	ruleHot      = Rule{"Firestore", "distributed counters"}     // a document's rate of writes is limited
+	ruleLinks    = Rule{"003", "hybrid data models"}             // data of the relation in its own documents
+	ruleHot      = Rule{"Firestore", "distributed counters"}     // the write rate of a document is limited
 )
 
-// bytesText is a size in the units that MongoDB's limits are in: 1 kB is 1024 B.
+// bytesText formats a size in the units of MongoDB's limits: 1 kB is 1024 B.
 func bytesText(n int64) string {
 	switch v := float64(n); {
 	case n < 1024:
@@ -70,7 +70,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1024/1024/1024)
 }
 
-// countText is a number with thousands set apart.
+// countText formats a number with separated thousands.
 func countText(n int64) string {
 	if n == unbounded {
 		return "any number of"

@@ -11,43 +11,41 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// SurveySpec says which relation is surveyed, and how closely. One of Embedded, List and Ref is required: it says how the relation
-// is stored now.
+// SurveySpec names the relation to survey, and the sampling. Set one of Embedded, List
+// and Ref: how the relation is stored now.
 type SurveySpec struct {
-	Embedded string // the path of the array in the parents that holds the children; the children's collection is then not read
-	List     string // the path in the parents of the children's ids, in an array: "parts", "holdings.stockId"
-	Ref      string // the path in the children of their parent's id, or of an array of ids: "host"
+	Embedded string // path in the parents of the array of children; the children's collection isn't read
+	List     string // path in the parents of their children's ids, in an array: "parts", "holdings.stockId"
+	Ref      string // path in the children of their parent's id or ids: "host"
 
-	// At is the path, within a child that is embedded, of an ObjectID or a date that tells when it was added; by default "_id". Other
-	// children tell by their own _id.
+	// At is the path, within an embedded child, of an ObjectID or date with the time when
+	// it was added. The default is "_id".
 	At string
 
-	// Scan has the server read every document and choose among them. By default it may choose before it reads: MongoDB then picks
-	// documents here and there, but DocumentDB takes neighbours, whole pages of them, so that intervals don't hold there.
+	// Scan makes the server read every document for the sample. Set it for DocumentDB,
+	// which otherwise samples neighbours, so that intervals aren't valid.
 	Scan bool
 
-	// Window is how far back growth is measured from the latest child of all, at least 3 days; by default 90 days. See [Growth].
+	// Window is the time before the latest child for [Growth], at least 3 days. The
+	// default is 90 days.
 	Window time.Duration
 
-	Sample     int64   // how many documents of each collection are read; by default 1000. A collection that has no more is read whole
-	Confidence float64 // of the intervals that are told for quantiles; by default 0.95
+	Sample     int64   // documents to read of each collection; the default is 1000
+	Confidence float64 // of the intervals; the default is 0.95
 }
 
-// A Survey measures a relation in a live database and fills in what [Choose] asks for: sizes, how many children parents have, how
-// fast they become more ([Growth]), how many parents a child has, and which references lead nowhere. It reads a sample of each
-// collection by $sample, so that it costs the same on any number of documents unless that scans; and it says how sure it is, if the
-// sample is one of documents (SurveySpec.Scan).
-//
-// A collection doesn't tell how often documents are read, and from where: the application fills in Alone, Shows and the ratios of reads
-// of both ends.
+// A Survey measures a relation in a live database, as input for [Choose]: sizes, children
+// per parent, growth, parents per child, and dangling references. It samples each
+// collection by $sample, so the cost doesn't depend on its size, unless the server scans.
+// Add the figures that only the application knows: Alone, Shows and the ratios of reads.
 //
 // Source: rules 3 and 6 ask for figures (seed 004); $sample, $bsonSize:
-// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals: order statistics,
-// https://en.wikipedia.org/wiki/Binomial_distribution.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals:
+// order statistics, https://en.wikipedia.org/wiki/Binomial_distribution.
 type Survey struct {
 	spec              SurveySpec
 	parents, children side
-	path              string // of the relation, in the side that stores it
+	path              string // of the relation, in the end that stores it
 }
 
 // side is a collection of the relation.
@@ -58,7 +56,8 @@ type side struct {
 	aggregate func(mongo.Pipeline) model.Aggregation
 }
 
-// count is what the server keeps count of. Where that is none, as it may be after a crash, or of more than a scope shows, it is counted.
+// count returns the server's own count. If it is missing, as after a crash, or includes
+// documents outside the scope, it counts.
 func (s side) count(ctx context.Context, db model.DB) (int64, error) {
 	if !core.Scoped(db) {
 		if n, err := s.estimate(ctx, core.Database(db)); err != nil || n > 0 {
@@ -79,33 +78,33 @@ func sideOf[D, K any](c *model.Collection[D, K]) side {
 	}
 }
 
-// A SurveyDocument is what is read of one document.
+// A SurveyDocument is the measurements of one document.
 type SurveyDocument struct {
 	ID    bson.RawValue   `bson:"_id"`
-	Bytes int64           `bson:"bytes"` // of the document in BSON
-	At    *time.Time      `bson:"at"`    // when it was made, by its ObjectID; else nil
-	Items int64           `bson:"items"` // how many it holds, lists or refers to; of ids each once
-	Array int64           `bson:"array"` // the array's bytes in BSON, as the field v of a document
+	Bytes int64           `bson:"bytes"` // BSON size of the document
+	At    *time.Time      `bson:"at"`    // creation time by its ObjectID, or nil
+	Items int64           `bson:"items"` // number of children, or of different ids
+	Array int64           `bson:"array"` // bytes of the array, as the field v of a document
 	Most  int64           `bson:"most"`  // bytes of its largest element, likewise
 	First *time.Time      `bson:"first"` // when its first element was added
 	Last  *time.Time      `bson:"last"`
 	Links []bson.RawValue `bson:"links"` // the first few ids that it refers to
 }
 
-// A SurveyLink is how often a document is referred to.
+// A SurveyLink is the number of references to a document.
 type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
-	First *time.Time    `bson:"first"` // when the first of those that refer to it was made, by its ObjectID
+	First *time.Time    `bson:"first"` // creation time of the first referring document, by its ObjectID
 	Last  *time.Time    `bson:"last"`
 
-	Early int64 `bson:"early"` // with [Survey.Added]: how many of N came in the first third of the window
-	Late  int64 `bson:"late"`  // and in the last
+	Early int64 `bson:"early"` // with [Survey.Added]: those of N in the first third of the window
+	Late  int64 `bson:"late"`  // and in the last third
 }
 
-// NewSurvey declares the survey of a relation between two collections, by SurveySpec.List or Ref. For children that are embedded,
-// children is the parents' collection once more. It panics with a [*model.DeclarationError] when the spec names none or several of
-// the paths, or a path that the documents don't have or that isn't what it should be.
+// NewSurvey declares the survey of a relation between two collections. For embedded
+// children, pass the parents' collection twice. It panics with a
+// [*model.DeclarationError] unless the spec has exactly one suitable path.
 func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *model.Collection[C, CK], spec SurveySpec) *Survey {
 	s := &Survey{spec: spec, parents: sideOf(parents), children: sideOf(children)}
 	switch {
@@ -152,18 +151,18 @@ func (s *Survey) place() core.Place {
 	return core.Place("NewSurvey(" + s.parents.name + ", " + s.children.name + ")")
 }
 
-// mustArray refuses paths through several arrays, and, where a list is needed, through none.
+// mustArray refuses paths through several arrays, and, if a list is needed, through none.
 func (s *Survey) mustArray(f core.Field, needed bool) {
 	if f.Arrays > 1 || needed && f.Arrays == 0 && !f.Open {
 		s.place().Fail("path \""+f.Path+"\" doesn't go through one array", "name the array of the children, or of their ids")
 	}
 }
 
-// Parents returns what is measured of a sample of the parents; of all of them if whole is true.
+// Parents returns the measurements of a sample of the parents, or of all if whole.
 //
-// Cost: one command, and one for each further batch. Up to a twentieth of a large collection is read by random access; more, or
-// less than a hundred documents, and with SurveySpec.Scan, by reading the collection
-// (https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/).
+// Cost: one command, and one for each further batch. The server scans the collection for
+// samples of more than a twentieth, for less than a hundred documents, and with
+// SurveySpec.Scan.
 func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
@@ -177,10 +176,10 @@ func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	return s.measured(s.parents, whole, fields)
 }
 
-// Children returns what is measured of a sample of the children; of all of them if whole is true. Embedded children are measured
-// with their parents, and refused here.
+// Children returns the measurements of a sample of the children, or of all if whole. It
+// refuses embedded children: see [Survey.Parents].
 //
-// Cost: as [Survey.Parents].
+// Cost: as Parents.
 func (s *Survey) Children(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	if s.spec.Ref != "" {
@@ -206,11 +205,11 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 	return a
 }
 
-// Links returns how often documents are referred to, by their ids: with SurveySpec.Ref parents, which is how many children they
-// have; with List children, which is how many parents list them. A document that refers to another several times is one. Those to
-// which nothing refers are not among the results.
+// Links returns the number of references to documents, by their ids: with SurveySpec.Ref
+// the children of parents, with List the parents of children. References from one
+// document count once. Documents without references are missing.
 //
-// Cost: one command; an index on the path serves it.
+// Cost: one command, served by an index on the path.
 func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	from := s.children
@@ -236,11 +235,12 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns how many children came to parents in the window that ends then, by their ids: in all, and in its first and
-// last third. Those to which none came are not among the results.
+// Added returns the children that parents gained in the window before until, by the
+// parents' ids: in all, and in its first and last third. Parents without a gain are
+// missing.
 //
-// Cost: one command. With SurveySpec.Ref it reads the parents' children, served by an index on the path; else the parents,
-// by _id.
+// Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
+// the path. Else it reads the parents, by _id.
 func (s *Survey) Added(until time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	since := func(third int) bson.DateTime {
@@ -272,7 +272,7 @@ func (s *Survey) Added(until time.Time, ids ...bson.RawValue) *model.Aggregate[S
 	return a
 }
 
-// times are when the children were added that a parent holds or lists.
+// times are the times when a parent's children were added.
 func (s *Survey) times() bson.D {
 	if s.spec.Embedded != "" {
 		return each(listed("$"+s.path+"."+s.spec.At), timeOf("$$this"))
@@ -280,7 +280,7 @@ func (s *Survey) times() bson.D {
 	return each(s.references(), timeOf("$$this"))
 }
 
-// references are the ids that a document lists or refers to, each once.
+// references are the ids in a document, each once.
 func (s *Survey) references() bson.D {
 	list := referred("$" + s.path)
 	if s.spec.List != "" {
@@ -289,7 +289,8 @@ func (s *Survey) references() bson.D {
 	return bson.D{{Key: "$setUnion", Value: bson.A{list}}}
 }
 
-// grouped counts by an id what came in a window, and in the first and the last third of it, which end and begin then.
+// grouped counts, by an id, the children in a window, and in its first third, which ends
+// at middle, and its last third, which begins at late.
 func grouped(id string, middle, late bson.DateTime) bson.D {
 	count := func(op string, t bson.DateTime) bson.D {
 		return bson.D{{Key: "$sum", Value: bson.D{{Key: "$cond", Value: bson.A{bson.D{{Key: op, Value: bson.A{"$t", t}}}, int64(1), int64(0)}}}}}
@@ -300,8 +301,8 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns which of the ids that were referred to are there: with SurveySpec.List among the children, with Ref among the
-// parents.
+// Existing returns which of the ids exist: with SurveySpec.List among the children, with
+// Ref among the parents.
 //
 // Cost: one command, served by the _id index.
 func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
@@ -328,14 +329,14 @@ func values(ids []bson.RawValue) bson.A {
 	return out
 }
 
-// batch is how many ids are asked for at once, and replies how many results come in one batch: one more than there are, so that
-// the server sees the end of them.
+// batch is the number of ids in one query. replies is the number of results in a batch:
+// one more, so that the server sees the end.
 const batch, replies = 1000, 1001
 
-// linksKept is how many references of one document are looked up.
+// linksKept is the number of references of one document to look up.
 const linksKept = 10
 
-// linksField are the first few of a list.
+// linksField returns the first few of a list.
 func linksField(list any) bson.E {
 	return bson.E{Key: "links", Value: bson.D{{Key: "$slice", Value: bson.A{list, linksKept}}}}
 }
@@ -345,7 +346,7 @@ func listed(path string) bson.D {
 	return bson.D{{Key: "$cond", Value: bson.A{bson.D{{Key: "$isArray", Value: path}}, path, bson.A{}}}}
 }
 
-// referred is the list of what a reference holds: one id, several, or none.
+// referred is a reference's ids as a list: one, several, or none.
 func referred(path string) bson.D {
 	return bson.D{{Key: "$switch", Value: bson.D{
 		{Key: "branches", Value: bson.A{
@@ -358,7 +359,7 @@ func referred(path string) bson.D {
 
 func size(v any) bson.D { return bson.D{{Key: "$bsonSize", Value: v}} }
 
-// timeOf is when an ObjectID was made, a date itself, and null for anything else.
+// timeOf is the creation time of an ObjectID, or the date itself; null for other values.
 func timeOf(v string) bson.D {
 	return bson.D{{Key: "$cond", Value: bson.A{
 		bson.D{{Key: "$in", Value: bson.A{bson.D{{Key: "$type", Value: v}}, bson.A{"objectId", "date"}}}},
@@ -370,7 +371,7 @@ func each(list, in any) bson.D {
 	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "in", Value: in}}}}
 }
 
-// countFields count a list, and tell the first and last of some times.
+// countFields count a list, and give the first and last time.
 func countFields(list, times bson.D) bson.D {
 	return bson.D{
 		{Key: "items", Value: bson.D{{Key: "$size", Value: list}}},

@@ -2,10 +2,9 @@ package advise
 
 import "math"
 
-// RunnersUp returns the other answers that a relation would get within the error of the survey: each flip sets one measured field to an
-// end of the interval that holds its true value with the survey's confidence. The relation is the result's own, with what only the
-// application knows filled in. No answer means that a larger sample would not change the advice by these fields. A maximum has no
-// upper end in a sample: [Count].AtLeast marks it.
+// RunnersUp returns the other answers within the error of the survey: each flip sets a
+// measured field to an end of its confidence interval. relation is r.Relation with the
+// application's figures. Without an answer, a larger sample wouldn't change the advice.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	chosen, ok := relation.answer()
 	if !ok {
@@ -22,7 +21,7 @@ func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	return runnersUp(relation, flips)
 }
 
-// ends are the ends of the intervals of what was measured.
+// ends are the ends of the measured intervals.
 func (r SurveyResult) ends(relation Relation) (out []Change) {
 	for _, m := range []struct {
 		field string

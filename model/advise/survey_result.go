@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// conclude makes the result of what was read.
+// conclude computes the result.
 func (r *surveying) conclude() {
 	var counts, parentBytes, childBytes []int64
 	var idBytes int64
@@ -15,7 +15,7 @@ func (r *surveying) conclude() {
 	for _, d := range r.parentDocs {
 		own := d.Bytes
 		if r.spec.Embedded != "" {
-			own -= max(0, d.Array-13) // the array without the 5 bytes that it has when it is empty
+			own -= max(0, d.Array-13) // the array without the 5 bytes of an empty one
 			if d.Items > 0 {
 				childBytes = append(childBytes, d.Most-8)
 			}
@@ -42,7 +42,7 @@ func (r *surveying) conclude() {
 	r.fill(idBytes)
 }
 
-// share is of how many a part of the sample is the sample.
+// share scales a part of the sample to the whole.
 func share(n int64, s Sampled) int64 {
 	if s.N == 0 {
 		return n
@@ -84,7 +84,7 @@ func (r *surveying) fill(idBytes int64) {
 	}
 	p99 := max(out.PerParent.P99.Value, out.PerParent.P50.Value)
 	if p99 >= out.PerParent.Max {
-		p99 = 0 // the greatest says it
+		p99 = 0 // the greatest value implies it
 	}
 	set("Parent.Has.Typical", max(min(1, out.PerParent.Max), out.PerParent.P50.Value), "p50 of "+out.PerParent.Sampled.String())
 	set("Parent.Has.Max", out.PerParent.Max, most(out.PerParent))
@@ -103,8 +103,8 @@ func (r *surveying) fill(idBytes int64) {
 	}
 }
 
-// ahead is how many days growth is looked ahead: as long as children have been added until now, for nothing tells of more; at most the
-// ten years that are assumed otherwise.
+// ahead is the number of days for which growth is expected: as long as children have been
+// added so far, at most the default of ten years.
 func (r *surveying) ahead() float64 {
 	first, last := r.between()
 	days := math.Round(float64(last.Sub(*first)) / float64(day))

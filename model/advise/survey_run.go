@@ -13,41 +13,42 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A SurveyResult is what a survey found. Its Relation is ready for [Choose], but for what only the application knows.
+// A SurveyResult is the result of a survey. Complete its Relation with the application's
+// own figures before [Choose].
 type SurveyResult struct {
-	Relation Relation // with everything measured filled in, and nothing else
+	Relation Relation // only with measured fields
 	Measured []Measure
 
 	Parents, Children Sampled
 	PerParent         Spread // children of one parent
-	PerChild          Spread // parents of one child; nothing read where the children are embedded
-	ParentBytes       Spread // of parents, without children that are embedded
-	ChildBytes        Spread // of children; of embedded ones, the largest of each parent
+	PerChild          Spread // parents of one child; empty for embedded children
+	ParentBytes       Spread // without embedded children
+	ChildBytes        Spread // of embedded children, the largest of each parent
 
 	Growth  Growth  // of the parent that gains most
-	Daily   float64 // children that were added in a day of the window, all parents taken together; 0 where nothing tells
-	Missing Share   // references that lead nowhere, or aren't there
+	Daily   float64 // children added in a day, over all parents; 0 if unknown
+	Missing Share   // references that are missing, or lead to no document
 }
 
-// A Measure is a field of the relation that was measured.
+// A Measure is a measured field of the relation.
 type Measure struct {
 	Field string // as in [Change]
 	Value any    // int64 or float64
 	How   string // "p50 of 1,000 of 28,000 sampled"
 }
 
-// String is "Parent.Has.Max 180: the most of all 3 read".
+// String returns "Parent.Has.Max 180: the most of all 3 read".
 func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
 
-// A Share is how many of those that were looked at are so.
+// A Share is how many of the examined values have a property.
 type Share struct {
 	N, Of int64
 }
 
-// String is "3 of 1,000".
+// String returns "3 of 1,000".
 func (s Share) String() string { return countText(s.N) + " of " + countText(s.Of) }
 
-// String is the result for a reader.
+// String describes the result.
 func (r SurveyResult) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents, r.Relation.Child.Name, r.Children)
@@ -88,16 +89,16 @@ type family struct {
 	first, last *time.Time
 }
 
-// Run measures. A collection without documents is a [*model.ValueError] that names it.
+// Run measures the relation. An empty collection is a [*model.ValueError].
 //
-// Cost: two counts, which read no document, two samples, and a command for each thousand sampled documents to see what refers to
-// them, one for each thousand references to see where they lead, and one for each thousand parents that gained children lately; for
-// embedded children one count, one sample and the last. It is no snapshot: what is written meanwhile may be counted once, twice or
-// not at all. With children that refer to their parents, an index on the reference serves it, and the children of the sampled parents
-// are read, twice; without one, each thousand parents read all children.
+// Cost: two counts by metadata, two samples, and for each thousand one command to count
+// references to sampled documents, to look up references, and to read recent children of
+// parents. Embedded children cost one count, one sample and the last command. With Ref,
+// an index on the reference serves it. Without the index, each thousand parents read all
+// children.
 //
-// The counts are the server's own (count without a filter): after a crash, and with orphans of a sharded collection, they may be off,
-// and with them what a sample is said to be of.
+// It isn't a snapshot: concurrent writes may count twice or not at all. The server's
+// counts may be wrong after a crash, and with orphans of a sharded collection.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err
@@ -116,7 +117,7 @@ func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	return r.result, nil
 }
 
-// read samples one side, each document once: $sample may return one again.
+// read samples one end, each document once, because $sample may repeat a document.
 func (r *surveying) read(of side, sample func(whole bool) *model.Aggregate[SurveyDocument]) (docs []SurveyDocument, s Sampled, err error) {
 	total, err := of.count(r.ctx, r.db)
 	if err != nil {
@@ -163,7 +164,7 @@ func (r *surveying) readEmbedded() error {
 
 // readLinks counts the children of each parent, and the parents of each child.
 func (r *surveying) readLinks() error {
-	counted, to := r.parentDocs, r.childDocs // those that are referred to
+	counted, to := r.parentDocs, r.childDocs // the documents that are referred to
 	if r.spec.List != "" {
 		counted, to = r.childDocs, r.parentDocs
 	}
@@ -183,7 +184,7 @@ func (r *surveying) readLinks() error {
 			r.perParent = append(r.perParent, family{d.ID, d.Items, d.First, d.Last})
 		}
 		for _, d := range counted {
-			if n := links[bsonval.Key(d.ID)].N; n > 0 { // a child that nobody lists says nothing of how many do
+			if n := links[bsonval.Key(d.ID)].N; n > 0 { // an unlisted child says nothing about the number of its parents
 				r.perChild = append(r.perChild, n)
 			}
 		}
@@ -211,7 +212,7 @@ func (r *surveying) collect(a *model.Aggregate[SurveyLink], into map[string]Surv
 	return nil
 }
 
-// readMissing looks up what the sampled documents refer to.
+// readMissing looks up the references of the sampled documents.
 func (r *surveying) readMissing() error {
 	from := r.childDocs
 	if r.spec.List != "" {
@@ -245,7 +246,8 @@ func (r *surveying) readMissing() error {
 	return nil
 }
 
-// canBeID reports whether a document can have that _id. A condition among references is none, and isn't sent as one.
+// canBeID reports whether v can be an _id. A query operator among references can't, and
+// isn't sent.
 func canBeID(v bson.RawValue) bool {
 	switch v.Type {
 	case bson.TypeRegex, bson.TypeArray, bson.TypeUndefined:

@@ -4,24 +4,26 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// A Use is one of the library's types that an advice names, and what it needs.
+// A Use is one of the library's types in an advice, and its needs.
 type Use struct {
 	Type     string     // "relate.ParentRef"
-	Declare  string     // its declaration in Go, over collections that are named as the ends are
-	Fields   []string   // what the documents need: "comments.post: the _id of one of the posts"
-	Indexes  []string   // beside those on _id: "comments {post: 1, _id: 1}"
+	Declare  string     // its declaration in Go, with collections named as the ends
+	Fields   []string   // what documents need: "comments.post: the _id of one of the posts"
+	Indexes  []string   // other than those on _id: "comments {post: 1, _id: 1}"
 	Commands []Commands // what its operations send
 }
 
-// Commands is how many commands an operation sends without transactions, retries and further batches.
+// Commands is the number of commands of an operation, without transactions, retries and
+// further batches.
 type Commands struct {
 	Operation string // "add a child"
 	N         int
 }
 
-// String is the use for a reader, over several lines.
+// String describes the use, over several lines.
 func (u Use) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", u.Type, u.Declare)
@@ -41,7 +43,7 @@ func (u Use) String() string {
 	return b.String()
 }
 
-// words are the names of a relation's ends, as Go and BSON have them.
+// words are the names of a relation's ends, for Go and BSON.
 type words struct {
 	parents, children string // variables: "blogPosts"
 	parent, child     string // fields: "blogPost"
@@ -53,7 +55,7 @@ func (d *decision) words() words {
 	return w
 }
 
-// identifier is a name as a Go variable: "imported packages" is importedPackages.
+// identifier converts a name to a Go variable: "imported packages" is importedPackages.
 func identifier(name string) string {
 	var b strings.Builder
 	upper := false
@@ -76,7 +78,7 @@ func identifier(name string) string {
 	return b.String()
 }
 
-// singular is a plural without its ending, or with Id where there is none.
+// singular removes a plural's ending, or appends Id if there is none.
 func singular(name string) string {
 	for _, e := range []struct{ many, one string }{{"hildren", "hild"}, {"eople", "erson"}, {"ovies", "ovie"}, {"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"s", ""}} {
 		if stem, ok := strings.CutSuffix(name, e.many); ok && stem != "" && !strings.HasSuffix(name, "ss") {
@@ -86,7 +88,7 @@ func singular(name string) string {
 	return name + "Id"
 }
 
-// uses are the types that store what was decided, the structure's first.
+// uses returns the types that store the decision, the structure's first.
 func (d *decision) uses() (out []Use) {
 	if !d.want {
 		d.want = true
@@ -103,7 +105,7 @@ func (d *decision) uses() (out []Use) {
 		{Distinct, distinctUse}, {Approximate, approximateUse}, {Slots, slotsUse}, {Kinds, d.kindsUse},
 		{Versions, d.versionsUse}, {Events, d.eventsUse}, {Log, d.logUse}, {Binned, d.binnedUse}, {SpreadKey, spreadUse}, {Expiry, d.expiryUse},
 	} {
-		wide := d.choice.Structure() == Links && add.part&(CopyIntoParent|CopyIntoChild) != 0 // the structure's type has them
+		wide := d.choice.Structure() == Links && add.part&(CopyIntoParent|CopyIntoChild) != 0 // the structure's type includes the copies
 		if d.choice&add.part != 0 && !wide {
 			out = append(out, add.use(w))
 		}
@@ -127,7 +129,7 @@ const (
 	opRemove = "remove a child"
 )
 
-// structureUse is the type that a structure is stored by.
+// structureUse returns the type that stores a structure.
 func (d *decision) structureUse(w words) Use {
 	switch s := d.choice.Structure(); s {
 	case Embed, Values, Outlier:
@@ -156,7 +158,8 @@ func (d *decision) structureUse(w words) Use {
 	return d.treeUse(w)
 }
 
-// listOf is the path of the ids in a list, and what its elements are: documents, if more than the id is there.
+// listOf returns the path of the ids in a list, and the kind of its elements: documents,
+// if they have more than the id.
 func (d *decision) listOf(w words) (path, elements string) {
 	if d.choice&CopyIntoParent != 0 || d.LinkBytes > 0 && d.shape == manyToMany {
 		return w.children + "._id", "documents with the _id of one of the " + w.children
@@ -164,7 +167,7 @@ func (d *decision) listOf(w words) (path, elements string) {
 	return w.children, "_ids of " + w.children
 }
 
-// refOf is the path of a parent's id in a child.
+// refOf returns the path of a parent's id in a child.
 func (d *decision) refOf(w words) string {
 	if d.choice&CopyIntoChild != 0 {
 		return w.parent + "._id"
@@ -197,8 +200,11 @@ func (d *decision) embedUse(w words) Use {
 		[]string{list}, []string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)}, commands(opWith, 1, opAdd, 1, opChange, 1, opRemove, 1)}
 }
 
-// exported is a field's name as a Go type.
-func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+// exported converts a field's name to a Go type.
+func exported(name string) string {
+	first, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[size:]
+}
 
 func (d *decision) twoWayUse(w words) Use {
 	path, elements := d.listOf(w)
@@ -220,7 +226,7 @@ func (d *decision) twoWayUse(w words) Use {
 		commands(opWith, 2, opParent, 2, "reassign a child", 3)}
 }
 
-// rowIndexes are those of the rows of both sides.
+// rowIndexes returns the indexes of the rows of both sides.
 func rowIndexes(collections ...string) (out []string) {
 	for _, c := range collections {
 		out = append(out, c+" {row: 1, hi: 1}", c+" {cols.id: 1, row: 1}")
@@ -229,7 +235,7 @@ func rowIndexes(collections ...string) (out []string) {
 }
 
 func (d *decision) linksUse(w words) Use {
-	both := w.parents + strings.ToUpper(w.children[:1]) + w.children[1:]
+	both := w.parents + exported(w.children)
 	if d.choice&(CopyIntoParent|CopyIntoChild) != 0 {
 		return Use{"denorm.WideRow", fmt.Sprintf("denorm.NewWideRow(%s, %s, denorm.WideRowSpec{LeftRows: %q, RightRows: %q})", w.parents, w.children, w.parents+"Rows", w.children+"Rows"),
 			[]string{"two collections of rows, which are its own"}, rowIndexes(w.parents+"Rows", w.children+"Rows"), commands("page of "+w.children+" of a parent", 1, "page of "+w.parents+" of a child", 1)}

@@ -20,7 +20,7 @@ func (d *decision) subsetUse(w words) Use {
 		[]string{fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, d.refOf(w))}, commands("parent with the newest", 1, opAdd, 2)}
 }
 
-// names are the names of copied fields as Go has them.
+// names returns the copied fields in Go.
 func (c Copied) names() string {
 	var out []string
 	for _, f := range strings.FieldsFunc(c.Fields, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -79,7 +79,8 @@ func (d *decision) kindsUse(w words) Use {
 	return Use{"embed.Kinds", fmt.Sprintf("embed.NewKinds(%s, union, embed.KindsSpec{})", w.children), []string{w.children + ".kind: the tag that tells the type"}, nil, nil}
 }
 
-// keeper is the end whose documents are kept: the parent, unless only the child's are.
+// keeper returns the names of the end with kept documents: the parent, unless only the
+// child's are kept.
 func keeper(w words, parent bool) (documents, document string) {
 	if parent {
 		return w.parents, w.parent
@@ -126,7 +127,7 @@ func (d *decision) expiryUse(w words) Use {
 		[]string{of + ".at: a time"}, []string{of + " {at: 1} expireAfterSeconds"}, nil}
 }
 
-// treeUse is the type that stores a tree.
+// treeUse returns the type that stores a tree.
 func (d *decision) treeUse(w words) Use {
 	nodes := w.parents
 	below := "nodes below one"
@@ -151,7 +152,7 @@ func (d *decision) treeUse(w words) Use {
 	return u
 }
 
-// migration says how to get from how the relation is stored today to what was decided.
+// migration says how to get from the present storage to the choice.
 func (d *decision) migration(r Relation) string {
 	now, to := r.Now.Structure(), d.choice.Structure()
 	if d.turned {
@@ -187,7 +188,7 @@ func (d *decision) migration(r Relation) string {
 	return "a model.Job of your own, which reads the documents of today's form and writes those of the new one"
 }
 
-// added says which additions a relation lacks today, or has for no reason.
+// added lists the additions that a relation lacks today, or no longer needs.
 func (d *decision) added(r Relation) string {
 	now := r.Now
 	if d.turned {

@@ -9,9 +9,9 @@ import (
 	"github.com/docmodel/docmodel/model/advise"
 )
 
-// groups are the candidates for each entity that has parents.
+// groups returns the candidates for each entity that has parents.
 func (g *graph) groups() (out [][]Layout) {
-	for _, name := range slices.Sorted(maps.Keys(g.entities)) { // in an order that the workload's own doesn't change
+	for _, name := range slices.Sorted(maps.Keys(g.entities)) { // independent of the workload's order
 		e := g.entities[name]
 		if len(e.parents) == 0 {
 			continue
@@ -46,7 +46,7 @@ func (l Layout) embeds() bool {
 	return false
 }
 
-// candidates are the ways of storing a relation.
+// candidates returns the possible storages of a relation.
 func (g *graph) candidates(r *relation) []Storage {
 	out := []Storage{{}}
 	if !r.Ordered {
@@ -86,10 +86,12 @@ func (g *graph) candidates(r *relation) []Storage {
 	return out
 }
 
-// pageSize is how many children a page has: "comments in batches of 100" (seeds 000, 003).
+// pageSize is the number of children in a page: "comments in batches of 100" (seeds 000,
+// 003).
 const pageSize = 100
 
-// pagedBy is the storage of children in pages, if they come in an order and stay as they are, and pages of a parent are read.
+// pagedBy returns the storage of children in pages, if they have an order, never change,
+// and an operation reads pages of a parent.
 func (g *graph) pagedBy(r *relation) (Storage, bool) {
 	s := &store{graph: g}
 	item, err := sizeOf(s.document(exampleWorld, r.child, 0))
@@ -106,7 +108,7 @@ func (g *graph) pagedBy(r *relation) (Storage, bool) {
 	return Storage{}, false
 }
 
-// newestOf are the subsets that serve the reads of a parent's first children.
+// newestOf returns the subsets that serve reads of a parent's first children.
 func (g *graph) newestOf(r *relation) (out []Storage) {
 	for _, list := range g.accesses {
 		for _, a := range list {
@@ -125,10 +127,11 @@ func (g *graph) newestOf(r *relation) (out []Storage) {
 	return out
 }
 
-// newestLimit is how many children a parent holds at most beside their own collection.
+// newestLimit is the greatest number of children in a parent's subset.
 const newestLimit = 100
 
-// wanted are the sets of a parent's fields that reads of its children ask for: each read's, and all of them.
+// wanted returns the sets of a parent's fields that reads of its children need: each
+// read's, and all of them.
 func (g *graph) wanted(r *relation) (out [][]string) {
 	var all []string
 	add := func(set []string) {

@@ -10,15 +10,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// world is the data of a workload: which children belong to which parents, and which values the fields have. It is the same
-// for every layout, and the same each time.
-//
-// Children are dealt out to parents evenly, in a random order for each relation, and so are values to documents. So two
-// relations of one entity have nothing to do with each other.
+// world is the data of a workload: the parents of children, and the values of fields. It
+// is the same for every layout and run. Children are distributed evenly to parents, and
+// values to documents, in a random order for each relation. So relations are independent.
 type world struct {
 	dealt    map[string][]int32
 	children map[*relation][][]int32
-	example  bool // everything is the first of its kind: for one document, where nothing need be dealt out
+	example  bool // only the first of everything, for one example document
 }
 
 func newWorld() *world {
@@ -27,7 +25,7 @@ func newWorld() *world {
 
 var exampleWorld = &world{example: true}
 
-// deal deals so many things out to others, evenly and in a random order.
+// deal distributes n things evenly to others, in a random order.
 func (w *world) deal(name string, n, to int64) []int32 {
 	if w.dealt[name] == nil {
 		var seed [32]byte
@@ -41,7 +39,7 @@ func (w *world) deal(name string, n, to int64) []int32 {
 	return w.dealt[name]
 }
 
-// parent is the number of a child's parent.
+// parent returns the number of a child's parent.
 func (w *world) parent(r *relation, child int64) int64 {
 	if w.example {
 		return 0
@@ -49,7 +47,7 @@ func (w *world) parent(r *relation, child int64) int64 {
 	return int64(w.deal(r.Name(), r.child.Count, r.parent.Count)[child])
 }
 
-// parents are the numbers of the parents of a child in a many-to-many relation, each once.
+// parents returns the numbers of a child's parents in a many-to-many relation, each once.
 func (w *world) parents(r *relation, child int64) (out []int64) {
 	for k := range r.each() {
 		p := k
@@ -64,7 +62,7 @@ func (w *world) parents(r *relation, child int64) (out []int64) {
 	return out
 }
 
-// childrenOf are the numbers of a parent's children.
+// childrenOf returns the numbers of a parent's children.
 func (w *world) childrenOf(r *relation, parent int64) []int32 {
 	if w.example {
 		return nil
@@ -88,7 +86,7 @@ func (w *world) childrenOf(r *relation, parent int64) []int32 {
 	return w.children[r][parent]
 }
 
-// id is the _id of an entity's document of a number.
+// id returns the _id of an entity's i-th document.
 func (e *entity) id(i int64) (out id) {
 	binary.BigEndian.PutUint32(out[:4], 1767225600) // 2026-01-01
 	binary.BigEndian.PutUint32(out[4:8], uint32(e.number))
@@ -96,7 +94,7 @@ func (e *entity) id(i int64) (out id) {
 	return out
 }
 
-// value is the value of a field in the document of a number.
+// value returns the value of a field in the i-th document.
 func (w *world) value(e *entity, f *Field, i int64) any {
 	if w.example {
 		return f.value(0)
@@ -107,7 +105,7 @@ func (w *world) value(e *entity, f *Field, i int64) any {
 	return f.value(int64(w.deal(e.Name+" "+f.Name, e.Count, f.Values)[i]))
 }
 
-// value is the n-th value of a field, in their order.
+// value returns the n-th value of a field, in order.
 func (f *Field) value(n int64) any {
 	if f.Text == 0 {
 		return n
@@ -116,17 +114,17 @@ func (f *Field) value(n int64) any {
 	return strings.Repeat("0", max(0, int(f.Text)-len(s))) + s
 }
 
-// fits reports whether texts of the field's length can have so many different values.
+// fits reports whether texts of the field's length can have so many values.
 func (f *Field) fits() bool {
 	return f.Text == 0 || len(strconv.FormatInt(f.Values-1, 36)) <= int(f.Text)
 }
 
-// since is the smallest value that leaves a share of a field's documents.
+// since returns the smallest value that leaves a share of a field's documents.
 func (f *Field) since(share float64) any {
 	return f.value(int64(float64(f.Values)*(1-share) + 0.5))
 }
 
-// fields is the document of a number with its fields alone.
+// fields returns the i-th document with its own fields only.
 func (w *world) fields(e *entity, i int64) doc {
 	d := doc{{Key: "_id", Value: e.id(i)}}
 	for k := range e.Fields {
@@ -135,7 +133,7 @@ func (w *world) fields(e *entity, i int64) doc {
 	return d
 }
 
-// document is the document of a number as it is stored, with what is embedded in it.
+// document returns the i-th document as stored, with embedded documents.
 func (s *store) document(w *world, e *entity, i int64) doc {
 	d := w.fields(e, i)
 	for _, r := range e.parents {
@@ -171,7 +169,7 @@ func (s *store) document(w *world, e *entity, i int64) doc {
 	return d
 }
 
-// linked is the list of a child's parents, with what is copied of them.
+// linked returns the list of a child's parents, with copies.
 func (s *store) linked(w *world, r *relation, child int64) (out bson.A) {
 	for _, p := range w.parents(r, child) {
 		if len(s.storage(r).Copy) == 0 {
@@ -187,7 +185,7 @@ func (s *store) linked(w *world, r *relation, child int64) (out bson.A) {
 	return out
 }
 
-// list is what a parent holds of its children.
+// list returns what a parent contains of its children.
 func (s *store) list(w *world, r *relation, parent int64) (out bson.A) {
 	children := w.childrenOf(r, parent)
 	st := s.storage(r)
@@ -217,7 +215,7 @@ func (s *store) list(w *world, r *relation, parent int64) (out bson.A) {
 	return out
 }
 
-// element is a child as its parent holds it.
+// element returns a child as its parent contains it.
 func (s *store) element(w *world, r *relation, child int64) doc {
 	d := s.document(w, r.child, child)
 	if s.storage(r).Newest == 0 {
@@ -230,7 +228,7 @@ func (s *store) element(w *world, r *relation, child int64) doc {
 	return out
 }
 
-// sourceValue is the value of a parent's field or relation.
+// sourceValue returns the value of a parent's field or relation.
 func (s *store) sourceValue(w *world, e *entity, name string, i int64) any {
 	if r := e.parentBy(name); r != nil {
 		return r.parent.id(w.parent(r, i))
@@ -240,8 +238,8 @@ func (s *store) sourceValue(w *world, e *entity, name string, i int64) any {
 
 // size is the bytes of a collection's documents.
 type size struct {
-	average, largest float64            // with the lists of embedded documents
-	lists            map[string]float64 // of those lists, on average
+	average, largest float64            // with lists of embedded documents
+	lists            map[string]float64 // average bytes of these lists
 }
 
 func (s *store) sizeOf(e *entity) (size, error) {
@@ -272,7 +270,7 @@ func (s *store) sizeOf(e *entity) (size, error) {
 	return out, nil
 }
 
-// listSize is the bytes of an array of so many elements, with its name.
+// listSize is the bytes of an array of n elements, with its name.
 func listSize(name string, n, element float64) float64 {
 	digits := float64(len(strconv.FormatInt(int64(n), 10)))
 	return float64(len(name)) + 2 + 5 + n*(element+2+digits)

@@ -11,8 +11,7 @@ import (
 	"github.com/docmodel/docmodel/model/embed"
 )
 
-// Declaration returns the layout as Go source to paste below a package clause: imports, the
-// types of the documents, the collections, the techniques, and the model.
+// Declaration returns the layout as Go source, without the package clause.
 func (p Prices) Declaration() string {
 	s := p.store
 	if s == nil {
@@ -47,7 +46,7 @@ func (p Prices) Declaration() string {
 	return string(out)
 }
 
-// imports are the imports that a declaration needs.
+// imports returns the imports of a declaration.
 func imports(source string) string {
 	out := "import (\n"
 	for _, path := range []string{"denorm", "model", "model/embed", "relate"} {
@@ -58,7 +57,7 @@ func imports(source string) string {
 	return out + "\"go.mongodb.org/mongo-driver/v2/bson\"\n)\n\n"
 }
 
-// structOf is the type of an entity's documents.
+// structOf returns the type of an entity's documents.
 func (s *store) structOf(e *entity) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "type %s struct {\nID bson.ObjectID `bson:\"_id\"`\n", typeName(e.Name))
@@ -97,7 +96,7 @@ func (s *store) structOf(e *entity) string {
 			for _, t := range s.totals(r) {
 				kind := "int64"
 				if t.op == "min" || t.op == "max" {
-					kind = "*int64" // a parent without children has none
+					kind = "*int64" // nil for a parent without children
 				}
 				fmt.Fprintf(&b, "%s %s `bson:%q`\n", exported(t.path()), kind, t.path())
 			}
@@ -108,7 +107,7 @@ func (s *store) structOf(e *entity) string {
 	return b.String()
 }
 
-// copyStruct is the type of a reference with copies.
+// copyStruct returns the type of a reference with copies.
 func (s *store) copyStruct(r *relation) string {
 	if len(s.storage(r).Copy) == 0 {
 		return ""
@@ -128,7 +127,7 @@ func (s *store) copyStruct(r *relation) string {
 	return b.String()
 }
 
-// techniqueLines writes the variables of the techniques, and returns what the model is made of.
+// techniqueLines writes the techniques' variables, and returns the parts of the model.
 func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 	add := func(name, format string, args ...any) {
 		fmt.Fprintf(b, "%s = %s\n", name, fmt.Sprintf(format, args...))
@@ -180,7 +179,7 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 	return append(names, s.entityLines()...)
 }
 
-// entityLines are the collections with the indexes that no technique has.
+// entityLines returns the collections with indexes that no technique declares.
 func (s *store) entityLines() (out []string) {
 	for i := range s.Entities {
 		e := s.entities[s.Entities[i].Name]
@@ -199,7 +198,7 @@ func (s *store) entityLines() (out []string) {
 	return out
 }
 
-// listSpecText is the spec of an embedded list in Go.
+// listSpecText returns the spec of an embedded list in Go.
 func listSpecText(spec embed.EmbeddedSpec) string {
 	out := fmt.Sprintf("Key: %q", spec.Key)
 	if spec.Max > 0 {
@@ -215,7 +214,7 @@ func listSpecText(spec embed.EmbeddedSpec) string {
 	return out
 }
 
-// counterText is the spec of a counter in Go.
+// counterText returns the spec of a counter in Go.
 func counterText(spec denorm.CounterSpec) string {
 	var parts []string
 	if spec.Count != "" {
@@ -244,21 +243,21 @@ func keysText(keys doc) string {
 	return "bson.D{" + strings.Join(parts, ", ") + "}"
 }
 
-// exported is a name as a Go field: "endDate" is EndDate.
+// exported converts a name to a Go field: "endDate" is EndDate.
 func exported(name string) string {
 	out := []rune(clean(name))
 	out[0] = unicode.ToUpper(out[0])
 	return string(out)
 }
 
-// variable is a name as a Go variable.
+// variable converts a name to a Go variable.
 func variable(name string) string {
 	out := []rune(clean(name))
 	out[0] = unicode.ToLower(out[0])
 	return string(out)
 }
 
-// clean leaves what a Go name can have.
+// clean removes characters that a Go name can't have.
 func clean(name string) string {
 	out := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -272,7 +271,7 @@ func clean(name string) string {
 	return out
 }
 
-// typeName is the Go type of an entity: "items" is Item.
+// typeName returns the Go type of an entity: "items" is Item.
 func typeName(entity string) string {
 	out := exported(entity)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// declare makes the techniques, and the model of all of them.
+// declare makes the techniques and their model.
 func (s *store) declare() {
 	var techniques []model.Technique
 	needed := s.needed()
@@ -64,11 +64,11 @@ func (s *store) declare() {
 		}
 	}
 	s.model = model.New(cmp.Or(s.Name, "workload"), techniques...)
-	s.indexes = map[string][]model.Index{} // without those that others cover
+	s.indexes = map[string][]model.Index{} // without indexes that others cover
 	s.addIndexes(s.model.Indexes().Needed)
 }
 
-// followed reports whether an operation looks for the children of a parent.
+// followed reports whether an operation looks for a parent's children.
 func (s *store) followed(r *relation) bool {
 	for _, list := range s.accesses {
 		for _, a := range list {
@@ -117,7 +117,7 @@ func (s *store) declareRef(r *relation, needed map[string][]bson.D) model.Techni
 	return t
 }
 
-// declareMore makes what a parent holds of its children beside the reference.
+// declareMore makes the techniques for a parent's subset and totals.
 func (s *store) declareMore(r *relation) (out []model.Technique) {
 	st := s.storage(r)
 	if st.Newest > 0 {
@@ -135,8 +135,8 @@ func (s *store) declareMore(r *relation) (out []model.Technique) {
 	return out
 }
 
-// inSubset are the paths of a child that a parent's subset holds: its fields and relations. Copies aren't among them, since a
-// denorm.Copy doesn't reach into a denorm.Subset.
+// inSubset returns the paths of a child in a parent's subset: fields and relations.
+// Copies are excluded, because a denorm.Copy doesn't reach into a denorm.Subset.
 func (s *store) inSubset(r *relation) (out []string) {
 	for _, f := range r.child.Fields {
 		out = append(out, f.Name)
@@ -153,7 +153,7 @@ func boundedSpec(st Storage) denorm.BoundedSpec {
 	return denorm.BoundedSpec{Max: int(st.Newest), First: true, By: bson.D{{Key: st.By, Value: -1}, {Key: "_id", Value: -1}}, Key: "_id"}
 }
 
-// hostDocs is the collection that has an entity's documents.
+// hostDocs returns the collection that contains an entity's documents.
 func (s *store) hostDocs(e *entity) *docs { return s.own[s.host(e)] }
 
 func (s *store) declareList(r *relation, needed map[string][]bson.D) model.Technique {
@@ -173,7 +173,8 @@ func (s *store) declareList(r *relation, needed map[string][]bson.D) model.Techn
 	return t
 }
 
-// inElement returns the keys of an index by their paths within the elements of a list, if all but the _id at the end are there.
+// inElement returns an index's keys as paths within a list's elements, if all but a final
+// _id are there.
 func inElement(keys bson.D, list string) (out bson.D, ok bool) {
 	if n := len(keys) - 1; keys[n].Key == "_id" {
 		keys = keys[:n]
@@ -213,12 +214,12 @@ func (s *store) addIndexes(list []model.Index) {
 	}
 }
 
-// served reports whether an index that is there begins with such keys.
+// served reports whether an existing index begins with these keys.
 func (s *store) served(collection string, keys bson.D) bool {
 	return keys[0].Key == "_id" || slices.ContainsFunc(s.indexes[collection], func(x model.Index) bool { return isPrefix(keys, x.Keys) })
 }
 
-// isPrefix reports whether an index begins with the paths of some keys.
+// isPrefix reports whether an index begins with the paths of keys.
 func isPrefix(keys, of bson.D) bool {
 	return len(keys) <= len(of) && slices.EqualFunc(keys, of[:len(keys)], func(a, b bson.E) bool { return a.Key == b.Key })
 }

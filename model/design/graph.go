@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// graph is a workload whose names are resolved.
+// graph is a workload with resolved names.
 type graph struct {
 	Workload
 	entities  map[string]*entity
@@ -23,7 +23,7 @@ type entity struct {
 	parents  []*relation // in which it is the child
 	children []*relation // in which it is the parent
 
-	pages *pages // the pages that it stands for; nil for an entity of the workload
+	pages *pages // the pages that it represents; nil for an entity of the workload
 }
 
 type relation struct {
@@ -32,18 +32,18 @@ type relation struct {
 	child, parent *entity
 }
 
-// average is how many children a parent has.
+// average is the average number of children of a parent.
 func (r *relation) average() float64 {
 	return float64(r.child.Count*r.each()) / float64(r.parent.Count)
 }
 
-// each is how many parents a child has.
+// each is the number of parents of a child.
 func (r *relation) each() int64 { return max(1, r.Each) }
 
 // many reports whether a relation is many-to-many.
 func (r *relation) many() bool { return r.Each > 1 }
 
-// max is how many children a parent has at most.
+// max is the greatest number of children of a parent.
 func (r *relation) max() int64 {
 	if r.Max > 0 {
 		return r.Max
@@ -51,7 +51,7 @@ func (r *relation) max() int64 {
 	return max(1, int64(5*r.average()+0.5))
 }
 
-// field returns the field of a name; nil if the entity has none.
+// field returns the field with a name, or nil.
 func (e *entity) field(name string) *Field {
 	for i := range e.Fields {
 		if e.Fields[i].Name == name {
@@ -61,7 +61,7 @@ func (e *entity) field(name string) *Field {
 	return nil
 }
 
-// parentBy returns the relation that a child calls so.
+// parentBy returns the relation with this name in the child.
 func (e *entity) parentBy(name string) *relation {
 	for _, r := range e.parents {
 		if r.Field == name {
@@ -71,7 +71,7 @@ func (e *entity) parentBy(name string) *relation {
 	return nil
 }
 
-// listBy returns the relation whose children a parent calls so.
+// listBy returns the relation with this list name in the parent.
 func (e *entity) listBy(name string) *relation {
 	for _, r := range e.children {
 		if r.List == name {
@@ -81,26 +81,26 @@ func (e *entity) listBy(name string) *relation {
 	return nil
 }
 
-// access is an access whose paths are resolved.
+// access is an access with resolved paths.
 type access struct {
 	*Access
 	of    *entity
 	by    []path
 	since *path
 	order *path
-	shown []path // of the fields, those of parents
+	shown []path // of fields, those of parents
 	sets  []string
 
 	totals []total // of its children
 	links  []path  // the many-to-many relations that get one more parent
 }
 
-// path is a path of an access: the _id, an own field, an own relation, or one of these of a parent.
+// path is a path of an access: the _id, an own field or relation, or one of a parent.
 type path struct {
-	rel   *relation // whose parent the path leads to; nil if it stays within the entity
-	own   *relation // the last name is a relation: of the entity, or of rel's parent
+	rel   *relation // leads to this relation's parent; nil if it stays in the entity
+	own   *relation // the last name is a relation, of the entity or of rel's parent
 	field *Field    // the last name is a field
-	name  string    // the last name; "*" is all
+	name  string    // the last name; "*" means all
 	as    string    // the name of the document
 }
 

@@ -58,7 +58,7 @@ func (g *graph) readAccess(from *Access, at string) (*access, error) {
 	return a, cmp.Or(g.readBy(a, at), g.readRange(a, at), g.readFields(a, at))
 }
 
-// readBy holds the paths that an access finds its documents by against what it does.
+// readBy checks the paths By against the action.
 func (g *graph) readBy(a *access, at string) error {
 	hasID := slices.ContainsFunc(a.by, path.isID)
 	switch {
@@ -158,7 +158,7 @@ func (g *graph) readFields(a *access, at string) error {
 	return nil
 }
 
-// path resolves a path, as "seller.region" or "_id=other".
+// path resolves a path such as "seller.region" or "_id=other".
 func (g *graph) path(e *entity, s, at string) (path, error) {
 	s, as, named := strings.Cut(s, "=")
 	first, last, far := strings.Cut(s, ".")
@@ -169,7 +169,7 @@ func (g *graph) path(e *entity, s, at string) (path, error) {
 			return p, g.refuse(at, s, fmt.Sprintf("%s have no relation %q", e.Name, first))
 		}
 		e = p.rel.parent
-		if p.name == "_id" { // the parent's _id is what the relation holds
+		if p.name == "_id" { // the relation contains the parent's _id
 			p = path{name: first, own: p.rel}
 		}
 	}

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// A Layout says how each relation of a workload is stored. A relation that is not in Stored
-// is a Reference. The zero Layout is the normalized one: every entity has a collection, and
-// every relation is a reference.
+// A Layout says how each relation of a workload is stored. Relations that aren't in
+// Stored are References. The zero Layout is normalized: each entity has a collection.
 type Layout struct {
 	Name   string
 	Stored map[string]Storage // by the relation's name: "bids.item"
@@ -20,22 +19,20 @@ type Layout struct {
 type Storage struct {
 	As Structure
 
-	// Copy lists fields and relations of the parent. Every child holds a copy of them
-	// (denorm.Copy). It needs a Reference, and a parent with a collection of its own.
+	// Copy lists fields and relations of the parent to copy into each child
+	// (denorm.Copy). It needs a Reference, and a parent with its own collection.
 	Copy []string
 
-	// Newest is the number of children that the parent holds too, beside the place where all
-	// children are stored: the children with the greatest values of the field By. They have
-	// all their fields and relations, but no copies, because a denorm.Copy does not reach
-	// into them (denorm.Subset; denorm.Bounded if the children are Paged).
+	// Newest is the number of children that the parent contains in addition, without
+	// copies: those with the greatest By (denorm.Subset; denorm.Bounded with Paged).
 	Newest int64
 	By     string
 
-	// Page is the number of children in one document, if the relation is Paged.
+	// Page is the number of children in one document, for Paged.
 	Page int64
 
-	// Totals means that the parent holds the totals that operations show (denorm.Counter), in
-	// fields that are named after the list: bidsCount, bidsMaxPrice.
+	// Totals means that the parent contains the totals that operations show, such as
+	// bidsCount (denorm.Counter).
 	Totals bool
 }
 
@@ -43,13 +40,12 @@ type Storage struct {
 type Structure uint8
 
 const (
-	// Reference: the child holds the _id of its parent (relate.ParentRef). If the relation is
-	// Ordered, the parent holds a list of the _ids of its children, and if it is many-to-many,
-	// the child holds a list of the _ids of its parents (relate.ChildRefs; embed.Embedded if
-	// it holds copies).
+	// Reference: the child has the _id of its parent (relate.ParentRef). If Ordered, the
+	// parent lists its children's _ids. If many-to-many, the child lists its parents'
+	// _ids (relate.ChildRefs; embed.Embedded with copies).
 	Reference Structure = iota
-	Embedded            // the children are elements of an array in their parent (embed.Embedded)
-	Paged               // a document holds Page children of one parent, in the order of insertion (denorm.Bucket)
+	Embedded            // children are in an array of their parent (embed.Embedded)
+	Paged               // a document has Page children of one parent, in insertion order (denorm.Bucket)
 )
 
 // String returns the structure as a word: embedded.
@@ -62,7 +58,7 @@ func (s Structure) String() string {
 
 var structureNames = [...]string{"reference", "embedded", "paged"}
 
-// String describes the layout in one line. Plain references are left out.
+// String describes the layout in one line, without plain references.
 func (l Layout) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(l.Stored)) {
@@ -94,7 +90,7 @@ func (s Storage) String() string {
 	return s.As.String() + " with " + strings.Join(with, " and ")
 }
 
-// plain reports whether a relation is stored once, as a reference.
+// plain reports whether a relation is only a reference.
 func (s Storage) plain() bool {
 	return s.As == Reference && len(s.Copy) == 0 && s.Newest == 0 && !s.Totals
 }

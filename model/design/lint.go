@@ -12,35 +12,34 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Lint checks a model for known problems, MongoDB's schema design anti-patterns. It only
-// looks at declarations, and sends nothing. A model does not know how large its documents
-// get, or which commands the application sends. Give Budgets and Runs to have them checked.
+// A Lint checks a model for MongoDB's schema design anti-patterns. It sends nothing.
 //
-// Source: "Schema Design Anti-Patterns", https://www.mongodb.com/docs/manual/data-modeling/design-antipatterns/.
+// Source: "Schema Design Anti-Patterns",
+// https://www.mongodb.com/docs/manual/data-modeling/design-antipatterns/.
 type Lint struct {
 	Model   *model.Model
-	Budgets []*advise.Budget // the bounds of the documents, one Budget for each collection
-	Runs    []Run            // the commands that the application sends
+	Budgets []*advise.Budget // to check document sizes, one for each collection
+	Runs    []Run            // to check commands
 }
 
 // A Run is a command that the application sends.
 type Run struct {
 	Name string
 
-	// Of is a model.Query, model.Aggregation, model.FindAndModify, model.Write or model.Plan. For
-	// a Find give Find.Query, for an Aggregate give Aggregate.Aggregation.
+	// Of is a model.Query (Find.Query), model.Aggregation (Aggregate.Aggregation),
+	// model.FindAndModify, model.Write or model.Plan.
 	Of any
 
-	// PerSecond is the greatest number of times that the same document is written in one
-	// second. 0 means that it is not checked.
+	// PerSecond is how often the same document is written in its busiest second. 0 is
+	// unchecked.
 	PerSecond float64
 }
 
 // A Smell is a problem that a [Lint] found.
 type Smell struct {
-	Rule   string // one of the rules of Lint.Smells: "unbounded array"
-	Place  string // the collection and path, the collection and index, or the name of the run
-	Figure string // the value that was found, and the limit
+	Rule   string // a rule of Lint.Smells: "unbounded array"
+	Place  string // collection and path, collection and index, or the name of the run
+	Figure string // the found value and the limit
 	Remedy string
 }
 
@@ -49,27 +48,28 @@ func (s Smell) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", s.Rule, s.Place, s.Figure, s.Remedy)
 }
 
-// The limits of the rules. NameLimit is MongoDB's. The others are this package's own.
+// The limits of the rules. NameLimit is MongoDB's, others are this package's own.
 const (
-	IndexLimit  = 10     // indexes of one collection, without the index on _id
+	IndexLimit  = 10     // indexes of one collection, without _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline
 	NameLimit   = 10_000 // collections
 )
 
-// Smells returns the problems that were found, sorted by rule.
+// Smells returns the problems, sorted by rule.
 //
-//	rule                 reports
-//	unbounded array      an array or map without a bound in its Budget, or a list of references in a collection without a Budget
-//	bloated document     documents that can grow beyond [advise.ArrayLimit] bytes, by their Budget
-//	hot document         a Run with at least [advise.HotLimit] writes a second to one document
-//	needless index       an index that no Run uses; only if there are Runs
-//	many indexes         a collection with more than [IndexLimit] indexes
-//	many collections     a model with more than [NameLimit] collections
-//	no index             a Run with a filter whose Index is not set
-//	unanchored pattern   a Run with a regular expression that ignores case or does not begin with ^
-//	scatter-gather       a Run that goes to all shards, by a keys.Shard of the model
-//	many $lookups        a Run with more than [LookupLimit] $lookup stages, nested stages included
-//	not a command        a Run with an error, or with an Of of another type
+//	rule                reports
+//	unbounded array     an array or map without a bound in its Budget, or a list of
+//	                    references without a Budget
+//	bloated document    documents whose Budget exceeds [advise.ArrayLimit] bytes
+//	hot document        [advise.HotLimit] or more writes a second to one document
+//	needless index      an index that no Run uses, if there are Runs
+//	many indexes        more than [IndexLimit] indexes of a collection
+//	many collections    more than [NameLimit] collections
+//	no index            a Run with a filter but no Index
+//	unanchored pattern  a regular expression that ignores case or lacks ^
+//	scatter-gather      a Run that goes to all shards, by a keys.Shard of the model
+//	many $lookups       more than [LookupLimit] $lookup stages, also nested
+//	not a command       a Run with an error, or of another type
 func (l Lint) Smells() []Smell {
 	if l.Model == nil {
 		return nil
@@ -84,7 +84,7 @@ func (l Lint) Smells() []Smell {
 	return x.found
 }
 
-// Want fails the test for every smell, except at the accepted places ([Smell].Place).
+// Want fails the test for each smell, except at accepted places ([Smell].Place).
 func (l Lint) Want(t interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -110,7 +110,7 @@ func (x *linter) add(rule, place, figure, remedy string) {
 	}
 }
 
-// documents judges the documents by their budgets, and the lists of references that have none.
+// documents checks documents by their budgets, and lists of references without one.
 func (x *linter) documents() {
 	judged := map[string]bool{}
 	for _, b := range x.Budgets {
@@ -121,7 +121,7 @@ func (x *linter) documents() {
 		judged[w.Collection] = true
 		for _, o := range w.Open {
 			if !strings.HasSuffix(o.Why, "without Items") {
-				continue // a text or a value without a bound: its length is the application's
+				continue // a text or value without a bound: its length is the application's concern
 			}
 			figure := o.Why
 			if o.Room > 0 {
@@ -146,7 +146,7 @@ func (x *linter) documents() {
 	}
 }
 
-// indexes judges the indexes of the model.
+// indexes checks the indexes of the model.
 func (x *linter) indexes() {
 	set := x.Model.Indexes()
 	count := map[string]int{}
@@ -209,7 +209,7 @@ type sharded interface {
 	Plan(p model.Plan) []keys.Target
 }
 
-// run judges a command.
+// run checks a command.
 func (x *linter) run(r Run) {
 	if r.PerSecond >= advise.HotLimit {
 		x.add("hot document", r.Name, fmt.Sprintf("%g writes a second to one document, at most %d are advised", r.PerSecond, advise.HotLimit), "spread it over several documents (denorm.Slots, denorm.Approximate, denorm.Bucket)")
@@ -245,7 +245,7 @@ func (x *linter) write(name string, w model.Write) {
 	x.scatter(name, func(s sharded) keys.Target { return s.Write(w) })
 }
 
-// judge judges a filter.
+// judge checks a filter.
 func (x *linter) judge(name string, err error, filter bson.D, index string) {
 	if err != nil {
 		x.add("not a command", name, err.Error(), "correct the run")
@@ -271,7 +271,7 @@ func (x *linter) aggregation(name string, a model.Aggregation) {
 	x.scatter(name, func(s sharded) keys.Target { return s.Aggregate(a) })
 }
 
-// scatter judges where a command goes, if its collection is sharded.
+// scatter checks where a command goes, if its collection is sharded.
 func (x *linter) scatter(name string, ask func(s sharded) keys.Target) {
 	for _, t := range x.Model.Techniques() {
 		s, ok := t.(sharded)

@@ -28,7 +28,7 @@ func filterOf(w model.Write) bson.D {
 	return filter
 }
 
-// patterns are the regular expressions of a filter that no index narrows, in words.
+// patterns describes the regular expressions of a filter that no index narrows.
 func patterns(v any) (out []string) {
 	switch v := v.(type) {
 	case bson.D:
@@ -65,7 +65,8 @@ func pattern(p, options string) []string {
 	return nil
 }
 
-// lookups counts the stages of a pipeline that read other documents, those in pipelines of stages too.
+// lookups counts the stages of a pipeline that read other documents, also in inner
+// pipelines.
 func lookups(v any) (n int) {
 	switch v := v.(type) {
 	case mongo.Pipeline:

@@ -12,46 +12,46 @@ import (
 // lookup is how a read finds its documents under a layout.
 type lookup struct {
 	access *access
-	host   *entity // whose collection is asked
-	byID   string  // the name of the one document that is asked for by _id; "" if a filter asks
-	list   string  // the list of that document that has what is asked for; "" if it is the document itself
+	host   *entity // the collection that is queried
+	byID   string  // the name of the document that is read by _id; "" for a query by filter
+	list   string  // the list in that document with the result; "" for the document itself
 	newest bool    // the list is a subset of the children
-	pages  *pages  // of one parent, that are read; nil otherwise
+	pages  *pages  // pages of one parent that are read, or nil
 	byPage string  // the name of that parent
-	first  []path  // parents that are found first, by a field that no copy holds
+	first  []path  // parents to find first, by a field without a copy
 	equal  []condition
-	since  string // the path of the range, in the host's documents; "" if there is none, or it is applied afterwards
+	since  string // the path of the range in the host's documents; "" if none, or applied afterwards
 	order  string
 	limit  int64
 
-	found   float64 // the expected number of the access's documents
-	some    float64 // how likely it is that there are any
-	fetched float64 // the expected number of documents of the host
-	wanted  float64 // the expected number that is left of those found after all
-	loaded  float64 // the expected number that the server reads, if it is more than it returns
-	then    []fetch // the parents that are read afterwards
+	found   float64 // expected number of the access's documents
+	some    float64 // the probability that there are any
+	fetched float64 // expected number of the host's documents
+	wanted  float64 // expected number that is left at the end
+	loaded  float64 // expected number that the server reads, if greater than it returns
+	then    []fetch // parents to read afterwards
 }
 
 // condition is one value that the documents must have.
 type condition struct {
 	path    string // in the host's documents
 	element bool   // it is a path of the embedded documents
-	asks    path   // what the value is of
-	among   bool   // the value is among the parents that were found first
+	asks    path   // the meaning of the value
+	among   bool   // the value is one of the parents that were found first
 	share   float64
 
-	array     string // the array that the path is in; "" if it is in none
-	unindexed bool   // no index has the path: it can have paths of one array only
+	array     string // the array around the path, or ""
+	unindexed bool   // excluded from the index, which can cross only one array
 }
 
-// fetch is a read of the parents of the documents that were found.
+// fetch is a read of the parents of found documents.
 type fetch struct {
 	rel *relation
-	as  string // the name of the one parent, where all documents have the same; "" otherwise
+	as  string // the name of the parent, if all documents have the same, else ""
 	n   float64
 
-	names []string // the paths that are asked for
-	some  float64  // how likely it is that there are any
+	names []string // the paths to read
+	some  float64  // the probability that there are any
 }
 
 func (s *store) lookup(a *access) lookup {
@@ -130,7 +130,7 @@ func (s *store) lookup(a *access) lookup {
 	return l
 }
 
-// newestOf returns the relation whose parents hold the children that a read asks for; nil if none does.
+// newestOf returns the relation with a subset that serves the read, or nil.
 func (s *store) newestOf(a *access) *relation {
 	if len(a.by) != 1 || a.by[0].rel != nil || a.by[0].own == nil || a.order == nil || a.since != nil || a.Limit == 0 || len(a.totals) > 0 {
 		return nil
@@ -142,8 +142,9 @@ func (s *store) newestOf(a *access) *relation {
 	return r
 }
 
-// some is how likely it is that a lookup finds anything, if it finds n of an entity's documents on average. Children are dealt
-// out to parents evenly; of a parent's children, so many have some other value as chance wills.
+// some is the probability that a lookup finds anything, if it finds n of an entity's
+// documents on average. Children are distributed evenly to parents; other values of a
+// parent's children are random.
 func some(l *lookup, n, all float64) float64 {
 	of := all
 	for _, p := range l.access.by {
@@ -158,7 +159,7 @@ func some(l *lookup, n, all float64) float64 {
 	return -math.Expm1(of * math.Log1p(-n/of))
 }
 
-// condition is what a path asks of the host's documents.
+// condition is the condition of a path on the host's documents.
 func (s *store) condition(p path, home *relation, prefix string) condition {
 	c := condition{asks: p, element: prefix != "", share: share(p), array: s.arrayOf(p, home, prefix)}
 	switch {
@@ -182,13 +183,13 @@ func (s *store) condition(p path, home *relation, prefix string) condition {
 	return c
 }
 
-// arrayOf is the array that the path of a condition is in; "" if it is in none.
+// arrayOf is the array around a condition's path, or "".
 func (s *store) arrayOf(p path, home *relation, prefix string) string {
 	list := strings.TrimSuffix(prefix, ".")
 	own := p.own != nil && p.own.many()
 	switch {
 	case p.rel == nil && p.own != nil && s.listed(p.own), p.rel != nil && p.rel != home && s.listed(p.rel):
-		return "" // the _id is asked for
+		return "" // it asks for the _id
 	case p.rel == nil && own:
 		return p.own.Field
 	case p.rel == nil:
@@ -205,7 +206,7 @@ func (s *store) arrayOf(p path, home *relation, prefix string) string {
 	return list
 }
 
-// share is how many of an entity's documents have one value at a path: one in ten is 0.1.
+// share is the share of an entity's documents with one value at a path.
 func share(p path) float64 {
 	if p.own != nil {
 		return float64(p.own.each()) / float64(p.own.parent.Count)
@@ -216,7 +217,8 @@ func share(p path) float64 {
 	return 1
 }
 
-// lookupRange sets where the range and the order are asked for, and reports whether the query can apply both.
+// lookupRange sets the paths of range and order, and reports whether the query can apply
+// both.
 func (s *store) lookupRange(l *lookup, home *relation, prefix string) bool {
 	complete := true
 	set := func(p *path, to *string) {
@@ -235,7 +237,7 @@ func (s *store) lookupRange(l *lookup, home *relation, prefix string) bool {
 	return complete
 }
 
-// fetched is how many documents of the host are read for those that are found.
+// fetched is the number of the host's documents that are read.
 func (s *store) fetched(l *lookup, home *relation) float64 {
 	switch {
 	case l.byID != "":
@@ -258,7 +260,7 @@ func (s *store) fetched(l *lookup, home *relation) float64 {
 	return hosts * home.distinct(l.found/hosts)
 }
 
-// distinct is how many different parents some children have. Children are dealt out to parents evenly.
+// distinct is the expected number of different parents of some children.
 func (r *relation) distinct(children float64) float64 {
 	children *= float64(r.each())
 	all, each := float64(r.child.Count*r.each()), r.average()
@@ -268,7 +270,7 @@ func (r *relation) distinct(children float64) float64 {
 	return float64(r.parent.Count) * -math.Expm1(each*math.Log1p(-min(1, children/all)))
 }
 
-// distinct is how many different ones n draws of so many give.
+// distinct is the expected number of different results in n draws.
 func distinct(n, of float64) float64 {
 	if of <= 1 {
 		return min(n, of)
@@ -276,8 +278,8 @@ func distinct(n, of float64) float64 {
 	return of * -math.Expm1(n*math.Log1p(-1/of))
 }
 
-// fetches are the parents of the documents found that must be read, because a field that is shown or that the range is of
-// is nowhere else.
+// fetches returns the reads of parents for fields that are shown, or have the range, and
+// aren't stored elsewhere.
 func (s *store) fetches(a *access, l *lookup, home *relation) (out []fetch) {
 	all := a.shown
 	if a.since != nil && l.since == "" && a.since.rel != nil {
@@ -301,7 +303,7 @@ func (s *store) fetches(a *access, l *lookup, home *relation) (out []fetch) {
 	return out
 }
 
-// sources are the paths in a parent of a field or relation, or of all fields.
+// sources returns the paths in a parent of a field or relation, or of all fields.
 func (s *store) sources(e *entity, name string) (out []string) {
 	if name != "*" {
 		return []string{s.source(e, name)}
@@ -312,7 +314,7 @@ func (s *store) sources(e *entity, name string) (out []string) {
 	return out
 }
 
-// holds reports whether the children hold a copy of a parent's field, or of all of them.
+// holds reports whether the children have a copy of a parent's field, or of all fields.
 func (s *store) holds(r *relation, name string) bool {
 	if name != "*" {
 		return s.copied(r, name) != ""
@@ -325,7 +327,7 @@ func (s *store) holds(r *relation, name string) bool {
 	return true
 }
 
-// needed are the keys of the indexes that the reads ask for, by collection, the longest first.
+// needed returns the index keys that the reads need, by collection, longest first.
 func (s *store) needed() map[string][]bson.D {
 	out := map[string][]bson.D{}
 	add := func(e *entity, keys bson.D) {
@@ -359,7 +361,8 @@ func (s *store) needed() map[string][]bson.D {
 	return out
 }
 
-// keys are those of the index that serves the lookup: equality, the sort or range, then the parents that were found first.
+// keys returns the keys of the index for the lookup: equality, then sort or range, then
+// the parents found first.
 func (l *lookup) keys() (keys bson.D) {
 	if l.byID != "" || l.pages != nil {
 		return nil
@@ -378,7 +381,7 @@ func (l *lookup) keys() (keys bson.D) {
 	}
 	add(l.since, -1)
 	add(l.order, -1)
-	if orderOf(l) != "" && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == "_id" }) { // an order is total by the _id
+	if orderOf(l) != "" && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == "_id" }) { // the _id makes an order total
 		keys = append(keys, bson.E{Key: "_id", Value: -1})
 	}
 	return keys

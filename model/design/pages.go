@@ -15,16 +15,16 @@ type (
 	pageDocs = model.Collection[page, string]
 )
 
-// pages are the documents that hold the children of a relation, so many to a document. For lookups they are an entity of their own, in
-// which the children are embedded.
+// pages are documents with up to max children of one parent. For lookups they are an
+// entity in which the children are embedded.
 type pages struct {
-	rel    *relation // whose children they hold
+	rel    *relation // the relation of the children
 	max    int64
 	docs   *pageDocs
 	bucket *denorm.Bucket[id, doc]
 }
 
-// pageList is where a page has its children.
+// pageList is the field of a page's children.
 const pageList = "items"
 
 // newPages returns the relation that embeds the children in their pages.
@@ -38,16 +38,17 @@ func (s *store) newPages(r *relation, max int64) *relation {
 	return in
 }
 
-// paged reports whether a relation is that of children to their pages.
+// paged reports whether home is the relation of children to their pages.
 func (s *store) paged(home *relation) bool { return s.pages[home] != nil }
 
-// each is how many pages a parent has.
+// each is the number of pages of a parent.
 func (p *pages) each() int64 { return max(1, (int64(p.rel.average()+0.5)+p.max-1)/p.max) }
 
-// newest is how many pages have a number of a parent's newest children for sure: the last page may hold one alone.
+// newest is the number of pages that surely contain a parent's newest children. The last
+// page may have only one.
 func (p *pages) newest(children int64) int64 { return min(p.each(), 1+(children-1+p.max-1)/p.max) }
 
-// sizePages sets how large pages are.
+// sizePages computes the size of pages.
 func (s *store) sizePages(p *pages) error {
 	element := s.document(exampleWorld, p.rel.child, 0)
 	item, err := sizeOf(element)
@@ -68,10 +69,10 @@ func (s *store) sizePages(p *pages) error {
 	return nil
 }
 
-// hostOf is the entity that pages stand for.
+// hostOf returns the entity that pages represent.
 func (s *store) hostOf(p *pages) *entity { return s.home[p.rel.child].parent }
 
-// query returns the query of a parent's pages, the newest first; 0 asks for all.
+// query returns the query of a parent's pages, newest first; 0 means all.
 func (p *pages) query(parent id, n int64) *model.Find[doc] {
 	return &model.Find[doc]{Query: p.bucket.Newest(parent).Limited(n).Query}
 }
@@ -109,7 +110,7 @@ func (r *Runner) fillPages(ctx context.Context, db model.DB, home *relation) err
 	return nil
 }
 
-// id is the _id of a page, as the bucket makes it.
+// id returns the _id of a page, as the bucket makes it.
 func (p *pages) id(key id, seq int64, element doc) (string, error) {
 	w := p.bucket.AppendTo(key, seq, element)
 	m, ok := w.Model.(*mongo.UpdateOneModel)

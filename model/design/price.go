@@ -17,27 +17,26 @@ import (
 type Price struct {
 	Operation string
 	Rate      float64
-	Within    time.Duration // the operation's limit; 0 if it has none
+	Within    time.Duration // the operation's limit; 0 means none
 
-	Commands float64 // commands that are sent
-	Read     float64 // documents that are returned
-	Written  float64 // documents that are inserted, updated or deleted
-	Scanned  float64 // index entries that are read
-	Entries  float64 // index entries that are added or removed
-	Bytes    float64 // bytes that are returned
-	Loaded   float64 // bytes of the whole documents that the server reads or writes
-	Shards   float64 // shards that the commands are sent to, beyond one for each command
-	Cold     float64 // documents that are read from disk
+	Commands float64 // commands sent
+	Read     float64 // documents returned
+	Written  float64 // documents inserted, updated or deleted
+	Scanned  float64 // index entries read
+	Entries  float64 // index entries added or removed
+	Bytes    float64 // bytes returned
+	Loaded   float64 // bytes of whole documents that the server reads or writes
+	Shards   float64 // shards reached, beyond one for each command
+	Cold     float64 // documents read from disk
 
 	Time time.Duration // by the server's Costs
 
-	// Sent lists the commands as mongosh would send them, with example values. Lists of _ids
-	// are cut to three, and long texts are cut. What a technique does in several steps is
-	// described in words.
+	// Sent lists the commands in mongosh's syntax, with example values, or describes
+	// them.
 	Sent []string
 }
 
-// Documents returns the number of documents that are returned or written.
+// Documents returns the number of documents returned or written.
 func (p Price) Documents() float64 { return p.Read + p.Written }
 
 // Late reports whether the operation takes longer than Within.
@@ -47,26 +46,25 @@ func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
 type Stored struct {
 	Collection string
 	Documents  int64
-	Average    float64 // average size of a document in bytes
-	Largest    float64 // size in bytes of a document whose arrays have Relation.Max elements
+	Average    float64 // average bytes of a document
+	Largest    float64 // bytes of a document with Relation.Max elements in its arrays
 	Indexes    []model.Index
 }
 
 // Prices are the costs of a workload under one [Layout].
 type Prices struct {
 	Layout      Layout
-	Operations  []Price       // the greatest product of Rate and Time first
+	Operations  []Price       // by Rate times Time, greatest first
 	Collections []Stored      // in the order of the entities
-	Time        time.Duration // the sum of Rate times Time over all operations
+	Time        time.Duration // sum of Rate times Time over all operations
 	Late        int           // number of operations that take longer than Within
-	Model       *model.Model  // the techniques of this library that implement the layout
+	Model       *model.Model  // the techniques that implement the layout
 
 	store *store
 }
 
-// Price computes what each operation of the workload costs under a layout. It sends nothing.
-// It returns a *model.ValueError if the workload contradicts itself, or if the layout can't
-// store it.
+// Price computes each operation's cost under a layout. It sends nothing. A workload that
+// contradicts itself, or doesn't fit the layout, is a [*model.ValueError].
 func (w Workload) Price(l Layout) (Prices, error) {
 	g, err := newGraph(w)
 	if err != nil {
@@ -114,7 +112,7 @@ func (s *store) price() (Prices, error) {
 	return p, nil
 }
 
-// entrySize is the bytes of an entry of an index, roughly.
+// entrySize is the approximate bytes of an index entry.
 const entrySize = 32
 
 func (s *store) priceOf(i int, cold float64) (Price, error) {
@@ -129,14 +127,13 @@ func (s *store) priceOf(i int, cold float64) (Price, error) {
 	return p, nil
 }
 
-// At returns the time that the operation takes on a server with other costs.
+// At returns the time on a server with other costs.
 func (p Price) At(c Costs) time.Duration {
 	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) + p.Written*float64(c.Written) +
 		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
 }
 
-// Operation returns the price of an operation. If there is no operation of this name, the
-// Price is zero.
+// Operation returns the price of an operation, or a zero Price.
 func (p Prices) Operation(name string) Price {
 	for _, o := range p.Operations {
 		if o.Operation == name {
@@ -146,7 +143,7 @@ func (p Prices) Operation(name string) Price {
 	return Price{}
 }
 
-// Costs returns the costs of the server by which Time was computed.
+// Costs returns the costs by which Time was computed.
 func (p Prices) Costs() Costs {
 	if p.store == nil {
 		return DefaultCosts
@@ -154,7 +151,7 @@ func (p Prices) Costs() Costs {
 	return p.store.Server.Costs
 }
 
-// till is the database of a work that is priced.
+// till is the database of a priced work.
 type till struct {
 	*store
 	p Price
@@ -178,7 +175,7 @@ func (t *till) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
 	return []doc{t.document(exampleWorld, e, 0)}, nil
 }
 
-// sent notes commands, without the filling of long texts.
+// sent notes commands, with shortened texts.
 func (t *till) sent(commands ...string) {
 	for _, c := range commands {
 		t.p.Sent = append(t.p.Sent, filling.ReplaceAllString(c, "00…"))
@@ -187,7 +184,7 @@ func (t *till) sent(commands ...string) {
 
 var filling = regexp.MustCompile("0{30,}")
 
-// send counts the shards that a command goes to beyond the first.
+// send counts the shards that a command reaches beyond the first.
 func (t *till) send(byID bool, n float64) {
 	shards := float64(t.Server.Shards)
 	if byID {
@@ -221,7 +218,8 @@ func (t *till) run(writes []write) error {
 	return nil
 }
 
-// plansOf is one plan of some writes; where that would need a transaction and there are none, a plan of each.
+// plansOf returns one plan for the writes, or a plan for each if one would need a
+// transaction and there are none.
 func (s *store) plansOf(writes []write) (plans []model.Plan) {
 	steps := make([]model.Step, len(writes))
 	for i, w := range writes {
@@ -234,7 +232,8 @@ func (s *store) plansOf(writes []write) (plans []model.Plan) {
 	return plans
 }
 
-// entriesOf is how many entries of indexes a write adds or removes for each document.
+// entriesOf is the number of index entries that a write adds or removes for each
+// document.
 func (s *store) entriesOf(w write) (n float64) {
 	if w.changes == nil {
 		return 1 + float64(len(s.indexes[w.host.Name]))

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// String describes the design: how each relation is stored and why, the next layouts, the
-// cost of each operation, and the size of the documents.
+// String describes the design: storages and why, the next layouts, costs, and document
+// sizes.
 func (d Design) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s; %s\n", d.Workload.Name, d.sumText(), d.searchText())
@@ -73,7 +73,7 @@ func (d Design) searchText() string {
 	return fmt.Sprintf("the best of %d layouts that were priced; none takes less than %s", d.Priced, timeText(d.Bound))
 }
 
-// whyText says how each relation is stored, and what that saves.
+// whyText says how each relation is stored, and what it saves.
 func (d Design) whyText() (out []string) {
 	if len(d.Reasons) == 0 {
 		return []string{"all relations are references"}
@@ -100,7 +100,7 @@ func (d Design) whyText() (out []string) {
 	return out
 }
 
-// nextText says in which relations the next layouts differ, and when they are better.
+// nextText says where the next layouts differ, and when they are better.
 func (d Design) nextText() (out []string) {
 	for _, n := range d.Next {
 		var parts []string
@@ -120,8 +120,7 @@ func (d Design) nextText() (out []string) {
 	return out
 }
 
-// String says when the other layout takes less time: better if "comment" comes more than 15
-// times as often.
+// String returns "better if comment comes more than 15 times as often".
 func (f Flip) String() string {
 	switch {
 	case f.Factor > farAway:
@@ -132,11 +131,11 @@ func (f Flip) String() string {
 	return fmt.Sprintf("better if %s comes less than %s times as often", f.Operation, figure(f.Factor))
 }
 
-// farAway is a factor beyond which a flip isn't told exactly.
+// farAway is the factor above which a flip is shown as a bound.
 const farAway = 1000
 
-// Markdown returns the design as a page: String's tables, a diagram of the collections, the
-// commands of each operation, and the declaration in Go.
+// Markdown returns the design as a page: String's tables, a diagram, commands, and the
+// declaration in Go.
 func (d Design) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s; %s.\n\n", d.Workload.Name, sentence(d.sumText()), d.searchText())
@@ -181,7 +180,7 @@ func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// figure is a number with three digits, or all digits before the point.
+// figure formats a number with three digits, or all digits before the point.
 func figure(f float64) string {
 	switch {
 	case f == math.Trunc(f) || math.Abs(f) >= 100:
@@ -192,7 +191,7 @@ func figure(f float64) string {
 	return fmt.Sprintf("%.2f", f)
 }
 
-// timeText is a time in milliseconds or microseconds.
+// timeText formats a time in milliseconds or microseconds.
 func timeText(t time.Duration) string {
 	if t.Abs() < time.Millisecond {
 		return figure(float64(t)/float64(time.Microsecond)) + " µs"

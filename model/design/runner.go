@@ -13,30 +13,29 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Runner stores made-up data of a workload in a database, under one layout, and runs the
-// operations. The data has the counts, relations and sizes of the workload. Data and
-// operations are the same for every layout: the n-th run of an operation uses the same
-// documents and gives the same answers. A Runner is not safe for concurrent use.
+// A Runner stores generated data of a workload under one layout, and runs operations. The
+// n-th run of an operation uses the same documents under every layout. It isn't safe for
+// concurrent use.
 type Runner struct {
 	store *store
 	world *world
-	gone  map[id]bool       // documents that were deleted
-	added map[*entity]int64 // documents that were inserted
+	gone  map[id]bool       // deleted documents
+	added map[*entity]int64 // inserted documents
 
 	plain, together model.DB // the database of the latest run, and with transactions
 
-	bytes    int64 // of the documents that were returned
+	bytes    int64 // of returned documents
 	answered func(a *access, rows []row, totals answers)
 }
 
-// Runner returns a Runner for the layout that was priced.
+// Runner returns a Runner for the priced layout.
 func (p Prices) Runner() *Runner {
 	return &Runner{store: p.store, world: newWorld(), gone: map[id]bool{}, added: map[*entity]int64{}}
 }
 
 var errNotPriced = errors.New("design: this Runner has no layout: get it from the Prices that Workload.Price or Workload.Design returned")
 
-// fillBatch is how many documents are inserted by one plan.
+// fillBatch is the number of documents that one plan inserts.
 const fillBatch = 1000
 
 // Fill creates the indexes and inserts all documents. The collections must be empty.
@@ -72,7 +71,7 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	return err
 }
 
-// Run runs an operation. n chooses the documents: give each run of an operation another n.
+// Run runs an operation. n selects the documents. Use a different n for each run.
 func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) error {
 	if r.store == nil {
 		return errNotPriced
@@ -88,7 +87,7 @@ func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) 
 	return newWork(r.store, r.live(ctx, db, operation, n)).operation(i)
 }
 
-// actions is the database on which each action is a transaction, if the workload says so.
+// actions is the database, with a transaction for each action if the workload says so.
 func (r *Runner) actions(ctx context.Context, db model.DB) (model.DB, error) {
 	if !r.store.Server.Transactions {
 		return db, nil
@@ -107,10 +106,10 @@ func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int)
 	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
 }
 
-// Returned returns the size in bytes of all documents that the runs have read so far.
+// Returned returns the bytes of all documents read so far.
 func (r *Runner) Returned() int64 { return r.bytes }
 
-// live is the database of a work that runs.
+// live is the database of a running work.
 type live struct {
 	*Runner
 	ctx   context.Context
@@ -119,7 +118,7 @@ type live struct {
 	drawn map[string]int
 }
 
-// draw draws a number below n: the same for the same run, purpose and place.
+// draw returns a number below n, the same for the same run, purpose and position.
 func (v *live) draw(purpose string, n int64) int64 {
 	v.drawn[purpose]++
 	seed := sha256.Sum256(fmt.Append(nil, v.seed, " ", purpose, " ", v.drawn[purpose]))

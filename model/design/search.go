@@ -8,44 +8,40 @@ import (
 	"time"
 )
 
-// A Design is the answer to a workload: the best layout, and what it was compared with.
+// A Design is the best layout for a workload, compared with others.
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // up to three: the second best layout, and the best layouts that differ in more than copies
+	Next       []Prices // up to three: the second best, and others that differ in more than copies
 	Normalized Prices   // the layout with references only
-	Reasons    []Reason // for each relation that is not a plain reference, what its storage saves
-	Flips      []Flip   // for each of the next layouts, what would make it the best
+	Reasons    []Reason // what the storage of each relation saves, except plain references
+	Flips      []Flip   // what would make each of the next layouts the best
 
-	Priced int  // number of layouts that were priced
-	Exact  bool // every combination of the candidates was priced, so that none of them is better than Best
+	Priced int  // number of layouts priced
+	Exact  bool // every combination of the candidates was priced
 
-	// Bound is a lower bound: no combination of the candidates takes less time. If the design
-	// is Exact, it is the time of Best.
+	// Bound is a lower bound of the time. If Exact, it is Best's.
 	Bound time.Duration
 }
 
-// SearchLimit is the number of layouts up to which [Workload.Design] prices all layouts.
+// SearchLimit is the number of layouts up to which [Workload.Design] prices all.
 const SearchLimit = 5000
 
-// Design finds the layout under which the workload takes the least time. It sends nothing.
-// It returns a *model.ValueError if the workload contradicts itself.
+// Design finds the layout under which the workload takes the least time. It sends
+// nothing. A workload that contradicts itself is a [*model.ValueError].
 //
 // The candidates for each relation are:
 //   - a Reference
-//   - a Reference with copies: of the fields of the parent that one read shows or searches
-//     by, or of those of all reads
-//   - a Reference with the newest children in the parent, if a read asks for at most 100
+//   - a Reference with copies of fields that one read, or all reads, need
+//   - a Reference with the newest children in the parent, if a read needs at most 100
 //   - a Reference with totals, if a read shows them
-//   - Embedded, if no parent has more than [advise.FewLimit] children and the array has at
-//     most [advise.ArrayLimit] bytes
-//   - Paged by 100, with or without the newest children in the parent, if a parent has at
-//     least 25 children on average and the children never change
+//   - Embedded, if no parent has more than [advise.FewLimit] children or
+//     [advise.ArrayLimit] bytes of them
+//   - Paged by 100, with or without the newest in the parent, if a parent has at least 25
+//     children on average that never change
 //
-// If these make at most [SearchLimit] layouts, Design prices all of them. Otherwise it
-// begins with the normalized layout, and with the best layout of each operation alone. From
-// there it changes the relations of one or two entities at a time, as long as that helps.
-// Bound then says how much better the best layout could be.
+// If there are at most [SearchLimit] layouts, Design prices all. Otherwise it improves
+// good layouts step by step: then see Bound.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {
@@ -75,17 +71,17 @@ func (w Workload) Design() (Design, error) {
 // finder looks for the best layouts.
 type finder struct {
 	*graph
-	groups [][]Layout // for each entity, how the relations to its parents can be stored
+	groups [][]Layout // for each entity, the candidates for the relations to its parents
 	seen   map[string]bool
 	best   []Prices          // the best two, in order
-	others map[string]Prices // by the shape of the documents, the best; of the four best shapes
+	others map[string]Prices // the best of each of the four best shapes
 }
 
 func newFinder(g *graph) *finder {
 	return &finder{graph: g, groups: g.groups(), seen: map[string]bool{}, others: map[string]Prices{}}
 }
 
-// next returns the second best layout, and the best of other shapes: those that differ in more than what is copied.
+// next returns the second best layout, and the best of other shapes.
 func (f *finder) next() (out []Prices) {
 	shapes := slices.Collect(maps.Values(f.others))
 	slices.SortStableFunc(shapes, comparePrices)
@@ -98,7 +94,8 @@ func (f *finder) next() (out []Prices) {
 	return out
 }
 
-// forgetWorst keeps the four best shapes: a layout holds all its techniques, and next needs no more.
+// forgetWorst keeps the four best shapes. next needs no more, and a layout uses much
+// memory.
 func (f *finder) forgetWorst() {
 	if len(f.others) <= 4 {
 		return
@@ -112,7 +109,7 @@ func (f *finder) forgetWorst() {
 	delete(f.others, worst)
 }
 
-// shape is the layout without what is copied.
+// shape is the layout without copies.
 func (l Layout) shape() string {
 	var out Layout
 	for name, s := range l.Stored {
@@ -122,7 +119,7 @@ func (l Layout) shape() string {
 	return out.String()
 }
 
-// size is how many layouts some groups make.
+// size is the number of layouts in the groups.
 func (f *finder) size(groups [][]Layout) int {
 	n := 1
 	for _, group := range groups {
@@ -133,7 +130,7 @@ func (f *finder) size(groups [][]Layout) int {
 	return n
 }
 
-// all prices all layouts of some groups, on top of one.
+// all prices all layouts of the groups, on top of l.
 func (f *finder) all(groups [][]Layout, l Layout) {
 	if len(groups) == 0 {
 		f.try(l)
@@ -144,7 +141,7 @@ func (f *finder) all(groups [][]Layout, l Layout) {
 	}
 }
 
-// over is the layout with what another says of some relations.
+// over returns l with the storages of part.
 func (l Layout) over(part Layout) Layout {
 	for name, s := range part.Stored {
 		l = l.with(name, s)
@@ -152,7 +149,8 @@ func (l Layout) over(part Layout) Layout {
 	return l
 }
 
-// try prices a layout, keeps it if it is among the best, and returns nil if the workload can't be stored so.
+// try prices a layout, and keeps it if it is among the best. It returns nil if the
+// workload can't be stored so.
 func (f *finder) try(l Layout) *Prices {
 	p, err := f.price(l)
 	if err != nil {
@@ -180,7 +178,7 @@ func (f *finder) price(l Layout) (*Prices, error) {
 	return &p, err
 }
 
-// comparePrices puts layouts that keep the operations' limits first, then those that take less time, then the simpler one.
+// comparePrices sorts layouts by kept limits, then by time, then by simplicity.
 func comparePrices(a, b Prices) int {
 	switch {
 	case a.Late != b.Late:
@@ -191,7 +189,7 @@ func comparePrices(a, b Prices) int {
 	return strings.Compare(a.Layout.String(), b.Layout.String())
 }
 
-// descend changes one group at a time, as long as that helps, and then two at a time.
+// descend changes one group at a time while that helps, and then two at a time.
 func (f *finder) descend(l Layout) {
 	now := f.try(l)
 	if now == nil {
@@ -227,11 +225,11 @@ func (f *finder) descend(l Layout) {
 	}
 }
 
-// pairLimit is how many pairs of storages of two entities are tried at most.
+// pairLimit is the greatest number of pairs of storages of two entities to try.
 const pairLimit = 200
 
-// steps looks for the best layout step by step, and returns a time that none is below: what the operations take added up, each
-// under the layout that is the best for it alone.
+// steps searches step by step, and returns a lower bound of the time: the sum of each
+// operation's time under its own best layout.
 func (f *finder) steps() time.Duration {
 	f.descend(Layout{})
 	var bound float64
@@ -249,7 +247,7 @@ func (f *finder) steps() time.Duration {
 	return time.Duration(bound)
 }
 
-// best is the best layout of all; nil if there are too many to price them all.
+// best returns the best layout; nil if there are too many to price all.
 func (w Workload) best() *Prices {
 	g, err := newGraph(w)
 	if err != nil {

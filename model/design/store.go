@@ -17,27 +17,27 @@ type (
 	docs = model.Collection[doc, id]
 )
 
-// store is a workload under a layout: the techniques of this library that store it.
+// store is a workload under a layout: the techniques that store it.
 type store struct {
 	*graph
 	layout Layout
-	own    map[*entity]*docs     // the entities that have a collection
-	home   map[*entity]*relation // of the others, the relation that embeds them
+	own    map[*entity]*docs     // the entities with a collection
+	home   map[*entity]*relation // the relation that embeds each other entity
 	refs   map[*relation]*relate.ParentRef[doc, id, doc, id]
 	lists  map[*relation]*embed.Embedded[doc, id, doc]
 	orders map[*relation]*relate.ChildRefs[doc, id, doc, id] // of parents that list their children
 	links  map[*relation]*relate.ChildRefs[doc, id, doc, id] // of children that list their parents
 	newest map[*relation]*denorm.Subset[doc, id, doc, id]
-	pushed map[*relation]*denorm.Bounded[doc, id] // the newest of children that are kept in pages
+	pushed map[*relation]*denorm.Bounded[doc, id] // the newest of paged children
 	counts map[*relation]*denorm.Counter[doc, id, doc, id]
 	copies map[*relation]*denorm.Copy[doc, id, id]
-	pages  map[*relation]*pages // by what embeds the children in their pages
+	pages  map[*relation]*pages // by the relation that embeds the children in their pages
 
 	lookups map[*access]lookup
 	sizes   map[*entity]size // of the documents of each collection
 	model   *model.Model
 	indexes map[string][]model.Index // by collection, without the one on _id
-	more    map[string][]model.Index // of these, the ones that no technique has
+	more    map[string][]model.Index // those of indexes that no technique declares
 
 	orderOf  map[*relation]string // the order of a reference's index
 	listSpec map[*relation]string // the spec of an embedded list, in Go
@@ -85,7 +85,7 @@ func newStore(g *graph, l Layout) (*store, error) {
 	return s, nil
 }
 
-// place decides which entities have a collection, and refuses what can't be stored.
+// place decides which entities have a collection, and refuses invalid layouts.
 func (s *store) place() error {
 	for name, st := range s.layout.Stored {
 		r := s.relations[name]
@@ -129,7 +129,7 @@ func (s *store) place() error {
 	return nil
 }
 
-// placeMore refuses what a relation's structure has no room for.
+// placeMore refuses additions that a relation's structure doesn't allow.
 func (s *store) placeMore(r *relation, st Storage, at string) error {
 	apart := st.As == Reference && s.home[r.child] == nil && s.home[r.parent] == nil
 	home := s.home[r.child]
@@ -178,7 +178,7 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	return nil
 }
 
-// leaves reports whether a smallest or greatest value can leave its parent.
+// leaves reports whether a child with a smallest or greatest value can leave its parent.
 func (g *graph) leaves(r *relation) bool {
 	extremes := slices.DeleteFunc(g.totals(r), func(t total) bool { return t.op == "count" || t.op == "sum" })
 	return len(extremes) > 0 && (g.writes(r.child, Delete) || slices.ContainsFunc(extremes, func(t total) bool { return g.changes(r.child, t.field.Name) }))
@@ -206,7 +206,7 @@ func (s *store) placeNewest(r *relation, st Storage, at string) error {
 	return nil
 }
 
-// writes reports whether an operation does one of some actions to documents of an entity.
+// writes reports whether an operation does one of the actions on an entity's documents.
 func (g *graph) writes(e *entity, actions ...Action) bool {
 	for _, list := range g.accesses {
 		for _, a := range list {
@@ -220,7 +220,7 @@ func (g *graph) writes(e *entity, actions ...Action) bool {
 
 func (s *store) storage(r *relation) Storage { return s.layout.Stored[r.Name()] }
 
-// host is the entity whose collection has an entity's documents.
+// host returns the entity whose collection contains e's documents.
 func (s *store) host(e *entity) *entity {
 	if home := s.home[e]; home != nil {
 		return home.parent
@@ -228,7 +228,7 @@ func (s *store) host(e *entity) *entity {
 	return e
 }
 
-// prefix is what comes before the paths of an entity in the documents of its collection.
+// prefix is the path prefix of an entity in its collection's documents.
 func (s *store) prefix(e *entity) string {
 	if home := s.home[e]; home != nil {
 		return home.List + "."
@@ -236,7 +236,7 @@ func (s *store) prefix(e *entity) string {
 	return ""
 }
 
-// lists reports whether a relation is kept by the parent, in a list of its children's _ids.
+// listed reports whether the parent lists its children's _ids.
 func (s *store) listed(r *relation) bool { return r.Ordered && s.storage(r).As == Reference }
 
 // key is the path of a relation within its child.
@@ -247,7 +247,7 @@ func (s *store) key(r *relation) string {
 	return r.Field
 }
 
-// copied is the path within a child of the copy of a parent's field; "" if there is none.
+// copied is the path within a child of the copy of a parent's field, or "".
 func (s *store) copied(r *relation, name string) string {
 	if slices.Contains(s.storage(r).Copy, name) {
 		return r.Field + "." + name

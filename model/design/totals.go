@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// total is a number that is made of a parent's children: how many, or the sum, smallest or greatest value of a field.
+// total is a number made of a parent's children: their count, or the sum, minimum or
+// maximum of a field.
 type total struct {
 	rel   *relation
 	op    string // "count", "sum", "min" or "max"
@@ -20,7 +21,7 @@ type total struct {
 
 var totalOps = []string{"count", "sum", "min", "max"}
 
-// path is where a parent holds the total: bidsCount, bidsMaxPrice.
+// path is the parent's field for the total: bidsCount, bidsMaxPrice.
 func (t total) path() string {
 	if t.field == nil {
 		return t.rel.List + exported(t.op)
@@ -28,7 +29,7 @@ func (t total) path() string {
 	return t.rel.List + exported(t.op) + exported(t.field.Name)
 }
 
-// totalOf reads "count(bids)" or "max(bids.price)". It reports false for a plain path.
+// totalOf reads "count(bids)" or "max(bids.price)". It returns false for a plain path.
 func (g *graph) totalOf(e *entity, s, at string) (t total, ok bool, err error) {
 	op, rest, ok := strings.Cut(s, "(")
 	if !ok || !slices.Contains(totalOps, op) || !strings.HasSuffix(rest, ")") {
@@ -49,7 +50,7 @@ func (g *graph) totalOf(e *entity, s, at string) (t total, ok bool, err error) {
 	return t, true, nil
 }
 
-// totals are the totals of a relation that operations show, each once.
+// totals returns the totals of a relation that operations show, each once.
 func (g *graph) totals(r *relation) (out []total) {
 	for _, list := range g.accesses {
 		for _, a := range list {
@@ -64,7 +65,7 @@ func (g *graph) totals(r *relation) (out []total) {
 	return out
 }
 
-// counted are the relations whose totals an access shows.
+// counted returns the relations whose totals an access shows.
 func (a *access) counted() (out []*relation) {
 	for _, t := range a.totals {
 		if !slices.Contains(out, t.rel) {
@@ -74,7 +75,7 @@ func (a *access) counted() (out []*relation) {
 	return out
 }
 
-// counterSpec is the spec of the counter that keeps a relation's totals.
+// counterSpec returns the spec of the counter for a relation's totals.
 func (g *graph) counterSpec(r *relation) denorm.CounterSpec {
 	spec := denorm.CounterSpec{Tokens: r.List + "Tokens", Pending: "pending"}
 	for _, t := range g.totals(r) {
@@ -113,7 +114,8 @@ func (t total) of(children []doc) (sum int64, ok bool) {
 	return sum, len(children) > 0 || t.op == "count" || t.op == "sum"
 }
 
-// answers are the totals that a read shows, by the parent's _id and the total's path. What is zero or not there is left out.
+// answers are the totals that a read shows, by the parent's _id and the total's path.
+// Zero and missing totals are omitted.
 type answers map[string]int64
 
 func (a answers) set(parent id, t total, v any) {
@@ -129,7 +131,8 @@ func (a answers) set(parent id, t total, v any) {
 	}
 }
 
-// total shows the totals of the documents that were found: from the documents, from their lists, or by a query.
+// total returns the totals of found documents: from the documents, from their lists, or
+// by a query.
 func (x *work) total(a *access, l *lookup, rows []row) (answers, error) {
 	out := answers{}
 	for _, r := range a.counted() {
@@ -159,12 +162,12 @@ func (x *work) total(a *access, l *lookup, rows []row) (answers, error) {
 	return out, nil
 }
 
-// onlyCounts reports whether an access shows nothing of a relation but how many children there are.
+// onlyCounts reports whether an access shows only the number of a relation's children.
 func onlyCounts(a *access, r *relation) bool {
 	return !slices.ContainsFunc(a.totals, func(t total) bool { return t.rel == r && t.field != nil })
 }
 
-// childDocs are the children that a parent holds in its list; of a list of _ids, empty documents.
+// childDocs returns the children in a parent's list; for a list of _ids, empty documents.
 func childDocs(d doc, r *relation) (out []doc) {
 	list, _ := at(d, r.List).(bson.A)
 	for _, e := range list {
@@ -174,7 +177,7 @@ func childDocs(d doc, r *relation) (out []doc) {
 	return out
 }
 
-// totalChildren asks for the totals of some parents' children.
+// totalChildren queries the totals of some parents' children.
 func (x *work) totalChildren(a *access, r *relation, l *lookup, rows []row, out answers) error {
 	if x.listed(r) {
 		return x.totalListed(a, r, l, rows, out)
@@ -234,7 +237,7 @@ func (x *work) totalListed(a *access, r *relation, l *lookup, rows []row, out an
 	return err
 }
 
-// totalQuery is the pipeline that makes the totals of children by their parents.
+// totalQuery is the pipeline that computes the totals of children by parent.
 func (x *work) totalQuery(a *access, r *relation, ids []id, w *expected) *model.Aggregate[doc] {
 	home := x.home[r.child]
 	if home == nil && !r.many() && onlyCounts(a, r) {

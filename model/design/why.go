@@ -7,31 +7,30 @@ import (
 	"time"
 )
 
-// A Reason says what the storage of one relation saves, compared with the same layout in
-// which this relation is a plain reference.
+// A Reason says what a relation's storage saves, compared with a plain reference.
 type Reason struct {
 	Relation string
 	Storage  Storage
 	Saves    time.Duration // of Prices.Time
-	Gains    []Gain        // by operation, the greatest first
+	Gains    []Gain        // by operation, greatest first
 }
 
-// A Gain is the time that one operation saves: its rate times the difference of its Time. It
-// is negative if the operation takes longer.
+// A Gain is the time that one operation saves: its rate times the difference of its Time.
+// A loss is negative.
 type Gain struct {
 	Operation string
 	Saves     time.Duration
 }
 
-// A Flip says when another layout becomes the better one: when one operation comes Factor
-// times as often as its Rate says. At exactly this factor both layouts take the same time.
+// A Flip says when another layout becomes better: when one operation comes more than
+// Factor times as often as its Rate says, or less often if Factor is below 1.
 type Flip struct {
 	To        Layout
 	Operation string
 	Factor    float64 // of the operation's Rate
 }
 
-// reasons price the best layout without the storage of one relation after the other.
+// reasons prices the best layout without the storage of each relation in turn.
 func (f *finder) reasons(best Prices) (out []Reason) {
 	for _, r := range f.Relations {
 		st := best.Layout.Stored[r.Name()]
@@ -56,8 +55,9 @@ func (f *finder) reasons(best Prices) (out []Reason) {
 	return out
 }
 
-// flips finds for each of the next layouts the operation whose rate must change least for it to be as good as the best. A layout
-// that no single rate makes the best has none. Limits of operations aren't looked at.
+// flips finds, for each of the next layouts, the operation whose rate must change least
+// to make it the best. It skips layouts that no single rate makes the best, and ignores
+// limits of operations.
 func flips(best Prices, next []Prices) (out []Flip) {
 	for _, n := range next {
 		flip := Flip{To: n.Layout}

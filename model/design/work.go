@@ -9,15 +9,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// work carries out one operation under a layout. The same code prices an operation and runs it: to price it, documents
-// are taken from the examples, and the commands that would be sent are counted.
+// work executes one operation under a layout. The same code prices an operation and runs
+// it. To price it, it uses example documents and counts the commands.
 type work struct {
 	*store
-	db    database // where the commands go
+	db    database // receives the commands
 	at    int      // the operation
 	ids   map[string]id
-	read  map[string]doc // the documents that were read by _id
-	later []write        // writes that are sent together, at the end or before a read of their collection
+	read  map[string]doc // documents that were read by _id
+	later []write        // writes to send together, at the end or before a read of their collection
 }
 
 func newWork(s *store, db database) *work {
@@ -45,13 +45,13 @@ func (x *work) operation(i int) error {
 	return x.send()
 }
 
-// add adds a write. What it changes in documents that were read is not known of them any more.
+// add adds a write, and forgets the documents that it changes.
 func (x *work) add(w write) {
 	x.later = append(x.later, w)
 	x.forget(w.host)
 }
 
-// forget forgets what was read of a collection.
+// forget forgets the documents read from a collection.
 func (x *work) forget(e *entity) {
 	for key := range x.read {
 		if strings.HasPrefix(key, e.Name+"=") {
@@ -60,7 +60,7 @@ func (x *work) forget(e *entity) {
 	}
 }
 
-// send sends the writes that have come together.
+// send sends the collected writes.
 func (x *work) send() error {
 	writes := merged(x.later)
 	x.later = nil
@@ -76,10 +76,10 @@ func (x *work) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
 	return x.db.find(q, e, w)
 }
 
-// batch is how many documents a query asks for at a time.
+// batch is the number of documents in a query's batch.
 const batch = 1000
 
-// sendTo sends the writes that have come together, if one is to a collection.
+// sendTo sends the collected writes, if one is to this collection.
 func (x *work) sendTo(e *entity) error {
 	if slices.ContainsFunc(x.later, func(w write) bool { return w.host == e }) {
 		return x.send()

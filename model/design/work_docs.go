@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// at returns the value at a path of a document, which crosses no array.
+// at returns the value at a path of a document. The path crosses no array.
 func at(d doc, path string) any {
 	first, rest, deeper := strings.Cut(path, ".")
 	for _, e := range d {
@@ -23,7 +23,7 @@ func at(d doc, path string) any {
 	return nil
 }
 
-// idsAt are the _ids at a path, which may be or cross a list.
+// idsAt returns the _ids at a path, which may be or cross a list.
 func idsAt(d doc, path string) (out []id) {
 	first, rest, _ := strings.Cut(path, ".")
 	switch v := at(d, path).(type) {
@@ -61,10 +61,10 @@ func put(d doc, path string, v any) doc {
 	return d
 }
 
-// row is a document that a read found, and the document that it is embedded in.
+// row is a found document, and the document around it.
 type row struct{ doc, host doc }
 
-// rows are the documents of an access among those that were read.
+// rows returns the documents of an access among those that were read.
 func (x *work) rows(l *lookup, found []doc, asked bson.D) []row {
 	if l.list != "" {
 		return elements(found, l.list, asked)
@@ -80,7 +80,8 @@ func rowsOf(found []doc) []row {
 	return out
 }
 
-// elements returns the elements of a list of some documents that have what is asked for: values, $in and $gte.
+// elements returns the elements of a list that match the conditions: values, $in and
+// $gte.
 func elements(docs []doc, list string, asked bson.D) (out []row) {
 	for _, d := range docs {
 		all, _ := at(d, list).(bson.A)
@@ -93,7 +94,8 @@ func elements(docs []doc, list string, asked bson.D) (out []row) {
 	return out
 }
 
-// finish applies to what was read what the query couldn't: a range of a field that is in a parent, the order, the limit.
+// finish applies what the query couldn't: a range on a parent's field, the order, the
+// limit.
 func (x *work) finish(l *lookup, rows []row, parents map[*relation][]doc) []row {
 	a := l.access
 	by := a.order
@@ -129,7 +131,7 @@ func hex(d doc) string {
 	return one.Hex()
 }
 
-// valueOf is the value of a field of a row, or of its parent.
+// valueOf returns the value of a field of a row, or of its parent.
 func (x *work) valueOf(p path, r row, parents map[*relation][]doc) any {
 	switch {
 	case p.rel == nil:
@@ -138,7 +140,7 @@ func (x *work) valueOf(p path, r row, parents map[*relation][]doc) any {
 		return at(r.host, p.name)
 	case x.copied(p.rel, p.name) != "":
 		if v := at(r.doc, x.copied(p.rel, p.name)); v != nil {
-			return v // a subset of the children holds no copies
+			return v // a subset of the children has no copies
 		}
 	}
 	k := slices.IndexFunc(parents[p.rel], func(d doc) bool {
@@ -154,7 +156,7 @@ func (x *work) valueOf(p path, r row, parents map[*relation][]doc) any {
 	return at(parents[p.rel][k], p.name)
 }
 
-// less compares two values of one field. A value that isn't there is less than all others.
+// less compares two values of one field. A missing value is the least.
 func less(a, b any) bool {
 	if s, ok := a.(string); ok {
 		t, _ := b.(string)

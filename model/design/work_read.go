@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// lookUp carries out a read.
+// lookUp executes a read.
 func (x *work) lookUp(a *access) error {
 	l := x.lookups[a]
 	filter, err := x.filter(&l)
@@ -50,7 +50,7 @@ func (x *work) lookUp(a *access) error {
 	return nil
 }
 
-// orderOf is the path that the query sorts by; "" if its documents have the values in a list.
+// orderOf is the path that the query sorts by; "" if the values are in a list.
 func orderOf(l *lookup) string {
 	path := cmp.Or(l.order, l.since)
 	if l.pages != nil {
@@ -62,9 +62,9 @@ func orderOf(l *lookup) string {
 	return path
 }
 
-// filter makes the filter of a lookup, for which it may read parents.
+// filter makes the filter of a lookup. It may read parents for it.
 func (x *work) filter(l *lookup) (filter bson.D, err error) {
-	var within bson.D // what one element must have
+	var within bson.D // conditions on one element
 	list := l.list
 	for _, c := range l.equal {
 		var v any
@@ -114,8 +114,8 @@ func (x *work) filter(l *lookup) (filter bson.D, err error) {
 	return filter, nil
 }
 
-// amongOf are the values that a condition is among: the parents that have a value which no copy of the children holds, or the
-// children that they list.
+// amongOf returns the _ids for a condition: the parents with a value that has no copy in
+// the children, or the children that a parent lists.
 func (x *work) amongOf(p path) ([]id, error) {
 	if p.rel == nil { // the children that one parent lists
 		d, err := x.get(p.own.parent, p.as)
@@ -134,7 +134,7 @@ func (x *work) amongOf(p path) ([]id, error) {
 	return x.db.parents(p.rel, "_id", rows, n), nil
 }
 
-// parentsBy finds the parents that have a value, of which n are expected.
+// parentsBy finds the parents with a value, and returns their expected number.
 func (x *work) parentsBy(p path) (rows []row, n float64, err error) {
 	parent := p.rel.parent
 	var v any
@@ -167,7 +167,7 @@ func (x *work) parentsBy(p path) (rows []row, n float64, err error) {
 	return rowsOf(found), n, nil
 }
 
-// fetch reads the parents of the documents that were found.
+// fetch reads the parents of found documents.
 func (x *work) fetch(f fetch, rows []row) ([]doc, error) {
 	parent := f.rel.parent
 	home := x.home[parent]
@@ -208,7 +208,7 @@ func (x *work) fetch(f fetch, rows []row) ([]doc, error) {
 	return out, nil
 }
 
-// fetchListing reads the parents that list the documents that were found.
+// fetchListing reads the parents that list the found documents.
 func (x *work) fetchListing(f fetch, rows []row) ([]doc, error) {
 	ids := x.db.children(f.rel, rows, f.n)
 	if len(ids) == 0 {
@@ -218,7 +218,7 @@ func (x *work) fetchListing(f fetch, rows []row) ([]doc, error) {
 	return x.find(q, f.rel.parent, expected{n: f.n, some: f.some, bytes: x.only(q, f.rel.parent, append(f.names, f.rel.List)...)})
 }
 
-// conditionsOf are the conditions that the elements which a filter found must have, by their own paths.
+// conditionsOf returns a filter's conditions on elements, by the elements' own paths.
 func (l *lookup) conditionsOf(filter bson.D) (out bson.D) {
 	for _, e := range filter {
 		if d, ok := e.Value.(bson.D); ok && len(d) == 1 && d[0].Key == "$elemMatch" {

@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// shown are the lists of a document that the operation asks for.
+// shown returns the lists of a document that the operation needs.
 func (x *work) shown(e *entity, name string) (lists []string) {
 	for _, a := range x.accesses[x.at] {
 		if a.Do != Read {
@@ -20,7 +20,8 @@ func (x *work) shown(e *entity, name string) (lists []string) {
 	return lists
 }
 
-// listsOf are the lists of the host's documents that an access asks for: that of its own documents, and those that it counts.
+// listsOf returns the lists of the host's documents that an access needs: that of its own
+// documents, and those it counts.
 func (x *work) listsOf(a *access, l lookup) (lists []string) {
 	if l.list != "" {
 		lists = append(lists, l.list)
@@ -33,8 +34,8 @@ func (x *work) listsOf(a *access, l lookup) (lists []string) {
 	return lists
 }
 
-// without leaves the lists of embedded documents out of what a query returns, but for those that are shown. It returns the bytes of
-// one document.
+// without excludes embedded lists from a query's result, except shown ones. It returns
+// the bytes of one document.
 func (x *work) without(q *model.Find[doc], e *entity, shown []string) float64 {
 	z := x.sizes[e]
 	bytes := z.average
@@ -47,7 +48,8 @@ func (x *work) without(q *model.Find[doc], e *entity, shown []string) float64 {
 	return bytes
 }
 
-// only lets a query return some paths alone, and the _id. It returns the bytes of one document.
+// only restricts a query's result to some paths and the _id. It returns the bytes of one
+// document.
 func (x *work) only(q *model.Find[doc], e *entity, paths ...string) float64 {
 	bytes := 0.
 	var some doc

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// insert stores a new document of an entity, with its relations and the copies that they hold.
+// insert stores a new document of an entity, with its relations and their copies.
 func (x *work) insert(a *access) error {
 	d := x.db.insert(a.of)
 	named := map[*relation]string{}
@@ -54,7 +54,7 @@ func (x *work) insert(a *access) error {
 	return nil
 }
 
-// numbered is the name of the k-th parent of a child; the first has the name itself.
+// numbered is the name of a child's k-th parent; the first has the plain name.
 func numbered(name string, k int64) string {
 	if k == 0 {
 		return name
@@ -62,7 +62,8 @@ func numbered(name string, k int64) string {
 	return fmt.Sprint(name, " ", k+1)
 }
 
-// link is what a child holds of a parent: the _id, or a document of the _id and the copies, for which the parent is read.
+// link returns a child's reference to a parent: the _id, or a document of the _id and
+// copies, for which it reads the parent.
 func (x *work) link(r *relation, name string) (any, error) {
 	one := x.id(r.parent, name)
 	copied := x.storage(r).Copy
@@ -80,7 +81,7 @@ func (x *work) link(r *relation, name string) (any, error) {
 	return out, nil
 }
 
-// insertApart stores a document in a collection of its own, and in what its parents hold of it.
+// insertApart stores a document in its own collection, and updates its parents.
 func (x *work) insertApart(e *entity, d doc, named map[*relation]string) error {
 	own := write{Write: x.own[e].Insert(d), host: e, n: 1}
 	for _, r := range e.parents {
@@ -149,7 +150,7 @@ func (x *work) append(p *pages, parent id, name string, d doc) error {
 	return x.db.change(p.bucket.Append(parent, d), cost)
 }
 
-// addLinks gives a document one more parent in each of the many-to-many relations that an update names.
+// addLinks adds a parent to a document in each many-to-many relation of an update.
 func (x *work) addLinks(a *access, name string) error {
 	for _, p := range a.links {
 		one, err := x.link(p.own, p.as)
@@ -167,7 +168,7 @@ func (x *work) addLinks(a *access, name string) error {
 	return nil
 }
 
-// countedBy returns the relation whose parents hold totals of a field that an update changes; nil if there is none.
+// countedBy returns the relation whose parents have totals of an updated field, or nil.
 func (x *work) countedBy(a *access) *relation {
 	for _, r := range a.of.parents {
 		if x.counts[r] != nil && slices.ContainsFunc(x.totals(r), func(t total) bool { return t.field != nil && slices.Contains(a.sets, t.field.Name) }) {
@@ -177,7 +178,7 @@ func (x *work) countedBy(a *access) *relation {
 	return nil
 }
 
-// updateCounted changes fields of a document that its parent adds up.
+// updateCounted updates fields of a document that its parent adds up.
 func (x *work) updateCounted(r *relation, child id, set bson.D) error {
 	if err := x.send(); err != nil {
 		return err
@@ -194,7 +195,7 @@ func (x *work) updateCounted(r *relation, child id, set bson.D) error {
 	})
 }
 
-// changed is what a change of a technique costs by its documentation.
+// changed is the documented cost of a technique's change.
 type changed struct {
 	text           string
 	commands, read float64
@@ -204,7 +205,7 @@ type changed struct {
 	tx *changed // in a transaction, with its commit
 }
 
-// update changes fields of one document, and their copies.
+// update updates fields of one document, and their copies.
 func (x *work) update(a *access) error {
 	name := a.by[0].as
 	set := bson.D{}
@@ -256,7 +257,7 @@ func (x *work) update(a *access) error {
 	return nil
 }
 
-// propagate brings a change of a parent to the copies of its fields in n documents.
+// propagate updates the copies of a parent's fields in n documents.
 func (x *work) propagate(r *relation, source *doc, n float64, sets []string) error {
 	var paths []string
 	for _, f := range sets {
@@ -274,7 +275,8 @@ func (x *work) propagate(r *relation, source *doc, n float64, sets []string) err
 	return nil
 }
 
-// updateElement changes an embedded document. Where the operation doesn't know its parent, the parent is found first.
+// updateElement updates an embedded document. It finds the parent first, if the operation
+// doesn't know it.
 func (x *work) updateElement(home *relation, name string, set bson.D) (write, error) {
 	parent, key, err := x.parentOf(home, name)
 	if err != nil {
@@ -315,7 +317,7 @@ func (x *work) delete(a *access) error {
 	return nil
 }
 
-// deleteApart deletes a document of a collection, and what its parents hold of it.
+// deleteApart deletes a document of a collection, and updates its parents.
 func (x *work) deleteApart(e *entity, one id) error {
 	for _, r := range e.parents {
 		if x.listed(r) {
@@ -341,7 +343,7 @@ func (x *work) deleteApart(e *entity, one id) error {
 	return nil
 }
 
-// merged makes one write of the updates of one document, where they can be one.
+// merged merges updates of the same document where possible.
 func merged(all []write) (out []write) {
 	for _, w := range all {
 		k := slices.IndexFunc(out, func(o write) bool { return w.one != "" && o.one == w.one && o.host == w.host })

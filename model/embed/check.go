@@ -25,7 +25,8 @@ func (m *embedding) checks() []model.Check {
 	})
 }
 
-// arrayChecks are how the checks of an array, or of one in each element of another, find documents and mend one of them.
+// arrayChecks are the parts of an array's checks that differ between [Embedded] and
+// [Nested]: how to find documents, and how to repair one.
 type arrayChecks struct {
 	repeated    model.Check
 	over, null  bson.D
@@ -40,7 +41,7 @@ const (
 	malformed    = "malformed"
 )
 
-// checkName is the name of a check of the array.
+// checkName returns the name of a check of the array.
 func (m *embedding) checkName(finds string) string {
 	return m.docs.Name() + "." + m.path + ": " + finds
 }
@@ -70,7 +71,7 @@ func (m *embedding) checksOf(a arrayChecks) []model.Check {
 	})
 }
 
-// A repeatedElement is a key that an array holds more than once.
+// A repeatedElement is a key that occurs more than once in an array.
 type repeatedElement struct {
 	ID    bson.RawValue `bson:"id"` // of the parent
 	Key   bson.RawValue `bson:"key"`
@@ -94,19 +95,21 @@ func (m *embedding) repeated() mongo.Pipeline {
 	}
 }
 
-// isKey is the condition that what an expression gives tells elements apart.
+// isKey is the condition that the value of an expression can be an element's key.
 func isKey(expr string) bson.D {
 	none := bson.A{"missing", "undefined", "null", "regex", "array"}
 	return bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$in", Value: bson.A{bson.D{{Key: "$type", Value: expr}}, none}}}}}}}}
 }
 
-// oversized is the condition that the array at a path of what a prefix names has more than Max elements.
+// oversized is the condition that the array at path has more than Max elements. prefix
+// names the document that contains path.
 func (m *embedding) oversized(prefix, path string) bson.D {
 	is := bson.D{{Key: prefix + path, Value: bson.D{{Key: "$type", Value: "array"}}}}
 	return append(append(is, beyond(prefix+path, m.max, true)...), noArrayAbove(prefix, path)...)
 }
 
-// trimmed is the update that leaves the first or the last Max elements of the array at a path.
+// trimmed is the update that keeps the first or the last Max elements of the array at
+// path.
 func (m *embedding) trimmed(path string) bson.D {
 	n := m.max
 	if m.keep == KeepLast {
@@ -115,13 +118,14 @@ func (m *embedding) trimmed(path string) bson.D {
 	return bson.D{{Key: "$push", Value: bson.D{{Key: path, Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: n}}}}}}
 }
 
-// nullArray is the condition that null is in the place of the array at a path of what a prefix names.
+// nullArray is the condition that path is null instead of an array. prefix names the
+// document that contains path.
 func nullArray(prefix, path string) bson.D {
 	is := bson.D{{Key: prefix + path, Value: bson.D{{Key: "$type", Value: "null"}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}}
 	return append(is, noArrayAbove(prefix, path)...)
 }
 
-// above are the paths above a path.
+// above returns the paths of the documents around path.
 func above(path string) (out []string) {
 	for i, c := range path {
 		if c == '.' {
@@ -131,7 +135,8 @@ func above(path string) (out []string) {
 	return out
 }
 
-// noArrayAbove is the condition that no array is above a path, into which an update by the path doesn't reach.
+// noArrayAbove is the condition that no array is above path. An update by path can't
+// reach into an array.
 func noArrayAbove(prefix, path string) (out bson.D) {
 	for _, p := range above(path) {
 		out = append(out, bson.E{Key: prefix + p, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}})
@@ -139,15 +144,17 @@ func noArrayAbove(prefix, path string) (out bson.D) {
 	return out
 }
 
-// notDocument are the ways in which a path can hold something else than a document.
+// notDocument returns the conditions under which path is set to a value that isn't a
+// document.
 func notDocument(path string) bson.A {
 	return bson.A{
 		bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}}}},
-		bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "array"}}}}, // of documents, which a condition on the type finds too
+		bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "array"}}}}, // an array of documents also matches $type "object"
 	}
 }
 
-// malformedAt are the ways in which the value at a path can be neither null nor an array whose elements a write by key reaches.
+// malformedAt returns the conditions under which path is neither null nor an array that
+// writes by key can reach.
 func (m *embedding) malformedAt(path string) bson.A {
 	bad := []bson.D{{{Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}}, {{Key: m.key, Value: nil}}}
 	for _, p := range append(above(m.key), m.key) { // no array may be on the way to the key
@@ -164,7 +171,7 @@ func (m *embedding) malformedAt(path string) bson.A {
 	return out
 }
 
-// mendRepeated is the plan that leaves the elements that Keep says.
+// mendRepeated is the plan that removes repeated elements as Keep says.
 func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 	var p model.Plan
 	for i, r := range found {
@@ -184,7 +191,8 @@ func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 	return p
 }
 
-// distinct is an array with one element of the key, or those that differ.
+// distinct is the array with one element of the key, or, with KeepDistinct, without exact
+// copies.
 func (m *embedding) distinct(array string, key bson.RawValue) any {
 	again := bson.A{"$$this." + m.key, "$$value." + m.key}
 	if m.keep == KeepDistinct {

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// elementKey is the key of an element that the caller names, encoded.
+// elementKey encodes the caller's key of an element.
 func (m *embedding) elementKey(key any) (bson.RawValue, error) {
 	v, err := m.docs.Raw(key)
 	switch {
@@ -20,7 +20,7 @@ func (m *embedding) elementKey(key any) (bson.RawValue, error) {
 	return v, nil
 }
 
-// tellsApart reports whether a value can be an element's key.
+// tellsApart reports whether v can be an element's key.
 func tellsApart(v bson.RawValue) bool {
 	switch v.Type {
 	case 0, bson.TypeNull, bson.TypeUndefined, bson.TypeRegex, bson.TypeArray:
@@ -29,7 +29,8 @@ func tellsApart(v bson.RawValue) bool {
 	return true
 }
 
-// elements encodes elements and reads their keys; each must have one, and none may come twice.
+// elements encodes elements and reads their keys. It refuses an element without a key,
+// and two elements with the same key.
 func (m *embedding) elements(list []any) (elems, keys bson.A, err error) {
 	if len(list) == 0 {
 		return nil, nil, m.docs.Refuse(m.path, nil, "no element was given: give at least one")

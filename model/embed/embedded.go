@@ -9,61 +9,66 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// EmbeddedSpec says how elements are told apart and how many there may be. Key is required.
+// EmbeddedSpec names the elements' key, which is required, and bounds their number.
 type EmbeddedSpec struct {
-	// Key is the path, within an element, of what identifies it in its array: id, label, "ref.no". No array may be on it.
+	// Key is the path of an element's identifier within the element: id, label, "ref.no".
+	// It crosses no array.
 	Key string
 
-	// Max is how many elements the array may have; 0 means no bound. A write that would exceed it matches nothing, whoever
-	// else writes at the same time, and running it gives ErrFull. (An array that drops its oldest elements instead is
-	// denorm.Bounded; one that spills into other documents is denorm.Outlier.)
+	// Max is the greatest number of elements. 0 means no bound. A write that would exceed
+	// it gives ErrFull, also with concurrent writers. (See also denorm.Bounded, which
+	// drops the oldest, and denorm.Outlier, which overflows.)
 	Max int
 
-	// Indexes are the keys of further indexes, by paths within an element: {due: 1}. Nil means none. An Embedded has an index on Key
-	// in any case; a Nested, whose writes find the document by its _id, has these alone, for queries of your own.
+	// Indexes are the keys of more indexes, by paths within an element: {due: 1}. An
+	// Embedded always has an index on Key, a Nested doesn't.
 	Indexes []bson.D
 
-	// Keep is which elements stay when a check mends an array that has one key twice, or more than Max elements. 0 means
-	// KeepDistinct: of one key only exact copies go, and an array with too many elements stays as it is.
+	// Keep says which elements stay when a check repairs an array. 0 means KeepDistinct.
 	Keep KeepElement
 }
 
-// KeepElement says which elements stay when a check mends an array that has too many: see [EmbeddedSpec].
+// KeepElement says which elements stay when a check repairs an array: see [EmbeddedSpec].
 type KeepElement uint8
 
 const (
-	KeepDistinct KeepElement = iota // elements that differ: only exact copies go, so nothing is lost
-	KeepFirst                       // the first in the array
-	KeepLast                        // the last in the array
+	KeepDistinct KeepElement = iota // remove only exact copies, without loss; don't shorten long arrays
+	KeepFirst                       // keep the first in the array
+	KeepLast                        // keep the last in the array
 )
 
-// Embedded is an array of small documents within the document that they belong to, each with a key of its own there: the
-// addresses of a person, in person.addresses. Everything is read with the parent, and every change is one atomic update of the
-// parent that names what it changes, so that nobody needs to read the document to write. Make it with [NewEmbedded].
+// Embedded is an array of small documents inside their parent, each with a key that is
+// unique in the array: the addresses of a person. Elements are read with their parent.
+// Make it with [NewEmbedded].
 //
-// What it costs: an element can't be had without its parent. A query for elements of many parents, all tasks that are due
-// tomorrow, reads each parent whole that has one ([Embedded.Elements]); where that is the common question, elements are documents
-// of their own (relate.ParentRef). The parent is written anew with each change, and has 16 MiB in all: set Max.
+// A query over many parents, such as all tasks due tomorrow, reads each matching parent
+// whole. If it is common, store elements as documents (relate.ParentRef). Each change
+// rewrites the parent, which is limited to 16 MiB, so set Max.
+//
+// A write costs one command on one document, by _id, without a read before. It is one
+// atomic update. If nothing matched, reads find out why: at most four for Add, at most
+// one for other writes. A missing parent is [model.ErrNotFound].
 //
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the index on the elements' key, and those that the spec asks for. All are multikey: an entry for each element.
+// Indexes returns the index on the elements' key, and the spec's.
 //
-// Checks returns the checks of the array. Writes of [Embedded] never break these rules; other code can, and documents from
-// before the declaration can.
+// Checks finds arrays that other code, or an older program, wrote:
 //
-//   - repeated keys: an array holds a key more than once. Numbers are one key whatever type holds them, as for the server.
-//     Mending keeps the elements that the spec's Keep says. KeepDistinct keeps elements that differ, which are found again.
-//   - too many elements, if the spec has a Max. Mending keeps the first or the last Max elements; with KeepDistinct no write
-//     mends it.
-//   - null: $push fails on it. Mending stores an empty array.
-//   - malformed: the value isn't an array, an element isn't a document, or its key is missing, null, an array or a pattern, so
-//     that no write by key reaches it. No write mends it.
+//   - repeated keys: a key occurs twice in an array, also as numbers of different types.
+//     The repair follows the spec's Keep. With KeepDistinct, elements that differ stay
+//     and are found again.
+//   - too many elements: more than Max. The repair keeps the first or last Max.
+//     KeepDistinct has no repair.
+//   - null: $push fails on it. The repair stores an empty array.
+//   - malformed: not an array, an element that isn't a document, or a key that is
+//     missing, null, an array or a regular expression. There is no repair.
 //
-// Mending leaves other elements as they are, and what is written meanwhile. A cut leaves some documents for the next run.
+// A repair changes nothing else. After a crash, the next run repairs the rest.
 //
-// Cost: each check reads every parent, and no index serves it. Mending writes one document for each finding, by _id.
+// Cost: each check reads every parent. A repair writes one document for each finding, by
+// _id.
 type Embedded[D, K, E any] struct {
 	model.Parts
 
@@ -71,28 +76,28 @@ type Embedded[D, K, E any] struct {
 	m    *embedding
 }
 
-// An ElementOf is an element and the document that it is in.
+// An ElementOf is an element with its parent's _id.
 type ElementOf[K, E any] struct {
 	Parent  K     `bson:"parent"`
-	At      int64 `bson:"at"` // its place in the array, from 0
+	At      int64 `bson:"at"` // position in the array, from 0
 	Element E     `bson:"element"`
 }
 
-// embedding is what of an Embedded doesn't depend on types. Elements and keys come to it as any, and are encoded by it.
+// embedding is the non-generic core of an Embedded. It receives elements and keys as any,
+// and encodes them.
 type embedding struct {
 	docs    *core.Docs
 	path    string
-	typ     reflect.Type // of an element; nil where it isn't known
+	typ     reflect.Type // of an element; nil if unknown
 	key     string
 	max     int
 	keep    KeepElement
 	indexes []bson.D
 }
 
-// NewEmbedded declares that the array at a path of c's documents holds elements of type E. It panics with a
-// [*model.DeclarationError] when the path doesn't exist, is no array of E or lies inside another array, when its nil slice is stored as
-// null, on which $push fails, when elements are no documents, have no such Key, or the key is an array; when Max is negative, or
-// Keep is unknown; when an index names a field that elements don't have.
+// NewEmbedded declares that the array at path in c's documents has elements of type E. It
+// panics with a [*model.DeclarationError] unless path is an array of E, outside other
+// arrays, whose nil value isn't stored as null, and the spec's paths exist in E.
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}
@@ -111,7 +116,7 @@ func newEmbedding(c *core.Docs, elem reflect.Type, path string, spec EmbeddedSpe
 	return m
 }
 
-// checkBound checks how many elements there may be, and which stay where there are more.
+// checkBound checks Max and Keep.
 func (m *embedding) checkBound(place core.Place, spec EmbeddedSpec) {
 	switch {
 	case spec.Max < 0:
@@ -122,7 +127,8 @@ func (m *embedding) checkBound(place core.Place, spec EmbeddedSpec) {
 	m.max, m.keep = spec.Max, spec.Keep
 }
 
-// checkKeyPath checks what identifies an element of an array that is within so many.
+// checkKeyPath checks the key of elements. arrays is the number of arrays around an
+// element.
 func (m *embedding) checkKeyPath(place core.Place, path string, arrays int) {
 	if m.key == "" {
 		place.Fail("the Key is empty", "name the field that identifies an element in its array")
@@ -152,7 +158,7 @@ func (m *embedding) index(keys bson.D) model.Index {
 	return model.NewIndex(m.docs.Name(), full)
 }
 
-// serving is the name of the first index whose first field the conditions ask for, or "".
+// serving returns the name of the first index with a condition on its first field, or "".
 func (m *embedding) serving(cond bson.D) string {
 	for _, keys := range append([]bson.D{{{Key: m.key, Value: 1}}}, m.indexes...) {
 		if has(cond, keys[0].Key) {

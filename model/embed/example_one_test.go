@@ -12,14 +12,20 @@ import (
 )
 
 // A person lives at one address, or at none that we know.
-type resident struct {
-	ID   string   `bson:"_id"`
-	Home *address `bson:"home,omitempty"`
-}
+type (
+	resident struct {
+		ID   string `bson:"_id"`
+		Home *home  `bson:"home,omitempty"`
+	}
+	home struct {
+		Street string `bson:"street"`
+		City   string `bson:"city"`
+	}
+)
 
 var (
 	residents = model.NewCollection[resident, string]("residents")
-	homes     = embed.NewOne[address](residents, "home", embed.OneSpec{Indexes: []bson.D{{{Key: "city", Value: 1}}}})
+	homes     = embed.NewOne[home](residents, "home", embed.OneSpec{Indexes: []bson.D{{{Key: "city", Value: 1}}}})
 )
 
 func ExampleOne() {
@@ -35,7 +41,7 @@ func ExampleOne() {
 	fmt.Println(move)
 	_, err := move.Run(ctx, db) // no half of an address is made
 	fmt.Println(err)
-	put := homes.Put("kate", address{"123 Avenue Q", "New York"})
+	put := homes.Put("kate", home{"123 Avenue Q", "New York"})
 	fmt.Println(put)
 	fmt.Println(put.Cost())
 	if _, err := put.Run(ctx, db); err != nil {

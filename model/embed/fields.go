@@ -15,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// elementType checks that what a path holds is stored as documents of a Go type. It returns nil where the documents' type doesn't
-// say what is there.
+// elementType checks that the path's documents have the Go type elem. It returns nil if
+// the declared type leaves the path open.
 func elementType(c *core.Docs, place core.Place, f core.Field, elem reflect.Type) reflect.Type {
 	if f.Type != nil && f.Type != elem {
 		place.Fail(fmt.Sprintf("path %q holds values of type %s, not %s", f.Path, f.Type, elem), "use the type in the documents, without pointers")
@@ -27,7 +27,8 @@ func elementType(c *core.Docs, place core.Place, f core.Field, elem reflect.Type
 	return f.Type
 }
 
-// checkIndexes checks and copies keys of indexes, by paths within what is at a path.
+// checkIndexes checks and copies the keys of indexes. Their fields are paths within the
+// value at path.
 func checkIndexes(c *core.Docs, place core.Place, path string, indexes []bson.D) (out []bson.D) {
 	for _, keys := range indexes {
 		checkKeys(place, keys)
@@ -39,13 +40,14 @@ func checkIndexes(c *core.Docs, place core.Place, path string, indexes []bson.D)
 	return out
 }
 
-// elementOperators are those that a write to one element may use. $rename can't reach into arrays, and $setOnInsert inserts nothing.
+// elementOperators are the update operators that a write to one element may use. $rename
+// can't reach into arrays, and $setOnInsert has no effect without an insert.
 var elementOperators = map[string]bool{
 	"$set": true, "$unset": true, "$inc": true, "$mul": true, "$min": true, "$max": true, "$bit": true, "$currentDate": true,
 	"$push": true, "$addToSet": true, "$pull": true, "$pullAll": true, "$pop": true,
 }
 
-// checkKeys checks the fields of an index, and their directions.
+// checkKeys checks the fields and directions of an index.
 func checkKeys(place core.Place, keys bson.D) {
 	if len(keys) == 0 {
 		place.Fail("an index has no key", "name the fields of the index")
@@ -57,15 +59,16 @@ func checkKeys(place core.Place, keys bson.D) {
 	}
 }
 
-// ordersOnce reports whether a field of a sort has a direction, and isn't there before.
+// ordersOnce reports whether field i has a direction, and isn't listed before.
 func ordersOnce(sort bson.D, i int) bool {
 	return direction.Of(sort[i].Value) != 0 && !has(sort[:i], sort[i].Key)
 }
 
 func has(d bson.D, key string) bool { return bsonval.Index(d, key) >= 0 }
 
-// operators are update operators on fields of the element, with the paths that reach it from the document. Fields are checked
-// against those of the element, which are at a path in so many arrays. key is what may not be written, or "".
+// operators returns the update with the full paths of the element's fields, and checks
+// these fields. The element is at base, inside so many arrays, and prefix is its path in
+// the update. key is the field that may not be written, or "".
 func operators(c *core.Docs, update bson.D, base string, arrays int, prefix, key string) (bson.D, error) {
 	u, err := c.Operators(update)
 	if err != nil {
@@ -96,7 +99,8 @@ func operators(c *core.Docs, update bson.D, base string, arrays int, prefix, key
 	return u, nil
 }
 
-// innerField checks that the document at a path, in so many arrays, has a field that can be written by its name alone.
+// innerField checks that the element at base has a field that an update can write by its
+// name alone. The element is inside so many arrays.
 func innerField(c *core.Docs, base, name string, arrays int, key string) error {
 	f, err := c.Lookup(base + "." + name)
 	crossed := f.Arrays - arrays
@@ -114,7 +118,8 @@ func innerField(c *core.Docs, base, name string, arrays int, key string) error {
 	return nil
 }
 
-// conditions checks and copies conditions on fields of one element: of its own, and $and, $or and $nor of such.
+// conditions checks and copies conditions on fields of one element, also inside $and, $or
+// and $nor.
 func conditions(c *core.Docs, base string, cond bson.D) (bson.D, error) {
 	return conditionsOn(c, base, cond, func(name string) error {
 		_, err := c.Lookup(base + "." + name)
@@ -122,7 +127,8 @@ func conditions(c *core.Docs, base string, cond bson.D) (bson.D, error) {
 	})
 }
 
-// conditionsOn is conditions on fields that a function knows, at a path or, if that is "", of the documents.
+// conditionsOn is conditions with a function that checks field names. base is the path of
+// the element, or "" for whole documents.
 func conditionsOn(c *core.Docs, base string, cond bson.D, check func(name string) error) (bson.D, error) {
 	out := make(bson.D, 0, len(cond))
 	for _, e := range cond {
@@ -167,7 +173,7 @@ func conditionLists(c *core.Docs, base string, e bson.E, check func(name string)
 	return out, nil
 }
 
-// prefixed are conditions on an element's fields, once it stands alone at a path.
+// prefixed returns conditions on an element's fields as conditions on fields below path.
 func prefixed(path string, cond bson.D) bson.D {
 	out := make(bson.D, len(cond))
 	for i, e := range cond {
@@ -183,7 +189,7 @@ func prefixed(path string, cond bson.D) bson.D {
 	return out
 }
 
-// toParent is the write that updates the document with an _id.
+// toParent is the write that updates the document with this _id.
 func toParent(c *core.Docs, id any, update bson.D) model.Write {
 	byID, err := c.ByID(id)
 	if err != nil {

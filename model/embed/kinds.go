@@ -12,15 +12,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Kinds are the documents of a collection, or what they hold at a path, as values of a [Union]: what is asked of them by type. Make
-// it with [NewKinds].
+// Kinds queries values of a [Union] by type. The values are a collection's documents, or
+// fields or array elements in them. Make it with [NewKinds].
 //
-// Indexes returns the index on the tag, where the spec asks for it, and those by fields of the values; those of one type are partial.
+// Indexes returns the index on the tag, if ByTag, and the spec's indexes. An index for
+// one type is partial.
 //
-// Checks returns one check, of values whose tag isn't declared, and of values without a tag: from before the technique, or from
-// a program that knows more types. No write mends it; [Kinds.Retag] gives tags to values that have none.
+// Checks returns one check, of values with an unknown or missing tag: older ones, or
+// those of a program with more types. There is no repair, but see [Kinds.Retag].
 //
-// Cost: it reads every document, and no index serves it.
+// Cost: it reads every document.
 type Kinds[D, K any] struct {
 	model.Parts
 
@@ -28,27 +29,28 @@ type Kinds[D, K any] struct {
 	k    *kinds
 }
 
-// KindsSpec says where the values are and which indexes they have. The zero value is valid.
+// KindsSpec says where the values are and which indexes they have. The zero value is
+// valid.
 type KindsSpec struct {
-	Path    string      // of the field, or array, that holds values of the union; "" means that the documents themselves are
-	ByTag   bool        // an index on the tag: for [Kinds.Of] and [Only] without other conditions
-	Indexes []KindIndex // by fields of the values
+	Path    string      // of the field or array with values; "" means whole documents
+	ByTag   bool        // create an index on the tag, for [Kinds.Of] and [Only]
+	Indexes []KindIndex // on fields of the values
 }
 
-// A KindIndex is an index by fields of the values, of one type or of all.
+// A KindIndex is an index on fields of the values.
 type KindIndex struct {
-	Tag    string // the type: a partial index, which leaves the others out, of queries that ask for the tag too; "" means all
-	Keys   bson.D // paths within a value, which the type must have
-	Unique bool   // no two values of the type share them; not in arrays, whose index holds the other elements too
+	Tag    string // makes a partial index of this type, for queries with the tag; "" means all types
+	Keys   bson.D // paths within a value; the type must have these fields
+	Unique bool   // unique among values of the type; not for arrays, where all elements are indexed
 }
 
-// A KindCount is how many values there are of a type.
+// A KindCount is the number of values of a type.
 type KindCount struct {
-	Tag bson.RawValue `bson:"tag"` // as it is stored; null for values without one
+	Tag bson.RawValue `bson:"tag"` // as stored; null for values without a tag
 	N   int64         `bson:"n"`
 }
 
-// kinds is what of Kinds doesn't depend on types.
+// kinds is the non-generic core of Kinds.
 type kinds struct {
 	docs    *core.Docs
 	u       *union
@@ -58,10 +60,9 @@ type kinds struct {
 	indexes []KindIndex
 }
 
-// NewKinds declares that c's documents are values of a union, or hold some at the spec's path. It panics with a [*model.DeclarationError]
-// when the collection is not declared with the union's options, by which its values are read and written; when the documents, or the
-// field, are of another type than the union's; when an index is of a tag that isn't declared, or of a field that its type doesn't
-// have, sorts by something else than 1 and -1, or has no key.
+// NewKinds declares that c's documents, or the values at the spec's path, are values of
+// u. It panics with a [*model.DeclarationError] unless the collection has u's options,
+// the values have u's type, and the indexes have declared tags and existing fields.
 func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpec) *Kinds[D, K] {
 	var of *union
 	if u != nil {
@@ -112,7 +113,7 @@ func (k *kinds) checkIndex(place core.Place, x KindIndex) {
 	}
 }
 
-// checkField checks that the type of a tag, or any if that is "", stores a field.
+// checkField checks that the tag's type stores the field. An empty tag means any type.
 func (k *kinds) checkField(tag, name string) (err error) {
 	for _, c := range k.u.cases {
 		if name == k.u.tag || name == "_id" && k.path == "" {
@@ -132,32 +133,36 @@ func (k *kinds) checkField(tag, name string) (err error) {
 	return err
 }
 
-// Of returns the query of the documents that are, or hold, a value of one of the types.
+// Of returns the query of documents that are, or contain, a value of one of the types. It
+// refuses an empty list, and undeclared tags.
 //
-// Bad input, refused: no tag, one that isn't declared. Cost: one command, served by the index on the tag where the spec asks for
-// one, or by one of the spec for what is added with Where.
+// Cost: one command, by the index on the tag, or by one of the spec for conditions added
+// with Where.
 func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.of(&f.Query, tags)
 	return f
 }
 
-// Having returns the query of the documents that are, or hold, a value of one type which fulfils conditions on its fields: {author:
-// "Doctorow"}. In an array, one element fulfils all of them. $and, $or and $nor of conditions may stand beside them.
+// Having returns the query of documents that are, or contain, a value of one type that
+// matches conditions on its fields: {author: "Doctorow"}. In an array, one element
+// matches all. $and, $or and $nor are allowed.
 //
-// Bad input, refused: a tag that isn't declared, a field that its type doesn't store, another operator in a field's place.
+// Bad input, refused: an undeclared tag, an unknown field, another operator in place of a
+// field.
 //
-// Cost: one command, served by an index of the spec for this type, or for all, whose first field has a condition.
+// Cost: one command, by an index of the spec with a condition on its first field.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)
 	return f
 }
 
-// Only returns the query of the documents of one type, decoded as that. T is one of the union's, or a pointer to it, or what a
-// pointer that is declared points at. It is refused when T is none, or the values are not whole documents.
+// Only returns the query of the documents of one type, decoded as T: a declared type,
+// with or without pointer. It refuses other types, and values that aren't whole
+// documents.
 //
-// Cost: as [Kinds.Of].
+// Cost: see [Kinds.Of].
 func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 	f := new(model.Find[T])
 	if k == nil {
@@ -169,15 +174,16 @@ func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 	return f
 }
 
-// Retag returns the write that gives a tag to the values that fulfil a filter on their documents and have none, or null. It can be
-// run again. It is refused for values in arrays.
+// Retag sets a tag on values without a tag, or with null, in the documents that match
+// filter. It is idempotent. It refuses values in arrays.
 //
-// Cost: one command, which writes as many documents as match. The tag comes after the fields that are there.
+// Cost: one command, which writes each matching document.
 func (k *Kinds[D, K]) Retag(filter bson.D, tag string) model.Write { return k.k.assign(filter, tag) }
 
-// Counts returns how many values there are of each type, those of no declared one too, in the order of tags.
+// Counts returns the number of values of each stored tag, also undeclared ones, ordered
+// by tag.
 //
-// Cost: one command that reads every document.
+// Cost: one command, which reads every document.
 func (k *Kinds[D, K]) Counts() *model.Aggregate[KindCount] {
 	return model.AggregateAs[KindCount](k.docs, k.k.counts())
 }
@@ -219,7 +225,7 @@ func (k *kinds) all() (out []model.Index) {
 	return out
 }
 
-// tagIndex is the name of the index on the tag, or "".
+// tagIndex returns the name of the index on the tag, or "".
 func (k *kinds) tagIndex() string {
 	if k.byTag {
 		return k.all()[0].Name
@@ -266,7 +272,8 @@ func (k *kinds) having(q *model.Query, tag string, conditions bson.D) {
 	all := model.And(bson.D{{Key: k.u.tag, Value: tag}}, cond)
 	switch {
 	case k.list:
-		// The tag stands by its path too: only so is it seen that the filter asks for what a partial index holds.
+		// The server uses a partial index only if the filter names the tag by its full
+		// path.
 		q.Filter = bson.D{{Key: k.tag(), Value: tag}, {Key: k.path, Value: bson.D{{Key: "$elemMatch", Value: all}}}}
 	case k.path != "":
 		q.Filter = prefixed(k.path, all)
@@ -312,7 +319,7 @@ func (k *kinds) assign(filter bson.D, tag string) model.Write {
 	if err != nil {
 		return model.Refused(k.docs.Name(), err)
 	}
-	untagged := bson.D{{Key: k.tag(), Value: nil}} // or none
+	untagged := bson.D{{Key: k.tag(), Value: nil}} // also matches documents without the field
 	if k.path != "" {
 		untagged = append(bson.D{{Key: k.path, Value: bson.D{{Key: "$type", Value: "object"}}}}, untagged...)
 	}

@@ -30,7 +30,7 @@ func (k *kinds) checks() []model.Check {
 	}}
 }
 
-// unknown are the tags, each once, that aren't declared.
+// unknown returns the undeclared tags, each once.
 func (k *kinds) unknown(tags []bson.RawValue) (out []string) {
 	for _, tag := range tags {
 		name, _ := tag.StringValueOK()
@@ -41,7 +41,8 @@ func (k *kinds) unknown(tags []bson.RawValue) (out []string) {
 	return out
 }
 
-// strangers is the condition that a document is, or holds, a value of no type that is declared.
+// strangers is the condition that a document is, or contains, a value with an undeclared
+// tag.
 func (k *kinds) strangers() bson.D {
 	none := bson.A{}
 	for _, tag := range k.u.tags() {

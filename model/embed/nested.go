@@ -12,31 +12,35 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Nested is an array of small documents in each element of an [Embedded] array: the phones of each address of a person. One of
-// them is named by two keys, its element's and its own; writes reach it by two array filters, without reading the document. It is read
-// with its element, by the queries of the Embedded. Make it with [NewNested].
+// Nested is an array of small documents in each element of an [Embedded] array: the
+// phones of each address of a person. Queries of the Embedded return inner elements too.
+// Make it with [NewNested].
 //
-// Indexes returns the indexes that the spec asks for. Nothing here needs one: writes find the document by its _id, and checks read all.
+// Writes cost what those of [Embedded] do. They use two array filters. If the parent
+// exists without the element, the error is [ErrNoElement].
 //
-// Checks returns the checks of the arrays in the elements, which are those of [Embedded.Checks]. Repeated keys are found in
-// elements that have a key themselves: the Embedded's check of malformed arrays finds the others.
+// Indexes returns the spec's indexes. Nested itself needs none.
 //
-// Cost: each check reads every parent, and no index serves it. Mending writes one document for each finding, by _id.
+// Checks returns the checks that [Embedded] lists, for inner arrays. The check of
+// repeated keys skips outer elements without a key. The Embedded's checks find them.
+//
+// Cost: each check reads every parent. A repair writes one document for each finding, by
+// _id.
 type Nested[K, F any] struct {
 	model.Parts
 
 	n *nesting
 }
 
-// nesting is what of a Nested doesn't depend on types.
+// nesting is the non-generic core of a Nested.
 type nesting struct {
 	outer *embedding
-	in    *embedding // its path is the whole one, from the document
+	in    *embedding // its path is the full path in the document
 	path  string     // of the array within an element
 }
 
-// NewNested declares that the array at a path within the elements of an Embedded holds elements of type F. It panics with a
-// [*model.DeclarationError] for what [NewEmbedded] panics for.
+// NewNested declares that the array at path, within elements of outer, has elements of
+// type F. It panics like [NewEmbedded].
 func NewNested[F, D, K, E any](outer *Embedded[D, K, E], path string, spec EmbeddedSpec) *Nested[K, F] {
 	if outer == nil || outer.m == nil {
 		core.Fail("the Embedded is nil", fmt.Sprintf("NewNested, path %q", path), "declare it with NewEmbedded")
@@ -68,10 +72,10 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 	return &nesting{outer, m, path}
 }
 
-// Add returns the write that appends elements to the array of the parent's element with the key, all or none. Running it gives
-// [model.ErrNotFound] when the parent holds no such element, and else what [Embedded.Add] gives.
+// Add appends elements to the array of the parent's element with this key, all or none.
+// Its errors are [model.ErrNotFound] and those of [Embedded.Add].
 //
-// Cost: one command, one document, found by _id; up to four reads more when nothing matched.
+// Cost: see [Embedded].
 func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
 	list := make([]any, len(elements))
 	for i := range elements {
@@ -80,25 +84,26 @@ func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
 	return n.n.add(parent, key, list)
 }
 
-// Update returns the write that applies the operators of [Embedded.Update] to the inner element with the second key, in the element
-// with the first. Running it gives [model.ErrNotFound] when one of both, or the parent, is not there.
+// Update applies the update operators of [Embedded.Update] to the inner element with key
+// inner, in the element with the first key. It gives [model.ErrNotFound] if either
+// doesn't exist.
 //
-// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
+// Cost: see [Embedded].
 func (n *Nested[K, F]) Update(parent K, key, inner any, update bson.D) model.Write {
 	return n.n.update(parent, key, inner, update)
 }
 
-// Remove returns the write that takes inner elements out of one element; those that it doesn't hold are passed over. Running it
-// gives [model.ErrNotFound] when the parent holds no such element. It is idempotent.
+// Remove removes inner elements from one element. It ignores keys that don't exist, and
+// is idempotent. It gives [model.ErrNotFound] if the parent has no such element.
 //
-// Cost: one command, one document, found by _id; one read more when nothing matched.
+// Cost: see [Embedded].
 func (n *Nested[K, F]) Remove(parent K, key any, inner ...any) model.Write {
 	return n.n.remove(parent, key, inner)
 }
 
 func (n *Nested[K, F]) indexes() []model.Index { return n.n.in.allIndexes()[1:] }
 
-// inElement is the condition that an element of the key fulfils others too.
+// inElement is the condition that the element with this key matches further conditions.
 func (n *nesting) inElement(key bson.RawValue, more ...bson.D) bson.D {
 	c := bson.D{{Key: n.outer.key, Value: model.Eq(key)}}
 	for _, m := range more {
@@ -149,7 +154,7 @@ func (n *nesting) add(parent, key any, list []any) model.Write {
 	return w
 }
 
-// outerFilter is the array filter that finds the element e of the key.
+// outerFilter is the array filter for the element e with this key.
 func (n *nesting) outerFilter(key bson.RawValue) bson.D {
 	return bson.D{{Key: "e." + n.outer.key, Value: model.Eq(key)}}
 }

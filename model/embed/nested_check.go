@@ -35,15 +35,16 @@ func (n *nesting) checks() []model.Check {
 	})
 }
 
-// A repeatedInner is a key that the array of one element holds more than once.
+// A repeatedInner is a key that occurs more than once in the inner array of one element.
 type repeatedInner struct {
 	ID    bson.RawValue `bson:"id"`  // of the parent
-	In    bson.RawValue `bson:"in"`  // the key of the element that has the array
-	Key   bson.RawValue `bson:"key"` // of the inner elements
+	In    bson.RawValue `bson:"in"`  // key of the outer element
+	Key   bson.RawValue `bson:"key"` // key of the inner elements
 	Times int64         `bson:"times"`
 }
 
-// repeated counts keys in each array by its element's place, for two elements may have one key.
+// repeated counts keys for each position of an outer element, because two outer elements
+// may have the same key.
 func (n *nesting) repeated() mongo.Pipeline {
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "e", Value: "$" + n.outer.path}}}},
@@ -68,7 +69,7 @@ func (n *nesting) repeated() mongo.Pipeline {
 	}
 }
 
-// mendRepeated is the plan that leaves the inner elements that Keep says.
+// mendRepeated is the plan that removes repeated inner elements as Keep says.
 func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 	var p model.Plan
 	for i, r := range found {
@@ -88,7 +89,8 @@ func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 	return p
 }
 
-// distinct is the outer array, the inner arrays of elements with a key having one element of another key, or those that differ.
+// distinct is the outer array, where elements with key in have one inner element of the
+// key, or no exact copies.
 func (n *nesting) distinct(in, key bson.RawValue) any {
 	inner := "$$o." + n.path
 	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: "$" + n.outer.path}, {Key: "as", Value: "o"}, {Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
@@ -99,7 +101,7 @@ func (n *nesting) distinct(in, key bson.RawValue) any {
 	}}}}}}}
 }
 
-// withValue is a document with another value at a path.
+// withValue is doc with v at path.
 func withValue(doc, path string, v any) bson.D {
 	name, rest, deeper := strings.Cut(path, ".")
 	if deeper {

@@ -12,14 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// One is one document within another: the home address of a person, in person.home. Make it with [NewOne].
+// One is one document inside another: the home address of a person. Make it with
+// [NewOne].
 //
-// Indexes returns those that the spec asks for.
+// Each write is one atomic update, by _id. A missing parent is [model.ErrNotFound].
 //
-// Checks returns one check, of parents that store something else than a document at the path, or above it: below that $set
-// fails. Null at the path itself is as good as nothing. No write mends it.
+// Indexes returns the spec's indexes.
 //
-// Cost: it reads every parent, and no index serves it.
+// Checks returns one check, of parents with a value that isn't a document at the path or
+// above it, where $set fails. Null at the path is valid. There is no repair.
+//
+// Cost: it reads every parent.
 type One[D, K, E any] struct {
 	model.Parts
 
@@ -27,22 +30,22 @@ type One[D, K, E any] struct {
 	s    *subdocument
 }
 
-// subdocument is what of a One doesn't depend on types.
+// subdocument is the non-generic core of a One.
 type subdocument struct {
 	docs    *core.Docs
 	path    string
 	indexes []bson.D
 }
 
-// OneSpec says which indexes a [One] has. The zero value is right for most.
+// OneSpec says which indexes a [One] has. The zero value is valid.
 type OneSpec struct {
-	// Indexes are the keys of indexes, by paths within the subdocument: {city: 1}. Nil means none.
+	// Indexes are keys of indexes, by paths within the subdocument: {city: 1}.
 	Indexes []bson.D
 }
 
-// NewOne declares that a path of c's documents holds one document of type E, or none. It panics with a [*model.DeclarationError] when the path doesn't exist, is or crosses an array, or holds
-// no document of type E; when a document above it can be stored as null, below which $set fails; when an index names a field that
-// E doesn't have.
+// NewOne declares that path in c's documents has at most one document of type E. It
+// panics with a [*model.DeclarationError] unless path is an E outside arrays, no document
+// above it can be stored as null, and the spec's paths exist in E.
 func NewOne[E, D, K any](c *model.Collection[D, K], path string, spec OneSpec) *One[D, K, E] {
 	out := &One[D, K, E]{model.Parts{}, c, newSubdocument(c.Docs(), reflect.TypeFor[E](), path, spec.Indexes)}
 	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints)
@@ -64,31 +67,30 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 	return &subdocument{c, path, checkIndexes(c, place, path, indexes)}
 }
 
-// Put returns the write that stores a parent's subdocument, whether there was one or not. It overwrites whatever changed in it since
-// it was read. The parent must exist: else running it gives [model.ErrNotFound]. It is idempotent.
+// Put stores a parent's subdocument, and overwrites an existing one. It is idempotent.
 //
-// Cost: one command, one document, found by _id.
+// Cost: one command.
 func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
 
-// Create returns the write that stores a subdocument where there is none, or null. Running it gives [model.ErrTaken] when there
-// is another, and [model.ErrNotFound] when there is no parent; an equal one counts as written before.
+// Create stores a subdocument if the parent has none, or null. It gives [model.ErrTaken]
+// if there is a different one. An equal one counts as already written.
 //
-// Cost: one command, one document, found by _id; two reads more when nothing matched.
+// Cost: one command; two reads if nothing matched.
 func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }
 
-// Update returns the write that applies operators to a parent's subdocument, as [Embedded.Update] does to an element. Running it
-// gives [model.ErrNotFound] when there is none, so that no half of one is made, and when there is no parent. An
-// update of the parent with $unset takes the subdocument away.
+// Update applies update operators to a parent's subdocument, as [Embedded.Update] does to
+// an element. It gives [model.ErrNotFound] if there is no subdocument. To remove the
+// subdocument, use $unset on the parent.
 //
-// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
+// Cost: one command; one read if nothing matched.
 func (o *One[D, K, E]) Update(parent K, update bson.D) model.Write {
 	return o.s.update(parent, update)
 }
 
-// Having returns the query of the parents whose subdocument fulfils conditions on its fields: {city: "Anytown"}. $and, $or and $nor
-// of such may stand beside them.
+// Having returns the query of parents with a subdocument that matches conditions on its
+// fields: {city: "Anytown"}. $and, $or and $nor are allowed.
 //
-// Cost: one command, served by an index of the spec whose first field has a condition, if there is one.
+// Cost: one command, by an index of the spec with a condition on its first field.
 func (o *One[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = o.docs.Find(nil)
 	o.s.having(&f.Query, conditions)
@@ -111,7 +113,7 @@ func (s *subdocument) index(keys bson.D) model.Index {
 
 func (s *subdocument) checks() []model.Check {
 	other := bson.D{{Key: s.path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: bson.A{"object", "null"}}}}}}}
-	list := bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "array"}}}} // of documents, which a condition on the type finds too
+	list := bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "array"}}}} // an array of documents also matches $type "object"
 	ways := bson.A{other, list}
 	for _, p := range above(s.path) {
 		ways = append(ways, notDocument(p)...)

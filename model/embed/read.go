@@ -9,36 +9,35 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Having returns the query of the parents that have one element which fulfils all of the conditions: {city: "Anytown", cc:
-// "USA"}. Names are those of an element; $and, $or and $nor of such conditions may stand beside them. It is $elemMatch: dotted
-// paths in a filter of one's own ({"addresses.city": …, "addresses.cc": …}) are also fulfilled by two elements together.
+// Having returns the query of parents with one element that matches all conditions:
+// {city: "Anytown", cc: "USA"}. Names are fields of an element. $and, $or and $nor are
+// allowed. It uses $elemMatch: two elements together can't match, as with dotted paths.
 //
-// Cost: one command, served by an index of [Embedded.Indexes] whose first field has a condition, if there is one; else it reads
-// every parent.
+// Cost: one command, by an index with a condition on its first field. Else it reads every
+// parent.
 func (e *Embedded[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = e.docs.Find(nil)
 	e.m.having(&f.Query, conditions)
 	return f
 }
 
-// Element returns the query of one element by its parent and key; None is [model.ErrNotFound].
+// Element returns the query of one element, by its parent's _id and its key.
 //
-// Cost: one command, one document, found by _id.
+// Cost: one command, one document, by _id.
 func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[ElementOf[K, E]]) {
 	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
 	e.m.element(&a.Aggregation, parent, key)
 	return a
 }
 
-// Elements returns the query of the elements that fulfil the conditions of [Embedded.Having], each with its parent's _id, in an
-// order by fields of theirs: the tasks that are due tomorrow, by time. Equals follow their parents' _ids, and their places there.
-// Nil conditions are fulfilled by all elements, and a nil order is that of the arrays. The elements are those of the parents that
-// are named, or of all parents.
+// Elements returns the query of elements that match conditions, as in [Embedded.Having],
+// each with its parent's _id. Nil matches all. order sorts by fields of elements. Equal
+// elements follow their parents' _ids and positions. The given parents limit the query.
+// Without any it reads all.
 //
-// Cost: one command. Parents that are named are found by _id. Otherwise the server reads whole each parent that has such an
-// element, by an index of the spec whose first field has a condition ({due: 1}), else every parent there is; takes all of them
-// apart; and sorts in memory, for no index has the elements in their order. Where that is asked often, elements are better
-// documents of their own.
+// Cost: one command. It finds given parents by _id. Else it reads whole each matching
+// parent, by an index with a condition on its first field, or every parent. It unwinds
+// and sorts elements in memory.
 func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a *model.Aggregate[ElementOf[K, E]]) {
 	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
 	ids := make([]any, len(parents))
@@ -60,7 +59,7 @@ func (m *embedding) having(q *model.Query, cond bson.D) {
 	}
 }
 
-// matching is the condition that one element fulfils all others.
+// matching is the condition that one element matches all conditions.
 func (m *embedding) matching(c bson.D) bson.D {
 	return bson.D{{Key: m.path, Value: bson.D{{Key: "$elemMatch", Value: c}}}}
 }
@@ -103,7 +102,7 @@ func (m *embedding) elementsOf(a *model.Aggregation, parents []any, cond, order 
 	}
 }
 
-// list takes arrays apart: those of parents that match, in an order by fields of the elements.
+// list unwinds the arrays of matching parents, ordered by fields of the elements.
 //
 //go:noinline
 func (m *embedding) list(a *model.Aggregation, parents, cond, order bson.D) {
@@ -125,7 +124,7 @@ func (m *embedding) list(a *model.Aggregation, parents, cond, order bson.D) {
 		a.Pipeline = mongo.Pipeline{{{Key: "$match", Value: first}}}
 	}
 	at, place := any(1), "at"
-	if core.Overlap("at", m.path) { // the index would be written over the array
+	if core.Overlap("at", m.path) { // the index would overwrite the array
 		at, place = "$place", "place"
 	}
 	a.Pipeline = append(a.Pipeline, bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$" + m.path}, {Key: "includeArrayIndex", Value: place}}}})
@@ -141,7 +140,7 @@ func (m *embedding) list(a *model.Aggregation, parents, cond, order bson.D) {
 	a.Index = m.serving(c)
 }
 
-// order is a sort by fields of the elements, made total.
+// order is a sort by fields of the elements, made total by _id and position.
 func (m *embedding) order(by bson.D) (bson.D, error) {
 	out := make(bson.D, 0, len(by)+2)
 	for i, e := range by {

@@ -12,15 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Union is a set of Go types that are stored under one interface type I, told apart by a field: the tag. A value is stored as the
-// fields of its type after the tag; what is read becomes a value of the type that the tag names. Make it with [NewUnion].
+// Union is a set of Go types that are stored under one interface type I. A value is
+// stored as the tag, a field that names its type, followed by its own fields. Reading
+// decodes it as that type. Make it with [NewUnion].
 //
-// It is a declaration, not a global registry: it acts in the collections that are declared with its [Union.Options] (and where a
-// caller hands their Registry to the driver). There, documents of type I, fields of type I and elements of []I go in and out
-// as any other value does, by [model.Collection.Insert], a Find's All, or the driver's own cursor.
+// A Union applies to collections that are declared with its [Union.Options]. There,
+// documents, fields and elements of type I are written and read as any other value, also
+// by driver code with their Registry.
 //
-// Source: products of many kinds ("Aggregates", "NoSQL Data Modeling Techniques", seed 002, 2); books and reviews in one
-// collection ("Distinguishing between different document types", seed 000);
+// Source: products of many kinds ("Aggregates", "NoSQL Data Modeling Techniques", seed
+// 002, 2); books and reviews in one collection ("Distinguishing between different
+// document types", seed 000);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/polymorphic-data/polymorphic-schema-pattern/.
 type Union[I any] struct {
 	u        *union
@@ -31,15 +33,17 @@ type Union[I any] struct {
 type UnionCase struct {
 	tag     string
 	typ     reflect.Type
-	unknown func(UnknownValue) reflect.Value // of the case for what no other case is; nil for the others
+	unknown func(UnknownValue) reflect.Value // set only for the case of unknown tags
 }
 
-// Case declares that values of type T are stored with a tag. T is a struct, a pointer to one, or another type that is stored as a
-// document. What is read is a T, as declared; a pointer to a declared struct, or a struct whose pointer is declared, is stored too.
+// Case declares that values of type T are stored with a tag. T is a struct, a pointer to
+// one, or another type that is stored as a document. Reading returns a T. Writing also
+// accepts T with or without a pointer.
 func Case[T any](tag string) UnionCase { return UnionCase{tag: tag, typ: reflect.TypeFor[T]()} }
 
-// UnknownCase declares what documents become whose tag is no case's, or which have none: wrap makes one a T. Without it they are
-// an error. T embeds [UnknownValue], by which it is stored again as it was, byte for byte.
+// UnknownCase declares how to decode a document with an unknown tag, or no tag: wrap
+// makes a T of it. Without it, such a document is an error. T embeds [UnknownValue],
+// which keeps the document unchanged.
 func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 	c := UnionCase{typ: reflect.TypeFor[T]()}
 	if wrap != nil {
@@ -48,13 +52,14 @@ func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 	return c
 }
 
-// UnknownValue is a value of a type that a union doesn't know, as it is stored. Embed it in a struct of your own for an [UnknownCase].
+// UnknownValue is a stored value with an unknown tag. Embed it in your struct for an
+// [UnknownCase].
 type UnknownValue struct {
-	Tag string // "" when the value has none, or one that is no string
+	Tag string // "" if there is none, or it isn't a string
 	Raw bson.Raw
 }
 
-// MarshalBSON returns the value as it was.
+// MarshalBSON returns the document as it was read.
 func (u UnknownValue) MarshalBSON() ([]byte, error) {
 	if len(u.Raw) == 0 {
 		return nil, &model.ValueError{Field: "Raw", Reason: "an unknown value is stored as it was read, but this value wasn't read from the database"}
@@ -64,20 +69,21 @@ func (u UnknownValue) MarshalBSON() ([]byte, error) {
 
 func (u UnknownValue) unknownValue() {}
 
-// union is what of a Union doesn't depend on types.
+// union is the non-generic core of a Union.
 type union struct {
 	iface  reflect.Type
 	tag    string
 	cases  []UnionCase
 	byTag  map[string]int
-	byType map[reflect.Type]int // pointers taken off
-	other  *UnionCase           // the case for what no other case is
+	byType map[reflect.Type]int // without pointers
+	other  *UnionCase           // the case for unknown tags, or nil
 }
 
-// NewUnion declares a union of cases under the interface type I, which needs a method, for every Go type has those of any. It
-// panics with a [*model.DeclarationError] when I is none; when the tag is no field's name, or _id; when a tag or a type is declared twice,
-// a tag is empty, a type doesn't implement I, is not stored as a document, is the driver's own (bson.D, bson.M), implements
-// [bson.Marshaler], which the driver asks before any registry, or stores a field by the name of the tag; when there is no case.
+// NewUnion declares a union of cases under the interface type I. It panics with a
+// [*model.DeclarationError] unless I is an interface with methods, tag is a field name
+// other than _id, and each case has its own tag and type. A type must implement I, and be
+// stored as a document without a field named tag. It can't be the driver's (bson.D,
+// bson.M), or implement [bson.Marshaler], which precedes the registry.
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()
@@ -123,7 +129,7 @@ func newUnion(iface reflect.Type, tag string, cases []UnionCase) *union {
 	return u
 }
 
-// refuseCase says why a type can't be a case of the tag, or "".
+// refuseCase says why a type can't be a case, or returns "".
 func (u *union) refuseCase(c UnionCase, base reflect.Type) string {
 	if _, twice := u.byTag[c.tag]; twice || c.tag == "" {
 		return fmt.Sprintf("the tag %q of %s is empty, or declared twice", c.tag, c.typ)
@@ -149,7 +155,7 @@ func (u *union) refuseCase(c UnionCase, base reflect.Type) string {
 	return ""
 }
 
-// base is the case's type, a pointer taken off.
+// base returns the case's type without its pointer.
 func (c UnionCase) base() reflect.Type {
 	if c.typ.Kind() == reflect.Pointer {
 		return c.typ.Elem()
@@ -161,19 +167,21 @@ func embedsUnknown(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[interface{ unknownValue() }]())
 }
 
-// Options are the options of collections whose documents are, or hold, values of the union: NewCollection[Item, string]("items",
-// union.Options()). For a collection of several unions, see [Union.Register].
+// Options returns the options of collections with values of the union:
+// NewCollection[Item, string]("items", union.Options()). To combine unions see
+// [Union.Register].
 //
-// Their Registry knows this union and nothing else of anybody's. Driver code beside the model takes it by
-// options.Collection().SetRegistry. It must not be changed. With it, a value of a declared type is written with its tag wherever it
-// stands, also where its field is not of type I.
+// The Registry contains only this union. Don't change it. It writes a declared type with
+// its tag everywhere, also in fields of other types than I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }
 
-// Register adds the union to a registry, before that is used: to have several unions, or codecs of one's own, in one. Give the
-// registry to NewCollection by [model.CollectionOptions]. It panics with a [*model.DeclarationError] when the registry has a union of I already, or
-// one that declares one of the types too and by the same tag, or a type with fields of any name, which would take the other's tag for one.
+// Register adds the union to a registry, before its first use, to combine several unions
+// and your own codecs. Pass the registry to NewCollection in [model.CollectionOptions].
+//
+// It panics with a [*model.DeclarationError] if the registry has a union of I, or one
+// with the same type that has the same tag, or would decode the other's tag as a field.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")
@@ -181,7 +189,7 @@ func (u *Union[I]) Register(to *bson.Registry) {
 	u.u.register(to)
 }
 
-// tags are the tags of the cases, in the order of declaration.
+// tags returns the tags of the cases, in the order of declaration.
 func (u *union) tags() (out []string) {
 	for _, c := range u.cases {
 		if c.unknown == nil {
@@ -191,18 +199,18 @@ func (u *union) tags() (out []string) {
 	return out
 }
 
-// Encode returns a value as it is stored: for what is kept elsewhere than in a collection.
+// Encode returns v as it is stored.
 func (u *Union[I]) Encode(v I) (bson.Raw, error) {
 	return u.u.encode(u.registry, reflect.ValueOf(&v).Elem())
 }
 
-// Decode returns the value that is stored so.
+// Decode returns the value of a stored document.
 func (u *Union[I]) Decode(raw bson.Raw) (v I, err error) {
 	err = u.u.decode(u.registry, raw, reflect.ValueOf(&v).Elem())
 	return v, err
 }
 
-// caseOf is the case of what an interface, or a value of a declared type, holds.
+// caseOf returns the case of v, an interface or a value of a declared type.
 func (u *union) caseOf(v reflect.Value) (*UnionCase, error) {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -217,7 +225,7 @@ func (u *union) caseOf(v reflect.Value) (*UnionCase, error) {
 	return &u.cases[i], nil
 }
 
-// names are the cases in words.
+// names lists the cases for error texts.
 func (u *union) names() string {
 	var b strings.Builder
 	for i, c := range u.cases {

@@ -14,15 +14,17 @@ import (
 
 var rawType = reflect.TypeFor[bson.Raw]()
 
-// A unionCodec encodes and decodes values of the interface type. It is found again in a registry by its type.
+// A unionCodec encodes and decodes values of the interface type. Other code recognizes it
+// in a registry by its Go type.
 type unionCodec struct {
 	u        *union
 	encoders map[reflect.Type]bson.ValueEncoder // the registry's own, by types without pointers
 	decoders map[reflect.Type]bson.ValueDecoder
 }
 
-// register puts the union into a registry: its interface type, and its cases' types, which are written with their tags also where
-// nothing says that they are values of the union, as whole documents are.
+// register adds the union to a registry: its interface type and the types of its cases.
+// Values of these types are written with their tags also outside of interface fields, for
+// instance as whole documents.
 func (u *union) register(r *bson.Registry) {
 	k := &unionCodec{u, map[reflect.Type]bson.ValueEncoder{}, map[reflect.Type]bson.ValueDecoder{}}
 	u.checkRegistry(r)
@@ -53,7 +55,7 @@ func (u *union) register(r *bson.Registry) {
 	r.RegisterTypeDecoder(u.iface, k)
 }
 
-// checkRegistry panics when a registry has a union that this one can't stand beside.
+// checkRegistry panics if the registry has a conflicting union.
 func (u *union) checkRegistry(r *bson.Registry) {
 	place := core.Place(fmt.Sprintf("Register of the union of %s, with the tag %q", u.iface, u.tag))
 	if dec, err := r.LookupDecoder(u.iface); err == nil {
@@ -73,13 +75,13 @@ func (u *union) checkRegistry(r *bson.Registry) {
 	}
 }
 
-// keepsTag reports whether a type would take the tag for a field of its own when it is decoded.
+// keepsTag reports whether the type would decode the tag as one of its own fields.
 func (u *union) keepsTag(base reflect.Type) bool {
 	l, err := core.LayoutOf(base, nil)
 	return err == nil && l.Open && !reflect.PointerTo(base).Implements(reflect.TypeFor[bson.Unmarshaler]())
 }
 
-// registeredIn reports whether a registry decodes the interface type by this union.
+// registeredIn reports whether the registry decodes the interface type by this union.
 func (u *union) registeredIn(r *bson.Registry) bool {
 	if r == nil {
 		return false
@@ -110,7 +112,7 @@ func (u *union) decode(r *bson.Registry, raw bson.Raw, into reflect.Value) error
 	return dec.DecodeValue(bson.DecodeContext{Registry: r}, bson.NewDocumentReader(bytes.NewReader(raw)), into)
 }
 
-// encodeInterface writes what an interface of the union holds.
+// encodeInterface writes the value in an interface of the union.
 func (k *unionCodec) encodeInterface(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
 	c, err := k.u.caseOf(v)
 	if err != nil {
@@ -129,7 +131,8 @@ func (k *unionCodec) encodeInterface(ec bson.EncodeContext, w bson.ValueWriter, 
 	return k.write(ec, w, v, c)
 }
 
-// encodePointer writes a pointer to a case's type, where the driver would ask a method of the pointer.
+// encodePointer writes a pointer to a case's type. Without it, the driver would call a
+// method of the pointer.
 func (k *unionCodec) encodePointer(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
 	if v.IsNil() {
 		return w.WriteNull()
@@ -137,7 +140,8 @@ func (k *unionCodec) encodePointer(ec bson.EncodeContext, w bson.ValueWriter, v 
 	return k.encodeCase(ec, w, v.Elem())
 }
 
-// A caseEncoder writes values of a case's type. It is found again in a registry by its type.
+// A caseEncoder writes values of a case's type. Other code recognizes it in a registry by
+// its Go type.
 type caseEncoder struct{ k *unionCodec }
 
 func (c caseEncoder) EncodeValue(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
@@ -167,8 +171,8 @@ func (k *unionCodec) write(ec bson.EncodeContext, w bson.ValueWriter, v reflect.
 	return writeRaw(ec, w, bson.Raw(doc[begun:]))
 }
 
-// own is a value as the registry stores it without the union. It is written as a field, for methods of one's own can't write whole
-// documents.
+// own encodes a value without the union. It writes the value as a field, because custom
+// marshalers can't write whole documents.
 func (k *unionCodec) own(ec bson.EncodeContext, v reflect.Value) (bson.Raw, error) {
 	if !v.CanAddr() { // a method of the pointer may encode it
 		held := reflect.New(v.Type()).Elem()
@@ -200,7 +204,7 @@ func (k *unionCodec) own(ec bson.EncodeContext, v reflect.Value) (bson.Raw, erro
 	return inOrder(own)
 }
 
-// inOrder is a document in the order of its fields' names: a map has none.
+// inOrder sorts a document's fields by name, because a map has no order.
 func inOrder(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
@@ -222,7 +226,7 @@ func writeRaw(ec bson.EncodeContext, w bson.ValueWriter, doc bson.Raw) error {
 	return enc.EncodeValue(ec, w, reflect.ValueOf(doc))
 }
 
-// DecodeValue reads a value of the interface type. Null is nil.
+// DecodeValue reads a value of the interface type. Null becomes nil.
 func (k *unionCodec) DecodeValue(dc bson.DecodeContext, r bson.ValueReader, into reflect.Value) error {
 	switch r.Type() {
 	case bson.TypeNull:
@@ -258,7 +262,7 @@ func (k *unionCodec) DecodeValue(dc bson.DecodeContext, r bson.ValueReader, into
 	return nil
 }
 
-// decodeCase reads a case's type that would take the tag for a field of its own.
+// decodeCase reads a type that would decode the tag as one of its own fields.
 func (k *unionCodec) decodeCase(dc bson.DecodeContext, r bson.ValueReader, into reflect.Value) error {
 	if r.Type() == bson.TypeNull {
 		into.SetZero()
@@ -288,7 +292,7 @@ func readRaw(dc bson.DecodeContext, r bson.ValueReader) (raw bson.Raw, err error
 	return raw, err
 }
 
-// withoutField is a document without one field.
+// withoutField returns a document without one field.
 func withoutField(doc bson.Raw, name string) bson.Raw {
 	elems, err := doc.Elements()
 	if err != nil {

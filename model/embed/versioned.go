@@ -15,43 +15,48 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// VersionedSpec names the fields that a versioned document has. The zero value is valid.
+// VersionedSpec names the fields of a versioned document. The zero value is valid.
 type VersionedSpec struct {
-	Version string // path of the version, an int64 (or int); "" means version
+	Version string // path of the version, an int64 or int; "" means version
 
-	// Tokens is the path of a []bson.ObjectID in which the document keeps the tokens of the latest operations, so that an operation
-	// whose answer was lost is known to have been applied, and is applied once however often it is run, while its token is among the
-	// last Keep. "" means none: then its second run finds another version, and can't tell its own from somebody else's.
+	// Tokens is the path of a []bson.ObjectID with the tokens of the last Keep
+	// operations. While a token is there, its retry is a no-op. "" means no tokens: then
+	// a retry gives ErrVersion, even if the first run succeeded.
 	Tokens string
 
-	Keep int // how many tokens are kept; 0 means 100
+	Keep int // number of tokens to keep; 0 means 100
 
-	// Uncounted are paths that other techniques write without counting the version up. Replace and Change, which
-	// would undo such a write, are refused then: use Update, ChangeBy, Guarded and Take. Nil means that every write
-	// counts the version up.
+	// Uncounted are paths that other techniques write without increasing the version.
+	// Replace and Change would undo such writes, so they are refused. Use Update,
+	// ChangeBy, Guarded and Take.
 	Uncounted []string
 }
 
-// Versioned is a document as the unit of consistency: it has a version, which every write counts up, and a write that was computed
-// from what was read is applied only while the version is still the one that was read (test-and-set). So no update is lost,
-// without locks or transactions. Make it with [NewVersioned].
+// Versioned is a document with a version, which each write increases. A write that was
+// computed from a read succeeds only if the version is unchanged since (test-and-set). So
+// no update is lost, without locks or transactions. Make it with [NewVersioned].
 //
-// All writers must count the version up: plain writes to the same fields are not seen,
-// and a Replace of what was read before one undoes it. A denorm.Copy into these documents
-// and a relate.ParentRef count the version up if their specs have CountUp. Name the paths
-// that other techniques write, such as a denorm.Counter over these documents as parents,
-// in Uncounted. [model.New] refuses a technique that is neither. A document without a
-// version, from before the technique, has version 0.
+// All writers must increase the version: a Replace undoes plain writes since its read.
+// denorm.Copy and relate.ParentRef increase it if their specs have CountUp. List paths
+// that other techniques write, such as a denorm.Counter in these documents, in Uncounted.
+// [model.New] refuses other techniques. A document without a version has version 0.
+//
+// op is the operation's token, a new one for each operation. The same op makes a retry a
+// no-op while the document keeps the token. If the spec has no Tokens, op must be the
+// zero ObjectID, else it mustn't be.
+//
+// Each write is one command on one document, found by _id. If nothing matched, at most
+// two reads find out why. It gives [ErrVersion] if the document has another version, and
+// [model.ErrNotFound] if it doesn't exist.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques" (seed 002, 4);
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
-// Checks returns one check, of versions that can't be counted up: null, a string, an array. Mending stores the milliseconds
-// of the server's clock since 1970, which counting up doesn't reach: somebody may have read the document in a version before
-// that was lost, and must not find that version again. His write is [ErrVersion] then, and so is the write of somebody who read
-// null, as 0. An int of 32 bits can't hold such a version.
+// Checks returns one check, of versions that aren't numbers, such as null. The repair
+// stores the server's time in milliseconds since 1970. Counting doesn't reach it, so a
+// write based on an earlier read gets [ErrVersion]. A 32-bit int is too small for it.
 //
-// Cost: it reads every document, and no index serves it. Mending writes one document for each finding, by _id.
+// Cost: it reads every document. A repair writes one document for each finding, by _id.
 type Versioned[D, K any] struct {
 	model.Parts
 
@@ -59,20 +64,21 @@ type Versioned[D, K any] struct {
 	v    *versioning
 }
 
-// versioning is what of a Versioned doesn't depend on types.
+// versioning is the non-generic core of a Versioned.
 type versioning struct {
 	docs    *core.Docs
 	version string
 	ops     string
 	keep    int
-	spared  []string            // paths that are written without counting the version up
-	reader  *core.Reader[int64] // of the version; nil where it is an int
+	spared  []string            // paths that are written without increasing the version
+	reader  *core.Reader[int64] // of the version; nil if it is an int
 	ints    *core.Reader[int]
 }
 
-// NewVersioned declares that c's documents have a version. It panics with a [*model.DeclarationError] when there is no such field, it is
-// no int64 or int, or crosses an array; when Tokens is no array of bson.ObjectID, or its nil slice is stored as null; when one holds
-// the other; when Keep is negative; when Uncounted names one of them.
+// NewVersioned declares that c's documents have a version. It panics with a
+// [*model.DeclarationError] unless Version is an int64 or int outside arrays, Tokens an
+// array of bson.ObjectID whose nil value isn't stored as null, and neither overlaps the
+// other or Uncounted.
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
 	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)
@@ -116,35 +122,33 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	return v
 }
 
-// Insert returns the write that stores a new document, as [model.Collection.Insert] does, in version 1, with the operation's token. What
-// version the value says must be 0 or 1.
+// Insert stores a new document with version 1, as [model.Collection.Insert] does. doc's
+// version must be 0 or 1.
 //
-// op is the operation's token, one for each; without Tokens in the spec it must be the zero ObjectID, here and below. With it, a second
-// run counts as applied before while the document keeps the token, among the last Keep, also when others have written since. Without,
-// or later, it is a duplicate key once the document has changed.
+// A retry counts as applied while the document keeps op. Later, or without Tokens, it
+// gives a duplicate key error if the document has changed.
 //
-// Cost: as Collection.Insert; a read more when the _id is taken.
+// Cost: as Collection.Insert; one more read if the _id is taken.
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
 
-// Replace returns the write that stores a whole document over the one with its _id, if that still has the version that doc says, in
-// the next version. Running it gives [ErrVersion] when it has another, and [model.ErrNotFound] when it is gone. Fields that D doesn't know
-// are lost: where there are such, use Update.
+// Replace stores doc over the document with its _id and version, and increases the
+// version. Fields that D doesn't know are lost. Update keeps them.
 //
-// With Tokens, a second run after any number of other operations, up to Keep, counts as applied before. Without, it is ErrVersion.
+// A retry after Keep other operations gives ErrVersion. Bad input, refused: a version
+// below 0, or the greatest int64.
 //
-// Bad input, refused: a version below 0, or the greatest int64; a token where none is kept, or none where they are.
-//
-// Cost: one command, one document, found by _id; up to two reads more when nothing matched.
+// Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
 
-// Update returns the write that applies update operators to a document that still has a version, and counts that up. The operators
-// must not touch the version or the tokens. Running it gives [ErrVersion] when the document has another version, and [model.ErrNotFound] when
-// it is gone; tokens, and what is refused, are as in [Versioned.Replace].
+// Update applies update operators to a document with this version, and increases the
+// version. The operators must not touch the version or the tokens. For retries and bad
+// input see [Versioned.Replace].
 //
-// A nil update counts the version up and changes nothing else: a forced increment, for a decision that relies on a document without
-// changing it. In one transaction with the other writes, it makes a concurrent change of the document fail, or itself.
+// A nil update only increases the version, for a decision that relies on a document
+// without changing it. In a transaction with the other writes, a concurrent change makes
+// one of them fail.
 //
-// Cost: one command, one document, found by _id; up to two reads more when nothing matched.
+// Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.ObjectID) model.Write {
 	if update == nil {
 		return v.v.touch(id, version, op)
@@ -152,49 +156,51 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.Obj
 	return v.v.update(id, version, update, op)
 }
 
-// Delete returns the write that deletes a document that still has a version. Running it gives [ErrVersion] when it has another, and
-// [model.ErrNotFound] when it is gone, be it by this very write, run before.
+// Delete deletes a document with this version. A retry after success gives
+// [model.ErrNotFound].
 //
-// Cost: one command, one document, found by _id; one read more when nothing matched.
+// Cost: see [Versioned].
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
-// Guarded returns the write that applies update operators to a document while a guard holds, whatever its version, and counts that
-// up: {qty: {$gte: 3}} with {$inc: {qty: -3}}. Running it gives [ErrGuard] when the document is there and the guard doesn't hold,
-// and [model.ErrNotFound] when there is none. A guard without a condition is refused. It needs no read before, and has no retries: writers that
-// meet wait for each other.
+// Guarded applies update operators to a document of any version that matches guard, and
+// increases the version: {qty: {$gte: 3}} with {$inc: {qty: -3}}. It needs no read. It
+// gives [ErrGuard] if the document exists but doesn't match. An empty guard is refused.
 //
-// With Tokens, a second run counts as applied before while the token is among the last Keep: after Keep other operations, or more, it is
-// applied again, for unlike a comparison of versions the guard doesn't see them. So Keep must be more than the operations that a document
-// gets between a first run and the last retry. Without Tokens, a second run is applied again, unless the guard doesn't hold any longer.
+// After Keep other operations, or without Tokens, a retry that matches the guard is
+// applied again. So Keep must exceed the number of operations between a first run and its
+// last retry.
 //
-// Cost: one command, one document, found by _id; up to two reads more when nothing matched. A version that is the greatest int64
-// is refused by the server.
+// Cost: see [Versioned]. The server refuses to increase the greatest int64.
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) model.Write {
 	return v.v.guarded(id, guard, update, op)
 }
 
-// Take returns the write that takes n from a number, if there is as much: [Versioned.Guarded] with {path: {$gte: n}} and {$inc:
-// {path: -n}}, with what that says of tokens. Running it gives [ErrGuard] when there is less, or no number, and [model.ErrNotFound] when there is
-// no document. n must be greater than 0, and the path that of a number outside arrays: anything else is a [*model.ValueError].
+// Take subtracts n from a number that is at least n. It is [Versioned.Guarded] with
+// {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard] if there is less, or no
+// number. Bad input, a [*model.ValueError]: n below 1, a path that isn't a number outside
+// arrays.
 //
-// What was taken is given back by [Versioned.Guarded], with a new token, and the guard that the document holds the Take's token:
-// {tokens: op} with {$inc: {path: n}}. Without tokens the guard is {path: {$type: "number"}}.
+// To undo it, use Guarded with a new token, {$inc: {path: n}} and a guard on the old
+// token: {tokens: op}. Without tokens the guard is {path: {$type: "number"}}.
 //
-// Cost: as [Versioned.Guarded].
+// Cost: see [Versioned].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) model.Write {
 	return v.v.take(id, path, n, op)
 }
 
-// Change returns the change that reads a document, has decide compute what it becomes, and stores that by [Versioned.Replace]; and
-// if somebody wrote in between, reads again and decides anew, up to 100 times with growing, jittered pauses (set Attempts for
-// another bound; after the last, the error is ErrStale). decide must be pure; its error ends the change, and nothing is written.
-// What it says of the version and the tokens doesn't count. A document that is gone gives [model.ErrNotFound].
+// Change reads a document, calls decide for its new value, and stores it by
+// [Versioned.Replace]. If another client wrote in between, it reads and decides again, up
+// to 100 times with growing random pauses (see Attempts). The last failure is ErrStale.
 //
-// With Tokens, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
-// the document it is decided anew, and applied again. Cost: two commands for each attempt; two reads where the document holds the token already.
+// decide must be pure. Its error ends the change without a write. Change ignores the
+// version and tokens in its result. A result that is equal to doc is stored too, with a new
+// version. After Keep other operations, a retry is applied
+// again.
+//
+// Cost: two commands for each attempt; two reads if the document has the token.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
 	return v.change(id, op, v.v.wholly(), decide == nil, func(doc *D) (model.Write, error) {
-		was := v.v.asRead(doc) // before decide, which may write to what doc refers to
+		was := v.v.asRead(doc) // before decide, which may change data that doc refers to
 		next, err := decide(*doc)
 		if err != nil {
 			return model.Write{}, err
@@ -203,10 +209,11 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 	})
 }
 
-// ChangeBy is [Versioned.Change] by update operators, as [Versioned.Update] applies them: for a change of a few fields, and for documents
-// of which D doesn't know every field. The version is counted up. Bad operators end the change with a [*model.ValueError], and nothing is written.
+// ChangeBy is [Versioned.Change] with update operators, as in [Versioned.Update]. Use it
+// to change a few fields, or if D lacks stored fields. Bad operators give a
+// [*model.ValueError], without a write.
 //
-// Cost: two commands for each attempt; two reads where the document holds the token already.
+// Cost: as Change.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {
 	return v.change(id, op, nil, decide == nil, func(doc *D) (model.Write, error) {
 		version := v.v.of(doc) // before decide
@@ -229,7 +236,8 @@ func (v *Versioned[D, K]) change(id K, op bson.ObjectID, refused error, undecide
 	}
 }
 
-// refusal returns the first of what is wrong with a change: its _id, that nothing decides, what refused it, its token.
+// refusal returns the first error of a change's arguments: of the _id, of a missing decide,
+// refused, or of the token.
 func (v *versioning) refusal(id error, undecided bool, refused error, op bson.ObjectID) error {
 	if id == nil && undecided {
 		return v.docs.Refuse("decide", nil, "is nil: give a function that computes the change")
@@ -237,7 +245,8 @@ func (v *versioning) refusal(id error, undecided bool, refused error, op bson.Ob
 	return cmp.Or(id, refused, v.checkOp(op))
 }
 
-// decided is the plan of a change, from what doc points at: the write, unless it was applied before.
+// decided returns the plan of a change of the document that doc points at: the write, or
+// nothing if the write was applied before.
 func (v *versioning) decided(doc any, op bson.ObjectID, write func() (model.Write, error)) (model.Plan, error) {
 	applied, err := v.applied(doc, op)
 	if applied || err != nil {
@@ -250,7 +259,7 @@ func (v *versioning) decided(doc any, op bson.ObjectID, write func() (model.Writ
 	return model.NewPlan(w), nil
 }
 
-// of reads the version of what doc points at.
+// of returns the version of the document that doc points at.
 func (v *versioning) of(doc any) int64 {
 	if reflect.ValueOf(doc).IsNil() {
 		return 0
@@ -283,7 +292,7 @@ func (v *versioning) checks() []model.Check {
 
 func (v *versioning) malformed() bson.D {
 	none := bson.D{{Key: v.version, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "number"}}}}}}
-	list := bson.D{{Key: v.version, Value: bson.D{{Key: "$type", Value: "array"}}}} // of numbers, which a condition on the type finds too
+	list := bson.D{{Key: v.version, Value: bson.D{{Key: "$type", Value: "array"}}}} // an array of numbers also matches $type "number"
 	return bson.D{{Key: "$or", Value: bson.A{none, list}}}
 }
 
@@ -308,7 +317,7 @@ func (v *versioning) checkVersion(n int64) error {
 	return nil
 }
 
-// at is the condition that a document has a version.
+// at is the condition that a document has version n.
 func (v *versioning) at(n int64) bson.D {
 	if n == 0 {
 		return bson.D{{Key: v.version, Value: bson.D{{Key: "$in", Value: bson.A{int64(0), nil}}}}}
@@ -316,7 +325,7 @@ func (v *versioning) at(n int64) bson.D {
 	return bson.D{{Key: v.version, Value: n}}
 }
 
-// tokens are those that an encoded document holds.
+// tokens returns the tokens in an encoded document.
 func (v *versioning) tokens(doc bson.Raw) ([]bson.RawValue, error) {
 	held, _ := core.ValueAt(doc, v.ops)
 	switch held.Type {
@@ -328,7 +337,7 @@ func (v *versioning) tokens(doc bson.Raw) ([]bson.RawValue, error) {
 	return nil, v.docs.Refuse(v.ops, held, "isn't an array of tokens")
 }
 
-// applied reports whether a document that was read holds the operation's token.
+// applied reports whether a document that was read contains the operation's token.
 func (v *versioning) applied(doc any, op bson.ObjectID) (bool, error) {
 	if v.ops == "" {
 		return false, nil

@@ -352,3 +352,22 @@ func TestVersionedTouch(t *testing.T) {
 		}
 	})
 }
+
+// A change that finds its token says so: nothing was left to do.
+func TestVersionedChangeAlready(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 5, Version: 7}); err != nil {
+			t.Fatal(err)
+		}
+		take := verTokens.Change("l", oid(1), func(l verLot) (verLot, error) {
+			l.Qty--
+			return l, nil
+		})
+		for _, already := range []bool{false, true} {
+			_, r, err := take.Run(t.Context(), db)
+			if err != nil || r.Already() != already {
+				t.Errorf("already %v, want %v; error %v", r.Already(), already, err)
+			}
+		}
+	})
+}

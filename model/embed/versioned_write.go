@@ -36,7 +36,8 @@ func (v *versioning) insert(doc any, op bson.ObjectID) model.Write {
 	return w
 }
 
-// stamped is an encoded document with a version, and the operation's token after those before it.
+// stamped returns an encoded document with a version, and with op after the tokens before
+// it.
 func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue, op bson.ObjectID) (bson.Raw, error) {
 	set := bson.D{{Key: v.version, Value: version}}
 	if v.ops != "" {
@@ -60,12 +61,13 @@ func (v *versioning) replace(doc any, op bson.ObjectID) model.Write {
 	return v.replaceRead(doc, doc, op)
 }
 
-// replaceRead replaces a document as it was read, with its version and tokens, by another with its _id.
+// replaceRead replaces a document as it was read, with its version and tokens, by another
+// with the same _id.
 func (v *versioning) replaceRead(read, next any, op bson.ObjectID) model.Write {
 	return v.replaced(v.asRead(read), next, op)
 }
 
-// versionRead is what a replacement needs of the document that was read.
+// versionRead are the parts of a read document that a replacement needs.
 type versionRead struct {
 	version int64
 	id      bson.RawValue
@@ -85,7 +87,8 @@ func (v *versioning) asRead(doc any) (was versionRead) {
 	return was
 }
 
-// wholly refuses to replace a document that others write without counting the version up.
+// wholly refuses to replace documents that other techniques write without increasing the
+// version.
 func (v *versioning) wholly() error {
 	if len(v.spared) == 0 {
 		return nil
@@ -141,19 +144,20 @@ func (v *versioning) delete(id any, version int64) model.Write {
 	}
 }
 
-// comparing is a write to a document that has a version.
+// comparing is a write to a document with this version.
 func (v *versioning) comparing(id any, version int64, op bson.ObjectID, write func(bson.D) mongo.WriteModel) model.Write {
 	return v.when(id, v.at(version), op, ErrVersion, write)
 }
 
-// updating is an update of a document while a condition holds, as when is any write.
+// updating is an update of a document that matches cond: see when.
 func (v *versioning) updating(id any, cond bson.D, op bson.ObjectID, otherwise error, update any) model.Write {
 	return v.when(id, cond, op, otherwise, func(filter bson.D) mongo.WriteModel {
 		return &mongo.UpdateOneModel{Filter: filter, Update: update}
 	})
 }
 
-// when is a write to a document while a condition holds; otherwise is its error when the document is there.
+// when is a write to a document that matches cond. otherwise is the error if the document
+// exists but doesn't match.
 func (v *versioning) when(id any, cond bson.D, op bson.ObjectID, otherwise error, write func(bson.D) mongo.WriteModel) model.Write {
 	byID, err := v.docs.ByID(id)
 	if err == nil {
@@ -198,7 +202,7 @@ func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) model.
 	return v.guarded(id, bson.D{{Key: path, Value: bson.D{{Key: "$gte", Value: n}}}}, bson.D{{Key: "$inc", Value: bson.D{{Key: path, Value: -n}}}}, op)
 }
 
-// checkAmount refuses what can't be taken from a number.
+// checkAmount refuses an n or a path that Take can't use.
 func (v *versioning) checkAmount(path string, n int64) error {
 	f, err := v.docs.Lookup(path)
 	switch {
@@ -214,7 +218,7 @@ func (v *versioning) checkAmount(path string, n int64) error {
 	return nil
 }
 
-// isNumber reports whether values of a type are stored as numbers.
+// isNumber reports whether values of the type are stored as numbers.
 func isNumber(t reflect.Type) bool {
 	switch t {
 	case reflect.TypeFor[bson.DateTime]():
@@ -226,8 +230,9 @@ func isNumber(t reflect.Type) bool {
 	return v.CanInt() || v.CanUint() || v.CanFloat()
 }
 
-// counting is an update with what counts the version up and keeps the operation's token. It is a bson.Raw, or a bson.D where the driver
-// must encode a value.
+// counting returns the update extended by the operators that increase the version and
+// store the token. The result is a bson.Raw, or a bson.D if the driver must encode a
+// value.
 func (v *versioning) counting(update bson.D, count bson.E, op bson.ObjectID) (any, error) {
 	if err := v.kept(update); err == nil {
 		if raw := v.docs.UpdateWith(make([]byte, 0, 128), update, v.own(count, op)...); raw != nil {
@@ -253,7 +258,8 @@ func (v *versioning) counting(update bson.D, count bson.E, op bson.ObjectID) (an
 	return u, nil
 }
 
-// kept refuses an update that writes what the technique keeps, or one whose operators hold no fields.
+// kept refuses an update that writes the version, the tokens or the _id, and an operator
+// without fields.
 func (v *versioning) kept(update bson.D) error {
 	for i, e := range update {
 		fields, ok := e.Value.(bson.D)
@@ -270,7 +276,7 @@ func (v *versioning) kept(update bson.D) error {
 	return nil
 }
 
-// own are the operators that count the version up and keep the operation's token.
+// own are the operators that increase the version and store the token.
 func (v *versioning) own(count bson.E, op bson.ObjectID) bson.D {
 	own := bson.D{count}
 	if v.ops != "" {
@@ -281,7 +287,7 @@ func (v *versioning) own(count bson.E, op bson.ObjectID) bson.D {
 	return own
 }
 
-// touch is the update that counts the version up, and changes nothing else.
+// touch is the update that only increases the version.
 func (v *versioning) touch(id any, version int64, op bson.ObjectID) model.Write {
 	if err := v.checkVersion(version); err != nil {
 		return model.Refused(v.docs.Name(), err)
@@ -290,12 +296,12 @@ func (v *versioning) touch(id any, version int64, op bson.ObjectID) model.Write 
 	return v.updating(id, v.at(version), op, ErrVersion, u)
 }
 
-// holds reports whether a path is, or holds, what the technique keeps.
+// holds reports whether path overlaps the version, the tokens or the _id.
 func (v *versioning) holds(path string) bool {
 	return core.Overlap(path, v.version) || v.ops != "" && core.Overlap(path, v.ops) || core.Overlap(path, "_id")
 }
 
-// merged is an update with the fields of one more operator.
+// merged returns an update with the fields of one more operator.
 func merged(u bson.D, op bson.E) bson.D {
 	for i := range u {
 		if u[i].Key == op.Key {

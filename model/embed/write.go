@@ -12,14 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Add returns the write that appends elements to a parent's array, all or none. Running it gives [model.ErrTaken] when the
-// array holds one of the keys, [model.ErrFull] when there would be more than Max, and [model.ErrNotFound] when there is no parent. An array
-// that holds these very elements counts as written before.
+// Add appends elements to a parent's array, all or none. It gives [model.ErrTaken] if the
+// array has one of the keys, and [model.ErrFull] if it would exceed Max, also with
+// concurrent writers. If exactly these elements are there, it counts as applied.
 //
-// Bad input, refused: no element, one that has no key, two with one key, more than Max, a field name that can't be stored.
+// Bad input, refused: no element, an element without a key, two with one key, more than
+// Max, a field name that can't be stored.
 //
-// Cost: one command, one document, found by _id; up to four reads more when nothing matched. Consistency: one atomic update;
-// keys and bound are in its filter, so that no race exceeds them.
+// Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 	list := make([]any, len(elements))
 	for i := range elements {
@@ -28,61 +28,65 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 	return e.m.add(parent, list)
 }
 
-// Put returns the write that replaces the element with this one's key where it stands, or appends it. Running it gives
-// [model.ErrFull] when it would have to be appended and there is no room, [model.ErrNotFound] when there is no parent. It is idempotent.
+// Put replaces the element with the same key in its place, or appends it. It gives
+// [model.ErrFull] if there is no room to append. It is idempotent.
 //
-// Cost: one command, one document, found by _id; an update by a pipeline, which can't be merged with others.
+// Cost: see [Embedded]. It is an update by a pipeline, which can't be merged with other
+// updates.
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
 
-// Replace returns the write that replaces the element with this one's key, where it stands. Running it gives
-// [model.ErrNotFound] when the parent holds none, or there is no parent. It overwrites whatever changed in the
-// element since it was read; where that matters, use Update. It is idempotent.
+// Replace replaces the element with the same key, in its place. It gives
+// [model.ErrNotFound] if there is none. It overwrites changes since the read. Update
+// doesn't. It is idempotent.
 //
-// Cost: one command, one document, found by _id; one read more when nothing matched.
+// Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
 	return e.m.replace(parent, element)
 }
 
-// Update returns the write that applies update operators to the element with the key, without reading it: {$set: {city:
-// "Anytown"}, $inc: {visits: 1}}. Names are those of an element, and may be dotted; the key itself can't be changed, and $rename and
-// $setOnInsert are refused. Running it gives [model.ErrNotFound] when the parent holds no such element, or there is no
-// parent. With $set alone it is idempotent, with operators such as $inc and $push it is not.
+// Update applies update operators to the element with this key: {$set: {city: "Anytown"},
+// $inc: {visits: 1}}. Names are fields of an element, and may be dotted. It refuses to
+// change the key, and $rename and $setOnInsert. It gives [model.ErrNotFound] if there is
+// no such element. It is idempotent with $set, not with $inc or $push.
 //
-// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
+// Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) model.Write {
 	return e.m.update(parent, key, update)
 }
 
-// Remove returns the write that takes elements out by their keys; keys that the array doesn't hold are passed over. The parent
-// must exist: else running it gives [model.ErrNotFound]. It is idempotent.
+// Remove removes elements by their keys. It ignores keys that don't exist, and is
+// idempotent.
 //
-// Cost: one command, one document, found by _id.
+// Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 	return e.m.remove(parent, keys)
 }
 
-// Reorder returns the write that puts the elements with the keys at a place of the array, counted from 0, in the order of the keys. All
-// other elements keep their order. So one key moves one element, and all keys give the array an order. A place below 0, or beyond the
-// end, is the end. Running it gives [model.ErrNotFound] when the parent doesn't hold every key, or there is no parent.
-// It is idempotent, and changes nothing where the elements stand so already.
+// Reorder moves the elements with these keys to position at, counted from 0, in the order
+// of keys. The rest keeps its order. A position below 0, or past the end, is the end. It
+// gives [model.ErrNotFound] if a key is missing. It is idempotent.
 //
 // Bad input, refused: no key, a key twice.
 //
-// Cost: one command, one document, found by _id; an update by a pipeline, which can't be merged with others; one read more when nothing
-// matched. Consistency: one atomic update, computed by the server from what is stored.
+// Cost: see [Embedded]. It is an update by a pipeline, which can't be merged with other
+// updates.
 func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 	return e.m.reorder(parent, at, keys)
 }
 
-// Move returns the plan that moves an element, as it was read, to another parent: it is added there, with the errors of
-// [Embedded.Add], but an equal element that is there already is [model.ErrTaken] too; then it is taken out here. Running the plan
-// gives [model.ErrNotFound] when there is no such parent, [model.ErrStale] when the element is not here as it was read; what was added is taken back then. Run
-// again after it was done, it gives ErrTaken, and changes nothing.
+// Move moves an element, as it was read, to another parent. The plan adds it there, then
+// removes it here. It gives
 //
-// Cost: two commands, two documents, found by _id. Consistency: transactional; run it by RunTx. With Options.AllowPartial it
-// runs without: then readers can find the element in both parents for a while, and a cut leaves it so; running the plan again gives
-// ErrTaken, and [Embedded.Remove] from one of them ends it. Whoever else moves the element at the same time, to another parent
-// or back, it is not lost: each takes one away only after adding one.
+//   - the errors of [Embedded.Add], and [model.ErrTaken] for an equal element too;
+//   - [model.ErrStale] if the element here isn't as it was read; the added one is removed
+//     again.
+//
+// A retry after success gives ErrTaken, and changes nothing.
+//
+// Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
+// With Options.AllowPartial it needs no transaction. Then readers can see the element in
+// both parents, and a crash leaves it in both. Remove it from one by [Embedded.Remove].
+// Concurrent moves never lose the element.
 func (e *Embedded[D, K, E]) Move(from, to K, element E) model.Plan {
 	return e.m.move(from, to, element)
 }
@@ -120,12 +124,12 @@ func (m *embedding) add(parent any, list []any) model.Write {
 	return w
 }
 
-// tooMany refuses elements that are more than the array may ever have.
+// tooMany refuses more elements than Max.
 func (m *embedding) tooMany(n int) error {
 	return m.docs.Refuse(m.path, n, fmt.Sprintf("are more elements than the Max of the array, %d", m.max))
 }
 
-// noneOf is the condition that an array's elements have none of the keys.
+// noneOf is the condition that no element of an array has one of the keys.
 func noneOf(keys bson.A) bson.D {
 	if len(keys) == 1 {
 		return bson.D{{Key: "$ne", Value: keys[0]}}
@@ -140,7 +144,7 @@ func pushed(elems bson.A) any {
 	return bson.D{{Key: "$each", Value: elems}}
 }
 
-// beyond is the condition that the array has, or hasn't, more than n elements.
+// beyond is the condition that the array has, or doesn't have, more than n elements.
 func (m *embedding) beyond(n int, has bool) bson.D { return beyond(m.path, n, has) }
 
 func beyond(path string, n int, has bool) bson.D {
@@ -175,7 +179,7 @@ func (m *embedding) put(parent, element any) model.Write {
 	return w
 }
 
-// holds is the condition that the array has an element of the key.
+// holds is the condition that the array has an element with this key.
 func (m *embedding) holds(key bson.RawValue) bson.D {
 	return bson.D{{Key: m.path + "." + m.key, Value: model.Eq(key)}}
 }
@@ -200,7 +204,7 @@ func (m *embedding) update(parent, key any, update bson.D) model.Write {
 	return m.toElement(parent, k, u, mql.Idempotent(u))
 }
 
-// toElement updates the element e of the key.
+// toElement updates the element e with this key.
 func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once bool) model.Write {
 	byID, err := m.byParent(parent)
 	if err != nil {
@@ -215,7 +219,7 @@ func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once
 	}
 }
 
-// elementKeys encodes keys; there must be one.
+// elementKeys encodes keys. It refuses an empty list.
 func (m *embedding) elementKeys(keys []any) (bson.A, error) {
 	if len(keys) == 0 {
 		return nil, m.docs.Refuse(m.path, nil, "no key was given: give at least one")
@@ -294,7 +298,7 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	if err == nil {
 		err = there.Err
 	}
-	target, _ := m.byParent(to) // or there.Err
+	target, _ := m.byParent(to) // its error is in there.Err
 	if err == nil && m.sameID(from, to) {
 		err = m.docs.Refuse("to", to, "is the same document: move the element to another parent")
 	}
@@ -305,7 +309,7 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(m.docs.Name(), err)
 	}
-	there.Done, there.Once = nil, false // an equal element there may be another move's, or have been there before
+	there.Done, there.Once = nil, false // an equal element may come from another move, or may be older
 	held := bson.D{{Key: m.path, Value: model.Eq(elems[0])}}
 	take := bson.D{{Key: "$pullAll", Value: bson.D{{Key: m.path, Value: elems}}}}
 	p := model.NewPlan(there, model.Write{
@@ -317,7 +321,7 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	return p
 }
 
-// sameID reports whether two ids of parents are one.
+// sameID reports whether two parent ids are equal.
 func (m *embedding) sameID(a, b any) bool {
 	x, _ := m.docs.RawID("_id", a)
 	y, _ := m.docs.RawID("_id", b)

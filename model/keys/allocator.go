@@ -7,26 +7,26 @@ import (
 	"github.com/docmodel/docmodel/model/keys/internal/sequence"
 )
 
-// An Allocator gives out the numbers of a sequence, taking them from the counters by blocks: one command for as many numbers as a
-// block has. It may be used by any number of goroutines; those that want numbers of one owner share its block. It keeps, in memory,
-// what is left of each owner's block, until that is used up: what is left when the process ends, or when a new Allocator takes this
-// one's place to free the memory, is a gap. Make it with [Sequence.Allocator].
+// An Allocator gives out numbers of a sequence in blocks. Any number of goroutines may
+// use it, and those with the same owner share a block. It keeps each owner's unused
+// numbers in memory. They become gaps when the process ends or the Allocator is replaced.
 type Allocator[K any] struct{ in *sequence.Allocator }
 
-// Allocator returns an allocator for one database, whose blocks have as many numbers. A block of 1 leaves no gap by itself and keeps
-// nothing in memory. It panics with a [*model.DeclarationError] for a block below 1 or above the greatest number, or a nil database.
+// Allocator returns an allocator for one database, with blocks of block numbers. It
+// panics with a [*model.DeclarationError] if db is nil or block is out of range.
 func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 	return &Allocator[K]{s.in.NewAllocator(db, block)}
 }
 
-// Next returns the owner's next number. It creates the counter if there is none. A transaction that the context's session runs has
-// no part in it: a number that is given is given, whatever becomes of the transaction.
+// Next returns the owner's next number, and creates the counter if there is none. It
+// ignores the context's transaction, so an abort doesn't return the number.
 //
-// Errors: [model.ErrFull] where the counter has no number left that a key has room for; a [*model.ValueError] for an owner that
-// [Sequence.Key] refuses, and for a counter that holds no whole number of the sequence, which other code wrote and [Sequence.Raise]
-// mends; otherwise the context's error or the driver's: then a block may be lost, which is a gap.
+// It returns [model.ErrFull] if no number is left, and a [*model.ValueError] for an
+// invalid owner or a damaged counter, which [Sequence.Raise] repairs. After the context's
+// error or the driver's, a block may be lost, which is a gap.
 //
-// Cost: one command, one document by _id, for each block; for a new owner's first two or three more.
+// Cost: one command, one document by _id, for each block; two or three more for a new
+// owner.
 func (a *Allocator[K]) Next(ctx context.Context, owner K) (int64, error) {
 	return a.in.Next(ctx, owner)
 }

@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// inKeyOrder is a query in the order of _id, by 1 or -1.
+// inKeyOrder sorts a query by _id, in direction 1 or -1.
 func inKeyOrder[D any](f *model.Find[D], direction int, err error) *model.Find[D] {
 	f.Sort = bson.D{{Key: "_id", Value: direction}}
 	return commands.Served(f, model.IDIndex, err)

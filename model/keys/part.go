@@ -5,8 +5,8 @@ import (
 	"github.com/docmodel/docmodel/model/keys/internal/composite"
 )
 
-// A Part is one part of a composite key: a field of the documents, and how it is written. Make it with [Text], [Int], [Time] or
-// [ID].
+// A Part is one part of a composite key: a field of the documents and its encoding.
+// [Text], [Int], [Time] and [ID] return it.
 type Part struct{ in composite.Part }
 
 // Text is a part that is a string.
@@ -15,13 +15,14 @@ func Text(path string) Part { return Part{composite.Part{Path: path, Kind: compo
 // Int is a part that is an integer.
 func Int(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Int}} }
 
-// Time is a part that is a time. What is finer than a millisecond is cut off, as it is from every date in BSON.
+// Time is a part that is a time, in milliseconds as in BSON.
 func Time(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Time}} }
 
 // ID is a part that is an ObjectID.
 func ID(path string) Part { return Part{composite.Part{Path: path, Kind: composite.ID}} }
 
-// KeyOnly returns the part as one that documents hold in their key alone, and in no field. Its path is but a name.
+// KeyOnly returns the part as a value that only the key contains. Its path is then just a
+// name.
 func (p Part) KeyOnly() Part {
 	p.in.Only = true
 	return p

@@ -12,44 +12,45 @@ import (
 
 // A DayBucket lists the keys of an owner's documents of one day.
 type DayBucket struct {
-	ID   string   `bson:"_id"`            // the owner and the day: alice_2026-11-21
+	ID   string   `bson:"_id"`            // owner and day: alice_2026-11-21
 	Keys []string `bson:"keys,omitempty"` // in the order of packing
 }
 
-// Days are a Sequence's buckets by day: see [Sequence.Days]. A day is a text as [time.DateOnly] has it, "2026-11-21", of the years
-// 0000 to 9999; as texts, days sort as they follow each other. A moment t is of the day t.In(location).Format(time.DateOnly), in the
-// spec's Location, whatever clocks are put forward or back there. What is no day of the calendar, as 2026-02-29, is refused with a
-// [*model.ValueError].
+// Days are a [Sequence]'s buckets by day. A day is a text in the format [time.DateOnly],
+// "2026-11-21". A time belongs to a day by the spec's Location. A text that isn't a date,
+// such as 2026-02-29, gives a [*model.ValueError].
 type Days[D, K any] struct{ s *Sequence[D, K] }
 
-// Days returns the sequence's buckets by day: each lists the keys of an owner's documents of one day. They need a spec with Days; without
-// one, all but Parse is refused.
+// Days returns the sequence's buckets by day. Without Days in the spec, all methods but
+// Parse are refused.
 func (s *Sequence[D, K]) Days() *Days[D, K] { return &Days[D, K]{s} }
 
-// Parse returns the owner and the day of a bucket's _id, "alice_2026-11-21", or a [*model.ValueError] for another string.
+// Parse returns the owner and the day of a bucket's _id, or a [*model.ValueError] for
+// another string.
 func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {
 	day, err = d.s.in.ParseDay(key, &owner)
 	return owner, day, err
 }
 
-// Pack returns the write that lists an owner's document in the bucket of the day that a time belongs to, by the spec's Location. It is
-// idempotent, so that one plan that inserts a document and packs it can be run again from any cut; packing it under another time as
-// well lists it twice. A bucket must stay below 16 MiB: about 300,000 keys.
+// Pack returns the write that lists an owner's document in the bucket of a time's day. It
+// is idempotent, so a plan that inserts a document and packs it can be run again. A
+// bucket must stay below 16 MiB: about 300,000 keys.
 //
-// Cost: one command, one document by _id. What was stored and not packed, [Days.Unpacked] finds.
+// Cost: one command, one document by _id.
 func (d *Days[D, K]) Pack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$addToSet")
 }
 
-// Unpack returns the write that takes a document's key off its day's bucket: for one that is deleted, or whose time changed. It can be
+// Unpack returns the write that removes a document's key from its day's bucket. It can be
 // run again.
 //
-// Cost: one command, one document by _id.
+// Cost: as [Days.Pack].
 func (d *Days[D, K]) Unpack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$pull")
 }
 
-// Of returns the query of an owner's bucket of a day. None is model.ErrNotFound.
+// Of returns the query of an owner's bucket of a day. One returns model.ErrNotFound if
+// there is none.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
@@ -57,17 +58,16 @@ func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
 	return d.find(bson.D{{Key: "_id", Value: key}}, 1, err)
 }
 
-// Range returns the query of an owner's buckets from one day to another, both included, the earliest first; days of which nothing was
-// packed have none.
+// Range returns the query of an owner's buckets from one day to another, inclusive,
+// earliest first.
 //
-// Cost: one command, and one per further batch; served by _id.
+// Cost: one command, and one for each further batch; served by _id.
 func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {
 	filter, err := d.s.in.DayRange(owner, "$gte", from, "$lte", to)
 	return d.find(filter, 1, err)
 }
 
-// Before returns the query of an owner's buckets before a day, the latest first: One gives the previous day that has any, or
-// model.ErrNotFound.
+// Before returns the query of an owner's buckets before a day, latest first.
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
@@ -75,8 +75,7 @@ func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
 	return d.find(filter, -1, err)
 }
 
-// After returns the query of an owner's buckets after a day, the earliest first: One gives the next day that has any, or
-// model.ErrNotFound.
+// After returns the query of an owner's buckets after a day, earliest first.
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) After(owner K, day string) *model.Find[DayBucket] {
@@ -91,18 +90,18 @@ func (d *Days[D, K]) find(filter bson.D, direction int, err error) *model.Find[D
 	return inKeyOrder(d.s.days.Find(filter), direction, err)
 }
 
-// Packed returns the query of the documents that a bucket lists, in the order of keys; those that were deleted are left out.
+// Packed returns the query of the documents that a bucket lists, in the order of keys.
 //
 // Cost: one command, served by _id.
 func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
 	return d.s.find(commands.AmongIDs(mql.A(bucket.Keys)), 1, nil)
 }
 
-// Unpacked returns the pipeline of an owner's documents that no bucket lists: stored by a writer who died before packing. Each is
-// packed by its own time. Documents that were just stored may be about to be packed; packing them too does no harm.
+// Unpacked returns an owner's documents that no bucket lists, after a crash before
+// packing. Pack each by its own time; packing it twice is harmless.
 //
-// Cost: one command that reads the owner's documents, and looks for each into one bucket that lists it, by the index of
-// [Sequence.Indexes]; of that it takes the _id alone.
+// Cost: one command that reads the owner's documents, and looks up a bucket for each by
+// [Sequence.Indexes].
 func (d *Days[D, K]) Unpacked(owner K) *model.Aggregate[D] {
 	pipeline, err := d.s.in.Unpacked(owner)
 	return commands.Indexed(model.AggregateAs[D](d.s.docs, pipeline), model.IDIndex, err)

@@ -11,15 +11,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A ShardCandidate is a key by which a collection of a model could be sharded, and what that does to the model's indexes.
+// A ShardCandidate is a possible shard key of a collection, with its effect on the
+// model's indexes.
 type ShardCandidate struct {
-	Key       bson.D                    // as [NewShard] takes it
-	Targeted  []model.Index             // their queries give the first field of the key, and go to few shards
-	Scattered []model.Index             // their queries don't, and go to all shards
-	Broken    []*model.DeclarationError // unique indexes that can't hold across shards: see [Shard.Check]
+	Key       bson.D                    // for [NewShard]
+	Targeted  []model.Index             // queries by them contain the key's first field, and go to few shards
+	Scattered []model.Index             // queries by them go to all shards
+	Broken    []*model.DeclarationError // unique indexes that the key makes impossible: see [Shard.Check]
 }
 
-// String is the candidate on one line: {shop: 1}: 2 of 3 indexes targeted, 1 broken.
+// String returns the candidate on one line: {shop: 1}: 2 of 3 indexes targeted, 1 broken.
 func (c ShardCandidate) String() string {
 	s := fmt.Sprintf("%s: %d of %d indexes targeted", model.Shell(c.Key), len(c.Targeted), len(c.Targeted)+len(c.Scattered))
 	if len(c.Broken) > 0 {
@@ -28,14 +29,11 @@ func (c ShardCandidate) String() string {
 	return s
 }
 
-// ShardCandidates returns the keys by which a collection of the model could be sharded. They are the hashed _id, the first
-// field of each index of the collection, and all fields of it. Keys that break no unique index come first, and of these the
-// keys that target most indexes; a longer key before a shorter one, since its chunks can be divided further.
-//
-// A write by _id goes to all shards unless the key is the _id. Whether the values of a key spread well, the documents say:
-// see [Shard.Distribution]. [NewShard] refuses a field in an array.
-//
-// Manual: "Choose a Shard Key".
+// ShardCandidates returns the keys by which a collection of the model could be sharded:
+// the hashed _id, and the first field and all fields of each index. It sorts them by
+// broken unique indexes (fewest first), targeted indexes (most first), and length
+// (longest first). A write by _id goes to all shards unless the key is the _id.
+// [Shard.Distribution] judges the values.
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
 		core.Fail("the model is nil", "ShardCandidates of "+collection, "give a result of model.New")
@@ -66,7 +64,8 @@ func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	return out
 }
 
-// rangesOnly reports whether an index orders values, as the index of a shard key must: 2dsphere and text don't.
+// rangesOnly reports whether an index orders values, as the index of a shard key must.
+// 2dsphere, text and wildcard indexes don't.
 func rangesOnly(x model.Index) bool {
 	return !slices.ContainsFunc(x.Keys, func(e bson.E) bool {
 		_, text := e.Value.(string)

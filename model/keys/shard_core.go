@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// shard is what of a [Shard] doesn't depend on its type.
+// shard is the part of a [Shard] without its type parameter.
 type shard struct {
 	*core.Docs
 	key  []shardField
@@ -58,7 +58,7 @@ func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
 	return s
 }
 
-// pattern is the key as commands have it.
+// pattern returns the key as commands contain it.
 func (s *shard) pattern() bson.D { return patternOf(s.key) }
 
 func patternOf(key []shardField) bson.D {
@@ -72,7 +72,7 @@ func patternOf(key []shardField) bson.D {
 	return d
 }
 
-// String is the key as it is written.
+// String returns the key in shell syntax.
 func (s *shard) String() string { return model.Shell(s.pattern()) }
 
 func (s *shard) command(name, db string) bson.D {
@@ -80,7 +80,7 @@ func (s *shard) command(name, db string) bson.D {
 		core.Fail(fmt.Sprintf("%q isn't a valid database name", db), name+" of "+s.Name(), "give the name of the collection's database")
 	}
 	d := bson.D{{Key: name, Value: db + "." + s.Name()}, {Key: "key", Value: s.pattern()}}
-	if s.spec.Unique && name == "shardCollection" { // reshardCollection supports false alone
+	if s.spec.Unique && name == "shardCollection" { // reshardCollection accepts only false
 		d = append(d, bson.E{Key: "unique", Value: true})
 	}
 	if s.spec.Collated {
@@ -104,7 +104,7 @@ func (s *shard) checkIndexes(list []model.Index) []*model.DeclarationError {
 	return brokenIndexes(s.Name(), s.key, scoped)
 }
 
-// underTenant is an index as [model.Scope.Indexes] makes it.
+// underTenant returns an index as [model.Scope.Indexes] makes it.
 func (s *shard) underTenant(x model.Index) model.Index {
 	var leads bson.D
 	for _, name := range s.spec.Tenant {
@@ -118,7 +118,8 @@ func (s *shard) underTenant(x model.Index) model.Index {
 	return x
 }
 
-// brokenIndexes says which unique indexes of a collection can't hold across shards, and why.
+// brokenIndexes returns the unique indexes of a collection that the key makes impossible,
+// and why.
 func brokenIndexes(collection string, key []shardField, list []model.Index) (out []*model.DeclarationError) {
 	for _, x := range list {
 		if x.Collection != collection || !x.Unique {
@@ -156,7 +157,7 @@ func (s *shard) footprints() []model.Footprint {
 	var out []model.Footprint
 	for _, k := range s.key {
 		out = append(out, model.Reads.In(s.Name(), k.path)...)
-		if s.spec.Moves { // by ChangeKey
+		if s.spec.Moves { // ChangeKey writes the key
 			out = append(out, model.Writes.In(s.Name(), k.path)...)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// bound is what a filter says of one field: one of some values, or within one of some ranges. Nothing is said by neither.
+// bound is the condition of a filter on one field: some values, or some ranges. The zero
+// value is no condition.
 type bound struct {
 	points []bson.RawValue
 	ranges int
@@ -20,16 +21,16 @@ type bound struct {
 
 func (b bound) said() bool { return b.ranges > 0 || b.points != nil }
 
-// none reports whether no value fulfills the bound.
+// none reports whether no value meets the bound.
 func (b bound) none() bool { return b.points != nil && len(b.points)+b.ranges == 0 }
 
-// conditions are what a filter says of the key's fields.
+// conditions are the conditions of a filter on the key's fields.
 type conditions struct {
 	fields map[string]bound
-	equal  map[string][]bson.RawValue // the values that it gives by equality, of fields above the key's too
+	equal  map[string][]bson.RawValue // values that the filter gives by equality, also of parents of the key's fields
 }
 
-// read reads a filter. Nil is that it can't be read.
+// read reads a filter. It returns nil if it can't.
 func (s *shard) read(filter any, collated bool) *conditions {
 	raw, err := (*core.Codec)(nil).Document(filter)
 	if err != nil || bson.Raw(raw).Validate() != nil {
@@ -44,7 +45,7 @@ func (s *shard) conditions(filter bson.Raw, collated bool) *conditions {
 	s.add(filter, collated, c, &ors)
 	for _, branches := range ors {
 		if s.bounds(c) {
-			break // an $or beside conditions on the first field isn't looked at by all servers
+			break // some servers ignore an $or beside conditions on the first field
 		}
 		if fields := s.union(branches, collated); fields != nil {
 			c.fields = fields
@@ -53,7 +54,8 @@ func (s *shard) conditions(filter bson.Raw, collated bool) *conditions {
 	return c
 }
 
-// add adds what holds at once, and collects the branches of each $or. An $or of one branch is that branch.
+// add adds conditions that are ANDed, and collects the branches of each $or. An $or with
+// one branch counts as that branch.
 func (s *shard) add(filter bson.Raw, collated bool, c *conditions, ors *[][]bson.RawValue) {
 	elements, _ := filter.Elements()
 	for _, e := range elements {
@@ -79,7 +81,8 @@ func (s *shard) add(filter bson.Raw, collated bool, c *conditions, ors *[][]bson
 	}
 }
 
-// union is what the branches of an $or say of each field, as a mongos adds them up: a field by itself. Nil says nothing.
+// union combines the branches of an $or field by field, as mongos does. It returns nil
+// for no condition.
 func (s *shard) union(branches []bson.RawValue, collated bool) map[string]bound {
 	var out map[string]bound
 	for _, v := range branches {
@@ -111,19 +114,20 @@ func (s *shard) union(branches []bson.RawValue, collated bool) map[string]bound 
 	return out
 }
 
-// bounds reports whether conditions say something of the key's first field.
+// bounds reports whether there is a condition on the key's first field.
 func (s *shard) bounds(c *conditions) bool { return s.places(s.key[0], c.fields[s.key[0].path]) }
 
-// places reports whether a bound says where a field's values are: a range says nothing of hashes.
+// places reports whether a bound locates a field's values. A range doesn't locate hashes.
 func (s *shard) places(f shardField, b bound) bool { return b.said() && !(f.hashed && b.ranges > 0) }
 
-// nothing reports whether nothing can match: a field would have to be none of its values, or two at once. A mongos sees
-// that if the first field has a condition, too.
+// nothing reports whether no document can match, because a field would need two values at
+// once or has no possible value. mongos sees that only if the first field has a
+// condition.
 func (s *shard) nothing(c *conditions) bool {
 	return s.bounds(c) && slices.ContainsFunc(s.key, func(f shardField) bool { return c.fields[f.path].none() })
 }
 
-// both is what two bounds say together.
+// both returns the conjunction of two bounds.
 func both(a, b bound) bound {
 	switch {
 	case a.points == nil && b.points == nil:
@@ -141,7 +145,8 @@ func holds(list []bson.RawValue, v bson.RawValue) bool {
 	return slices.ContainsFunc(list, func(w bson.RawValue) bool { return bsonval.CompareRaw(v, w) == 0 })
 }
 
-// condition is what a filter's value for a field says of it, and the values that it gives by equality.
+// condition returns the bound of a filter's value for a field, and the values that it
+// gives by equality.
 func (s *shard) condition(path string, v bson.RawValue, collated bool) (out bound, equal []bson.RawValue) {
 	doc, isDocument := v.DocumentOK()
 	first, err := doc.IndexErr(0)
@@ -155,7 +160,7 @@ func (s *shard) condition(path string, v bson.RawValue, collated bool) (out boun
 		values, _ := arr.Values()
 		switch {
 		case e.Key() == "$regex" && len(elements) > 1, e.Key() == "$exists" && hashed:
-			continue // with $options, which may make it another; a hashed index isn't asked for missing fields
+			continue // $options can change the pattern; a hashed index isn't used for missing fields
 		case e.Key() == "$eq":
 			equal = append(equal, e.Value())
 		case e.Key() == "$in" && len(values) == 1:
@@ -212,8 +217,8 @@ func one(yes bool) int {
 	return 0
 }
 
-// canPoint reports whether a key is found by a value: not by an array, which is no key's, and with a collation not by what
-// holds texts, for a key compares them bytewise.
+// canPoint reports whether a value locates a key. An array doesn't. With a collation a
+// value that contains text doesn't, because keys compare bytewise.
 func canPoint(v bson.RawValue, collated bool) bool {
 	switch v.Type {
 	case bson.TypeArray:
@@ -224,8 +229,8 @@ func canPoint(v bson.RawValue, collated bool) bool {
 	return true
 }
 
-// anchored reports whether a pattern begins with ^, at the beginning of the value and not of each line, and a text, so that it is a
-// range.
+// anchored reports whether a pattern begins with ^ (not in multiline mode) and a literal
+// text, so that it is a range.
 func anchored(pattern string) bool {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil || re.Op != syntax.OpConcat || len(re.Sub) < 2 {
@@ -234,7 +239,7 @@ func anchored(pattern string) bool {
 	return re.Sub[0].Op == syntax.OpBeginText && re.Sub[1].Op == syntax.OpLiteral && re.Sub[1].Flags&syntax.FoldCase == 0
 }
 
-// isCollated reports whether a query compares texts otherwise than bytewise.
+// isCollated reports whether a query doesn't compare texts bytewise.
 func (s *shard) isCollated(c *options.Collation) bool {
 	if c == nil {
 		return s.spec.Collated
@@ -242,13 +247,13 @@ func (s *shard) isCollated(c *options.Collation) bool {
 	return c.Locale != "simple"
 }
 
-// filter tells where a query goes.
+// filter returns where a query goes.
 func (s *shard) filter(filter any, collation *options.Collation) Target {
 	t, _ := s.where(s.read(orEmpty(filter), s.isCollated(collation)), s.isCollated(collation))
 	return t
 }
 
-// where tells where a filter goes, and whether it gives the whole key by equality.
+// where returns where a filter goes, and whether it gives the whole key by equality.
 func (s *shard) where(c *conditions, collated bool) (t Target, whole bool) {
 	switch {
 	case c == nil:
@@ -270,8 +275,8 @@ func (s *shard) where(c *conditions, collated bool) (t Target, whole bool) {
 	return t, false
 }
 
-// whole are the values of the key that a filter gives by equality, each once; nil if it doesn't give them all. What equals a
-// document above a field of the key gives the field.
+// whole returns the key's values if a filter gives each by equality, once; otherwise nil.
+// A document that equals a parent of a key's field gives the field.
 func (s *shard) whole(c *conditions, collated bool) []bson.RawValue {
 	out := make([]bson.RawValue, len(s.key))
 	for i, f := range s.key {
@@ -282,7 +287,7 @@ func (s *shard) whole(c *conditions, collated bool) []bson.RawValue {
 					doc, _ := v.DocumentOK()
 					value, _ := core.ValueAt(doc, below)
 					if value.Type == bson.TypeNull {
-						value = bson.RawValue{} // as for a missing field, to be sure
+						value = bson.RawValue{} // treat null as missing
 					}
 					list = append(slices.Clip(list), value)
 				}
@@ -296,9 +301,10 @@ func (s *shard) whole(c *conditions, collated bool) []bson.RawValue {
 	return out
 }
 
-// count tells how many values or ranges of the key conditions ask for. The first field with several values or a range decides
-// how many; a mongos then asks for all from the least to the greatest value of the fields behind it. Null counts twice: servers
-// before MongoDB 8.0 look for undefined, too.
+// count returns how many values or ranges of the key the conditions request. The first
+// field with several values or a range decides how many; mongos then reads everything
+// from the least to the greatest value of the later fields. Null counts twice, because
+// servers before MongoDB 8.0 look up undefined too.
 func (s *shard) count(c *conditions) (t Target) {
 	t.Values, t.Why = 1, "the shard key "+s.String()
 	single := true
@@ -346,7 +352,7 @@ func fields(n int) string {
 	return fmt.Sprintf("%d fields", n)
 }
 
-// byID reports whether a filter asks for one _id.
+// byID reports whether a filter requests one _id.
 func byID(c *conditions, collated bool) bool {
 	return c != nil && len(c.equal["_id"]) == 1 && c.equal["_id"][0].Type != bson.TypeRegex && canPoint(c.equal["_id"][0], collated)
 }

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// changeKey is [Shard.ChangeKey].
+// changeKey implements [Shard.ChangeKey].
 func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 	if !s.spec.Moves {
 		return model.Refused(s.Name(), s.Refuse("to", model.Shell(to), "needs ShardSpec.Moves: other commands rely on keys that don't change"))
@@ -36,7 +36,7 @@ func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 	}
 }
 
-// checkMove refuses keys that a document can't have, and a move to nowhere.
+// checkMove refuses keys that a document can't have, and an empty move.
 func (s *shard) checkMove(from, to bson.D) error {
 	for _, f := range s.key {
 		v, ok := bsonval.Get(from, f.path)
@@ -73,7 +73,7 @@ func (s *shard) checkKeyValue(place string, v any) error {
 	return nil
 }
 
-// merged are the fields of the key as they are after the move.
+// merged returns the fields of the key after the move.
 func (s *shard) merged(from, to bson.D) bson.D {
 	out := make(bson.D, 0, len(s.key))
 	for _, f := range s.key {
@@ -86,7 +86,7 @@ func (s *shard) merged(from, to bson.D) bson.D {
 	return out
 }
 
-// equals is the filter of documents with these values.
+// equals returns the filter of documents with these values.
 func equals(values bson.D) bson.D {
 	out := make(bson.D, len(values))
 	for i, e := range values {
@@ -95,7 +95,7 @@ func equals(values bson.D) bson.D {
 	return out
 }
 
-// step tells where a step of a plan goes.
+// step returns where a step of a plan goes.
 func (s *shard) step(step model.Step) Target {
 	switch step := step.(type) {
 	case model.Write:
@@ -106,7 +106,7 @@ func (s *shard) step(step model.Step) Target {
 	return refusedTarget("a step of an unknown type")
 }
 
-// targets is [Targets].
+// targets implements [Targets].
 func targets(m *model.Model, p model.Plan) []Target {
 	keys := map[string]*shard{}
 	for _, t := range m.Techniques() {

@@ -13,52 +13,52 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SampleSpec says what a sample stands for. The zero value is a small cluster that holds the sample alone.
+// SampleSpec says what a sample represents.
 type SampleSpec struct {
 	Shards    int   // 0 means 3
-	Range     int64 // bytes of a chunk before it is divided; 0 means 128 MiB, MongoDB's default since 6.0
-	Documents int64 // how many the collection has, or shall have; 0 means as many as the sample
-	Hot       int   // how many of the most frequent keys are told; 0 means 5
+	Range     int64 // bytes of a chunk before it is split; 0 means 128 MiB, MongoDB's default since 6.0
+	Documents int64 // size of the whole collection; 0 means that of the sample
+	Hot       int   // how many of the most frequent keys to return; 0 means 5
 }
 
-// A Distribution is how documents would lie on shards. Sizes are those of the documents in BSON, scaled from the sample to the
-// whole collection; what a shard stores is compressed.
+// A Distribution describes how documents would be distributed over shards. Sizes are
+// uncompressed BSON sizes, scaled from the sample to the whole collection.
 //
-// Ranged keys: the documents in the order of their keys are divided into chunks of the range's size, between two keys and never
-// within one; and the chunks are given to the shards, the largest first, each to that which has least. Keys that begin with a
-// hashed field: the hashes are divided evenly among the shards to begin with, and stay there. A balancer does about that, in its
-// time. So a ranged collection that is less than a chunk is on one shard.
+// Ranged keys: the documents, sorted by key, are split between keys into chunks. Each
+// chunk goes to the shard with the least data, largest chunk first, as a balancer does in
+// time. If the key begins with a hashed field, each shard gets an equal range of hashes.
 //
-// Writes are told by another experiment: the earlier half of the sample is divided evenly, by ranges of the key, and the later
-// half is sent to where it belongs then. With a key that grows, all of it goes to the last range.
+// Writes: the earlier half of the sample is split into equal ranges of the key, and the
+// later half is sent to these ranges. With an increasing key, the last range gets all
+// writes.
 type Distribution struct {
 	Documents int // in the sample
-	Keys      int // different ones in it
-	Missing   int // documents without a field of the key: they lie where null does
+	Keys      int // different keys in the sample
+	Missing   int // documents without a field of the key, which counts as null
 	Chunks    int
 	Shards    []ShardLoad
-	Jumbo     int      // keys that are larger than a chunk
-	Hot       []HotKey // the most frequent keys, the first of all first
-	Rising    float64  // the share of the later half whose keys are above all of the earlier half; 0 for hashed keys
+	Jumbo     int      // keys larger than a chunk
+	Hot       []HotKey // most frequent first
+	Rising    float64  // share of the later half with keys above all of the earlier half; 0 for hashed keys
 
-	// Warnings are what speaks against the key. Each begins with what it is about:
+	// Warnings are the disadvantages of the key. Each begins with its subject:
 	//
-	//	monotonic        keys grow with time: all that is new goes to one shard
-	//	few keys         fewer keys than shards, or than chunks
+	//	monotonic        keys increase with time: one shard gets all new documents
+	//	few keys         documents share keys, and there are fewer than ten keys per shard
 	//	jumbo chunk      one key outgrows a chunk
 	//	frequent key     one key has more than a shard's fair share
-	//	hot shard        one shard gets half as much again as its fair share of what is written
-	//	missing fields   documents without a field of the key lie together
-	//	hashed doubles   doubles are cut off to integers before they are hashed
+	//	hot shard        one shard gets 1.5 times its fair share of the writes
+	//	missing fields   documents without a field of the key are stored together
+	//	hashed doubles   doubles are truncated to integers before hashing
 	Warnings []string
 }
 
-// A ShardLoad is what one shard has, and gets.
+// A ShardLoad is the data and the writes of one shard.
 type ShardLoad struct {
 	Documents int64   // scaled
 	Bytes     int64   // scaled
 	Share     float64 // of the bytes
-	Writes    float64 // of what is written next
+	Writes    float64 // share of the next writes
 }
 
 // A HotKey is a frequent key.
@@ -66,20 +66,20 @@ type HotKey struct {
 	Key   bson.D
 	Share float64 // of the documents
 	Bytes int64   // scaled
-	Jumbo bool    // larger than a chunk, which can't be divided within one key
+	Jumbo bool    // larger than a chunk, which can't be split within one key
 }
 
-// sample is what is gathered of documents.
+// sample is the data read from the documents.
 type sample struct {
 	docs    []sampled
 	missing int
 	doubles int
-	timed   int // documents whose key begins with a time or an ObjectID
+	timed   int // documents with a key that begins with a time or an ObjectID
 }
 
 type sampled struct {
-	raw  []bson.RawValue // the key's values, as they are
-	key  []bson.RawValue // hashed, where the key is
+	raw  []bson.RawValue // values of the key
+	key  []bson.RawValue // the same, with the hash of a hashed field
 	size int64
 }
 
@@ -114,7 +114,7 @@ func (s *shard) distribution(n int, doc func(int) any, spec SampleSpec) (d Distr
 	return d, nil
 }
 
-// maxShards is how many shards a sample is divided among at most.
+// maxShards is the most shards that a sample is divided among.
 const maxShards = 100_000
 
 func (p SampleSpec) orDefaults() SampleSpec {
@@ -146,7 +146,7 @@ func (s *shard) gather(n int, doc func(int) any) (all sample, err error) {
 		}
 		one := sampled{raw: make([]bson.RawValue, len(key)), size: int64(len(raw))}
 		for i, v := range key {
-			one.raw[i] = bsonval.Clone(v) // not the whole document
+			one.raw[i] = bsonval.Clone(v) // don't retain the whole document
 			if s.key[i].hashed && v.Type == bson.TypeDouble && v.Double() != float64(bsonval.HashedNumber(v)) {
 				all.doubles++
 			}
@@ -160,7 +160,7 @@ func (s *shard) gather(n int, doc func(int) any) (all sample, err error) {
 	return all, nil
 }
 
-// placed is a key as it is stored in the index: its hashed field by its hash.
+// placed returns a key as the index stores it, with the hash of its hashed field.
 func (s *shard) placed(key []bson.RawValue) []bson.RawValue {
 	for i, f := range s.key {
 		if f.hashed {
@@ -172,7 +172,7 @@ func (s *shard) placed(key []bson.RawValue) []bson.RawValue {
 	return key
 }
 
-// groupsOf are the documents by key, in the order of keys.
+// groupsOf groups the documents by key, in the order of keys.
 func groupsOf(docs []sampled) (out []group) {
 	sorted := slices.Clone(docs)
 	slices.SortStableFunc(sorted, func(a, b sampled) int { return compareKeys(a.key, b.key) })
@@ -186,10 +186,10 @@ func groupsOf(docs []sampled) (out []group) {
 	return out
 }
 
-// chunk is neighbouring keys.
+// chunk is a range of keys.
 type chunk struct{ n, bytes float64 }
 
-// divide makes chunks and gives them to shards.
+// divide splits the documents into chunks and assigns these to shards.
 func (s *shard) divide(d *Distribution, groups []group, spec SampleSpec, scale float64) {
 	d.Shards = make([]ShardLoad, spec.Shards)
 	total := 0.0
@@ -241,7 +241,8 @@ func compareFloats(a, b float64) int {
 	return 0
 }
 
-// home is the shard to which a key's hash belongs to begin with, of n; -1 for a key that doesn't begin with one.
+// home returns the first shard of a key's hash, out of n; -1 if the key doesn't begin
+// with a hash.
 func (s *shard) home(key []bson.RawValue, n int) int {
 	if !s.key[0].hashed {
 		return -1
@@ -279,7 +280,8 @@ func (s *shard) writes(d *Distribution, docs []sampled) {
 	}
 }
 
-// hot tells the most frequent keys, and returns those that are larger than a chunk, the largest first.
+// hot stores the most frequent keys in d, and returns the keys larger than a chunk,
+// largest first.
 func (s *shard) hot(d *Distribution, groups []group, spec SampleSpec, scale float64) (jumbo []HotKey) {
 	told := func(g group) HotKey {
 		h := HotKey{Share: float64(g.n) / float64(d.Documents), Bytes: int64(float64(g.bytes)*scale + 0.5)}
@@ -304,7 +306,7 @@ func (s *shard) hot(d *Distribution, groups []group, spec SampleSpec, scale floa
 	return jumbo
 }
 
-// warn says what speaks against the key.
+// warn adds the warnings.
 func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpec) {
 	add := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
 	percent := func(n int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(d.Documents)) }

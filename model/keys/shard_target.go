@@ -17,10 +17,10 @@ import (
 type Scope uint8
 
 const (
-	AllShards  Scope = iota // scattered: every shard, and the slowest decides. A write for some values or ranges may find one shard
-	SomeShards              // targeted to the shards of some values or ranges of the key
-	OneShard                // targeted to the shard of one value of the key
-	NoShard                 // refused, or about another collection, or nothing can match (a mongos asks one shard then): see Target.Why
+	AllShards  Scope = iota // every shard. A write for some values or ranges may find one shard only
+	SomeShards              // the shards of some values or ranges of the key
+	OneShard                // the shard of one value of the key
+	NoShard                 // refused, about another collection, or no document can match (mongos asks one shard then): see Target.Why
 )
 
 func (s Scope) String() string {
@@ -38,13 +38,13 @@ func (s Scope) String() string {
 // A Target says where a command is sent, and why.
 type Target struct {
 	Scope  Scope
-	Values int    // how many values of the key it asks for; each is on one shard
-	Ranges int    // how many ranges of the key it asks for; each is on one shard or several
-	Since  string // the version of MongoDB from which on it is possible at all; "" for all that have sharding as told here
+	Values int    // number of the key's values requested; each is on one shard
+	Ranges int    // number of the key's ranges requested; each is on one or several shards
+	Since  string // first version of MongoDB that allows it; "" for all
 	Why    string
 }
 
-// String is the target in a line.
+// String returns the target on one line.
 func (t Target) String() string {
 	s := t.Scope.String()
 	if t.Since != "" {
@@ -55,7 +55,8 @@ func (t Target) String() string {
 
 func refusedTarget(why string) Target { return Target{Scope: NoShard, Why: why} }
 
-// elsewhere tells of what is no command to the collection; false where it is.
+// elsewhere returns the target of a refused command, or of one to another collection, and
+// true; otherwise false.
 func (s *shard) elsewhere(collection string, err error) (Target, bool) {
 	switch {
 	case err != nil:
@@ -77,7 +78,7 @@ func (s *shard) aggregate(a model.Aggregation) Target {
 	if t, ok := s.elsewhere(a.Collection, a.Err); ok {
 		return t
 	}
-	all := bson.A{bson.D{}} // $and of nothing is refused
+	all := bson.A{bson.D{}} // the server refuses an empty $and
 	for _, stage := range a.Pipeline {
 		if len(stage) != 1 || stage[0].Key != "$match" {
 			break
@@ -139,7 +140,7 @@ func (s *shard) insert(doc any) Target {
 	return Target{Scope: OneShard, Values: 1, Why: "the document has the shard key " + s.String()}
 }
 
-// keyOf is a document's key, by its fields: null where one is missing. An array is refused.
+// keyOf returns a document's key, with null for missing fields. An array is refused.
 func (s *shard) keyOf(doc bson.Raw) (key []bson.RawValue, missing []string, err error) {
 	key = make([]bson.RawValue, len(s.key))
 	for i, f := range s.key {
@@ -163,7 +164,7 @@ type change struct {
 	collation                   *options.Collation
 }
 
-// single tells where a change of one document goes.
+// single returns where a change of one document goes.
 func (s *shard) single(c change) Target {
 	collated := s.isCollated(c.collation)
 	said := s.read(orEmpty(c.filter), collated)
@@ -196,8 +197,9 @@ func (s *shard) single(c change) Target {
 	return t
 }
 
-// replaced tells where a replacement goes whose filter is for several shards: to the shard of the key that the replacement has. With
-// neither the key nor the _id, MongoDB 7.1 and later look for the document on all shards.
+// replaced returns where a replacement goes if its filter is for several shards: to the
+// shard of the replacement's key. With neither the key nor the _id, MongoDB 7.1 and later
+// search all shards.
 func (s *shard) replaced(c change, t Target, id bool) Target {
 	const others = "a document with another key isn't replaced"
 	raw, err := (*core.Codec)(nil).Document(c.replacement)
@@ -213,7 +215,8 @@ func (s *shard) replaced(c change, t Target, id bool) Target {
 	return everywhere(t, "the shard key of the replacement, or all shards from MongoDB 7.1: "+others+"; ")
 }
 
-// everywhere is the target of a write that goes to all shards unless one shard has all that its filter asks for.
+// everywhere returns the target of a write that goes to all shards unless one shard has
+// everything that matches.
 func everywhere(t Target, why string) Target {
 	if t.Scope == SomeShards {
 		t.Why += ", and a write to several shards goes to all"
@@ -222,7 +225,7 @@ func everywhere(t Target, why string) Target {
 	return t
 }
 
-// many tells where a change of all that match goes.
+// many returns where a change of all matching documents goes.
 func (s *shard) many(c change) Target {
 	collated := s.isCollated(c.collation)
 	said := s.read(orEmpty(c.filter), collated)
@@ -250,8 +253,9 @@ func orEmpty(filter any) any {
 	return filter
 }
 
-// moves names the field of the key to which a change gives another value than the filter asks for, and says why the change is
-// refused for any document. A number may change although it is equal: MongoDB compares the bytes.
+// moves returns the field of the key that a change sets to another value than the filter
+// requests, and why the change is refused for every document. An equal number of another
+// type is a change, because MongoDB compares the bytes.
 func (s *shard) moves(c change, said *conditions, whole bool) (moved, refused string) {
 	set := func(path string, v bson.RawValue) {
 		for _, f := range s.key {
@@ -305,7 +309,8 @@ func (s *shard) moves(c change, said *conditions, whole bool) (moved, refused st
 	return moved, refused
 }
 
-// stays reports whether a document that a filter finds by a value keeps it, byte by byte, when it is set to another.
+// stays reports whether a document that a filter finds by the value given keeps it, byte
+// by byte, when it is set to v.
 func stays(v, given bson.RawValue, id bool) bool {
 	if id {
 		return bsonval.CompareRaw(v, given) == 0
@@ -314,13 +319,14 @@ func stays(v, given bson.RawValue, id bool) bool {
 	return v.Type == given.Type && !compared && bsonval.CompareRaw(v, given) == 0
 }
 
-// operators calls set for each path that operators or the stages of a pipeline update; the value is what $set sets it to.
+// operators calls set for each path that operators or pipeline stages update, with the
+// value of $set.
 func (s *shard) operators(doc bson.Raw, pipeline bool, set func(path string, v bson.RawValue)) {
 	ops, _ := doc.Elements()
 	for _, op := range ops {
 		switch {
 		case op.Key() == "$setOnInsert":
-			continue // by an upsert, which has the whole key
+			continue // applies to an upsert only, with the whole key in the filter
 		case op.Key() == "$unset" && pipeline:
 			paths, _ := op.Value().ArrayOK()
 			values, _ := paths.Values()
@@ -331,7 +337,7 @@ func (s *shard) operators(doc bson.Raw, pipeline bool, set func(path string, v b
 			}
 			continue
 		case pipeline && !slices.Contains([]string{"$set", "$addFields"}, op.Key()):
-			continue // what a document becomes by $replaceWith or $project is not known here
+			continue // the result of $replaceWith or $project isn't known here
 		}
 		inner, _ := op.Value().DocumentOK()
 		fields, _ := inner.Elements()

@@ -9,20 +9,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// An Action is what [Faults] does to a command: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay] or
-// [Hold]. The zero Action is not valid.
+// An Action is what [Faults] does to a command: see [Fail], [FailInside], [CutBefore],
+// [CutInside], [CutAfter], [Delay] and [Hold]. The zero Action isn't valid.
 type Action struct {
 	do func(c *faultConn, m *message) error
 }
 
-// Fail answers with the error code and labels, such as "TransientTransactionError" or "RetryableWriteError". The server
-// doesn't see the command.
+// Fail answers with an error code and labels, such as "RetryableWriteError". The server
+// doesn't receive the command.
 func Fail(code int32, labels ...string) Action {
 	reply := failure(code, labels)
 	return Action{func(c *faultConn, m *message) error { return c.answer(m, reply) }}
 }
 
-// failure is the answer to a command that failed.
+// failure is the answer of a failed command.
 func failure(code int32, labels []string) bson.D {
 	e := mongoerr.New(code, "an error that the test asked for")
 	reply := bson.D{
@@ -35,8 +35,9 @@ func failure(code int32, labels []string) bson.D {
 	return reply
 }
 
-// FailInside lets the server do the first n parts of a write, as [CutInside] does, and answers with the error code and labels: a
-// command that an operator killed (11601), whose maxTimeMS passed (50), or whose server stepped down (189, 11602).
+// FailInside executes the first n parts of a write, as [CutInside] does, and answers with
+// an error: a killed command (11601), a passed maxTimeMS (50), or a stepdown (189,
+// 11602).
 func FailInside(n int, code int32, labels ...string) Action {
 	if n < 1 {
 		panic("modeltest: FailInside: at least one part must be done\n\tremedy: use Fail")
@@ -59,12 +60,14 @@ func FailInside(n int, code int32, labels ...string) Action {
 	}}
 }
 
-// CutBefore breaks the connection before the server sees the command.
+// CutBefore breaks the connection before the server receives the command. The driver
+// retries a command that is cut once: use [Faults.From] for a final cut.
 func CutBefore() Action {
 	return Action{func(c *faultConn, _ *message) error { return c.cut() }}
 }
 
-// CutAfter lets the server answer the command, and breaks the connection before the client sees the answer.
+// CutAfter breaks the connection after the server executed the command, before the client
+// receives the answer. See [CutBefore] for retries.
 func CutAfter() Action {
 	return Action{func(c *faultConn, m *message) error {
 		if err := c.forward(m); err != nil {
@@ -79,13 +82,14 @@ func CutAfter() Action {
 	}}
 }
 
-// CutInside lets the server do the first n parts of a write, and breaks the connection: what a server leaves that stops
-// half way. The parts of an insert, update, delete or bulkWrite with several statements are its statements. An update or delete of
-// many documents as the only statement has their number of parts: the n documents of lowest _id that it matches are
-// written. Any other command, and one that has no more than n parts, is done as by [CutAfter].
+// CutInside executes the first n parts of a write, and breaks the connection, like a
+// server that crashes halfway. The parts are the statements of an insert, update, delete
+// or bulkWrite, or the matching documents, in the order of _id, of a single update or
+// delete of many documents. Other commands, and those with at most n parts, run as with
+// [CutAfter].
 //
-// The server is sent another command: fewer statements, or the same one with a narrower filter. In a transaction it is
-// not, for there nothing is left half way: the command is done, and the connection broken.
+// The server receives fewer statements, or a narrower filter. In a transaction the
+// command runs whole, because the server would undo a part.
 func CutInside(n int) Action {
 	if n < 1 {
 		panic("modeltest: CutInside: at least one part must be done\n\tremedy: use CutBefore")
@@ -99,7 +103,7 @@ func CutInside(n int) Action {
 	}}
 }
 
-// Delay lets the command wait before the server sees it, until the faults are reset at most.
+// Delay delays the command by d, or until [Faults.Reset].
 func Delay(d time.Duration) Action {
 	return Action{func(c *faultConn, m *message) error {
 		timer := time.NewTimer(d)
@@ -111,7 +115,7 @@ func Delay(d time.Duration) Action {
 	}}
 }
 
-// Hold lets the command wait until the gate is opened, or the faults are reset.
+// Hold makes the command wait until the gate opens, or until [Faults.Reset].
 func Hold(g *Gate) Action {
 	return Action{func(c *faultConn, m *message) error {
 		g.arrive(m.command)
@@ -122,8 +126,8 @@ func Hold(g *Gate) Action {
 	}}
 }
 
-// waitFor returns when the signal comes or the faults are reset, or with an error when the connection is closed or its
-// deadline passes.
+// waitFor waits for the signal or a reset of the faults. It fails if the connection is
+// closed or its deadline passes.
 func waitFor[T any](c *faultConn, signal <-chan T) error {
 	var deadline <-chan time.Time
 	if at := c.deadline(); !at.IsZero() {

@@ -9,10 +9,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A cast is the clients of two operations that run at the same time. They may do so several times.
+// A cast is the clients of two operations that run at the same time. It can be used
+// repeatedly.
 type cast [2]*seat
 
-// A seat is the client of an operation, and the operation that has it now.
+// A seat is the client of one operation, and the operation that uses it now.
 type seat struct {
 	client   *mongo.Client
 	txn      transactions
@@ -43,7 +44,7 @@ func (b *backend) newCast() (k *cast, disconnect func(), err error) {
 	return k, disconnect, nil
 }
 
-// play runs both operations by the schedule, A wherever it says nothing.
+// play runs both operations by the schedule. After the schedule's end, A goes first.
 func (k *cast) play(ctx context.Context, c *InterleaveCase, db string, s schedule, patience time.Duration) (*director, error) {
 	d := &director{match: c.Match, patience: patience, events: make(chan stageEvent, 16)}
 	for i, name := range []string{"A", "B"} {

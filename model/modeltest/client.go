@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// NewClient returns a client of a fresh, empty engine, both closed when the test ends. Each call has an engine of its
-// own: two clients share nothing. It costs about a tenth of a millisecond, works inside a testing/synctest bubble, and
-// fails the test when the options are wrong.
+// NewClient returns a client of a new, empty engine, and closes both when the test ends.
+// Two clients share nothing. It works inside a testing/synctest bubble. Wrong options
+// fail the test.
 func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 	t.Helper()
 	client, stop, err := start(opts)
@@ -22,9 +22,8 @@ func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 	return client
 }
 
-// Start is [NewClient] for examples and programs, which have no testing.TB. Call stop when the client is no longer
-// needed; calling it again does nothing. It interrupts commands that still run. Start panics
-// when the options are wrong.
+// Start is [NewClient] for examples and programs, without a testing.TB. stop interrupts
+// running commands, and may be called repeatedly. Start panics if the options are wrong.
 //
 //	client, stop := modeltest.Start()
 //	defer stop()
@@ -52,7 +51,7 @@ func start(opts []Option) (*mongo.Client, func() error, error) {
 	}, nil
 }
 
-// disconnectTimeout bounds the wait for operations that are still running when a client is closed.
+// disconnectTimeout bounds the wait for running operations when a client is closed.
 const disconnectTimeout = 5 * time.Second
 
 // connect returns a client of the backend. It sends nothing yet.
@@ -82,11 +81,11 @@ func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
 		interrupt()
 		ctx, cancel := context.WithTimeout(context.Background(), disconnectTimeout)
 		defer cancel()
-		_ = client.Disconnect(ctx) // an error says only that it was closed before
+		_ = client.Disconnect(ctx) // an error only means that it was closed before
 	}, nil
 }
 
-// configure applies the options that are about the server.
+// configure applies the options for the server.
 func (b *backend) configure(c *config) error {
 	if c.lag > 0 && b.engine != nil {
 		b.engine.DelayChanges(c.lag)
@@ -96,6 +95,15 @@ func (b *backend) configure(c *config) error {
 			return errServerClock
 		}
 		c.clock.drive(b.engine)
+	}
+	if c.alone {
+		if b.engine == nil {
+			return errServerAlone
+		}
+		if c.shards != nil {
+			panic("modeltest: WithoutTransactions: a sharded cluster has transactions\n\tremedy: leave out WithShards, or this option")
+		}
+		b.engine.SetStandalone()
 	}
 	if c.shards != nil {
 		if b.engine == nil {
@@ -112,7 +120,7 @@ func (b *backend) configure(c *config) error {
 	return nil
 }
 
-// mustConnect is connect for a test, which closes the client when it ends.
+// mustConnect is connect for a test, which closes the client at its end.
 func (b *backend) mustConnect(t testing.TB, opts ...Option) *mongo.Client {
 	t.Helper()
 	client, disconnect, err := b.connect(newConfig(opts))

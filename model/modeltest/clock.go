@@ -13,18 +13,16 @@ import (
 //
 //	clock := modeltest.NewClock(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC))
 //	client := modeltest.NewClient(t, modeltest.WithClock(clock))
-//	shop := shop.New(client.Database("shop"), clock.Now) // where the code under test asks for the time, too
+//	shop := shop.New(client.Database("shop"), clock.Now) // for code that reads the time
 //	…
 //	clock.Advance(24 * time.Hour)
 //
-// All that the engine stores, answers and compares goes by it: $$NOW and $currentDate, what TTL indexes let expire, the ObjectIDs
-// and timestamps that the engine makes, the times of operations and of change events, a transaction's 60 seconds, the 300
-// seconds for which a snapshot can be read, and a [WithChangeLag]. The driver is not part of the engine: the _ids that it makes have
-// the real time.
+// The engine uses it for $$NOW, $currentDate, TTL indexes, its own ObjectIDs and
+// timestamps, times of operations and change events, timeouts of transactions and
+// snapshots, and [WithChangeLag]. The driver's _ids have the real time.
 //
-// A wait for somebody else takes real time: a getMore that awaits data, a command that a fail point or [Delay] holds up, a write
-// that a transaction is in the way of, and maxTimeMS. In a testing/synctest bubble, which has a clock of its own for
-// all of this, no Clock is needed.
+// Waiting takes real time: an awaiting getMore, fail points, [Delay], locks, and
+// maxTimeMS. A testing/synctest bubble needs no Clock.
 //
 // A Clock is safe for concurrent use. Several engines may share one.
 type Clock struct {
@@ -33,24 +31,24 @@ type Clock struct {
 	engines []*engine.Engine
 }
 
-// NewClock returns a Clock that shows the time.
+// NewClock returns a Clock that shows the time at.
 func NewClock(at time.Time) *Clock { return &Clock{now: at.Round(0)} }
 
-// Now returns what the clock shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance moves the clock by d, and returns when the engines have done what is due: documents that have expired are gone, unless a
-// [TTL] decides, and so are transactions that were open for too long. The clock goes back if d is negative.
+// Advance moves the clock by d, which may be negative. It returns when the engines have
+// removed expired documents, unless a [TTL] decides, and overdue transactions.
 func (c *Clock) Advance(d time.Duration) {
 	c.move(func(now time.Time) time.Time { return now.Add(d) })
 }
 
-// Set makes the clock show the time, as [Clock.Advance] does. It may go back. Then the times of operations and change events stay at
-// the latest one, as on a server, until the clock has passed it again.
+// Set sets the clock, as [Clock.Advance] does. If it goes back, the times of operations
+// and change events stay at the latest time, as on a server, until the clock passes it.
 func (c *Clock) Set(at time.Time) {
 	c.move(func(time.Time) time.Time { return at.Round(0) })
 }
@@ -65,7 +63,8 @@ func (c *Clock) move(to func(now time.Time) time.Time) {
 	}
 }
 
-// WithClock gives the client's engine its time. A real server has its own: a client of one fails with this option.
+// WithClock gives the client's engine its time. A client of a real server fails with this
+// option.
 func WithClock(clock *Clock) Option {
 	if clock == nil {
 		panic("modeltest: WithClock: the Clock is nil\n\tremedy: leave the option out")
@@ -75,7 +74,7 @@ func WithClock(clock *Clock) Option {
 
 var errServerClock = errors.New("WithClock: a real server has a clock of its own\n\tremedy: use NewClient, which has an engine")
 
-// drive gives the clock to an engine, of which several clients may bring it.
+// drive connects the clock to an engine. Several clients may do this for the same engine.
 func (c *Clock) drive(e *engine.Engine) {
 	c.mu.Lock()
 	known := slices.Contains(c.engines, e)

@@ -14,11 +14,11 @@ import (
 type Command struct {
 	Name       string // as sent, e.g. "findAndModify"
 	Database   string
-	Collection string   // "" when the command is not about one; a bulkWrite may be about several
-	Body       bson.Raw // the whole command; what a monitor keeps of a large one is cut, see [Monitor.Commands]
+	Collection string   // "" if there isn't exactly one, as in some bulkWrites
+	Body       bson.Raw // the whole command; [Monitor.Commands] shortens large ones
 }
 
-// String is the command for a reader: its collection, its name and its body without what the driver adds.
+// String shows the collection, the name and the body, without the driver's own fields.
 func (c Command) String() string {
 	s := c.Name
 	if c.Collection != "" {
@@ -72,7 +72,7 @@ func newCommand(database string, body bson.Raw) Command {
 	return c
 }
 
-// onlyNamespace returns the collection of a bulkWrite on one, else "".
+// onlyNamespace returns the collection of a bulkWrite on one collection, else "".
 func onlyNamespace(body bson.Raw) string {
 	list, ok := body.Lookup("nsInfo").ArrayOK()
 	if !ok {
@@ -88,13 +88,13 @@ func onlyNamespace(body bson.Raw) string {
 	return collection
 }
 
-// databaseCommands take a string or a number that is no collection.
+// databaseCommands have an argument that isn't a collection.
 var databaseCommands = map[string]bool{
 	"renameCollection": true, "listCollections": true, "dropDatabase": true, "getLog": true,
 }
 
-// own reports whether the driver sends the command for itself: the handshake, the watch over the server, the end of
-// sessions. A hello that a program runs has none of the fields that the driver's has.
+// own reports whether the driver sends the command for itself: the handshake, server
+// monitoring, endSessions. A program's own hello lacks the fields of the driver's.
 func (c Command) own() bool {
 	switch c.Name {
 	case "hello", "isMaster", "ismaster":
@@ -111,12 +111,12 @@ func (c Command) own() bool {
 }
 
 const (
-	clipValue = 4 << 10  // a larger value of a command is cut
-	clipBody  = 16 << 10 // a larger command is cut
+	clipValue = 4 << 10  // shorten larger values of a command
+	clipBody  = 16 << 10 // shorten larger commands
 )
 
-// clip returns a copy of a command's body for keeping. Of a large one, long arrays keep their first elements, and other
-// large values are replaced by a string that says how large they were.
+// clip copies a command's body. In a large one, long arrays keep only their first
+// elements, and other large values become a string with their size.
 func clip(body bson.Raw) bson.Raw {
 	if len(body) <= clipBody {
 		return append(bson.Raw(nil), body...)

@@ -10,18 +10,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
 )
 
-// A faultConn is a client's connection whose messages are looked at on their way out. All that is done to a command is
-// done in Write, by the goroutine that sends it.
+// A faultConn is a client's connection that inspects outgoing messages. Write applies the
+// faults, in the goroutine that sends the command.
 type faultConn struct {
 	net.Conn
 	faults *Faults
 
-	out      []byte          // the beginning of a message that is not yet complete
+	out      []byte          // the beginning of an incomplete message
 	released <-chan struct{} // closed when the faults are reset
 
 	mu            sync.Mutex
-	in            []byte // an answer that Read gives before what the server sends
-	gone          bool   // cut: Read finds the end
+	in            []byte // an answer for Read, before those of the server
+	gone          bool   // cut: Read returns the end
 	writeDeadline time.Time
 
 	closing sync.Once
@@ -65,7 +65,7 @@ func (c *faultConn) forward(m *message) error {
 	return err
 }
 
-// answer has Read return a reply of one's own.
+// answer makes Read return a reply that isn't the server's.
 func (c *faultConn) answer(m *message, reply bson.D) error {
 	if m.moreToCome {
 		return nil
@@ -80,7 +80,7 @@ func (c *faultConn) answer(m *message, reply bson.D) error {
 	return nil
 }
 
-// readReply takes the server's next message off the connection.
+// readReply reads the server's next message.
 func (c *faultConn) readReply() ([]byte, error) {
 	if err := c.Conn.SetReadDeadline(c.deadline()); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (c *faultConn) readReply() ([]byte, error) {
 	return readMessage(c.Conn)
 }
 
-// ask sends a command of the connection's own, and returns the answer.
+// ask sends an additional command to the server, and returns the answer.
 func (c *faultConn) ask(command bson.D) (bson.Raw, error) {
 	body, err := bson.Marshal(command)
 	if err != nil {
@@ -108,7 +108,8 @@ func (c *faultConn) ask(command bson.D) (bson.Raw, error) {
 	return bson.Raw(reply.body), nil
 }
 
-// cut breaks the connection. The command is as good as sent: it is the answer that doesn't come.
+// cut breaks the connection. For the client, the command is sent, and only the answer is
+// missing.
 func (c *faultConn) cut() error {
 	c.mu.Lock()
 	c.gone = true
@@ -133,7 +134,7 @@ func (c *faultConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Close ends what Write is waiting for, too.
+// Close also ends the wait of Write.
 func (c *faultConn) Close() error {
 	c.closing.Do(func() { close(c.closed) })
 	err := c.Conn.Close()
@@ -165,14 +166,15 @@ func (c *faultConn) setDeadline(t time.Time) {
 	c.writeDeadline = t
 }
 
-// deadline is how long Write may wait.
+// deadline returns until when Write may wait.
 func (c *faultConn) deadline() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.writeDeadline
 }
 
-// ignoreGone hides that a connection that was cut is closed already: the client shall find out by reading.
+// ignoreGone hides that a cut connection is closed, so that the client finds out by
+// reading.
 func (c *faultConn) ignoreGone(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

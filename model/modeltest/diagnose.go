@@ -15,12 +15,12 @@ import (
 const (
 	plansShown     = 5 // in a failure
 	plansTime      = 10 * time.Second
-	statementsRead = 1 // of an update or delete: explain takes one
+	statementsRead = 1 // of an update or delete: explain accepts one
 )
 
-// plansOf tells for the commands that look documents up which indexes serve them, what they examine, and which index
-// would serve those that none serves. It asks the server, so the plans are those for what is stored now. It returns ""
-// if there is nothing to tell.
+// plansOf describes the plans of commands that look up documents: the indexes used, the
+// keys and documents examined, and an index that would help. It asks the server, so the
+// plans depend on the stored documents. It returns "" if there is nothing to report.
 func plansOf(client *mongo.Client, commands []Command) string {
 	ctx, cancel := context.WithTimeout(context.Background(), plansTime)
 	defer cancel()
@@ -52,7 +52,7 @@ func plansOf(client *mongo.Client, commands []Command) string {
 	return "\nplans, for what is stored now:" + b.String()
 }
 
-// plans is plansOf by a client of its own, which no monitor and no fault sees.
+// plans is plansOf with a separate client, without monitors and faults.
 func (b *backend) plans(commands []Command) string {
 	if !slices.ContainsFunc(commands, func(c Command) bool { _, ok := explainedPart(c); return ok }) {
 		return ""
@@ -65,7 +65,8 @@ func (b *backend) plans(commands []Command) string {
 	return plansOf(client, commands)
 }
 
-// explainedPart returns the command as explain takes it, or false if it looks nothing up or is not whole.
+// explainedPart returns the command in the form that explain accepts, or false if it
+// looks up nothing or was shortened.
 func explainedPart(c Command) (bson.D, bool) {
 	switch c.Name {
 	case "find", "aggregate", "count", "distinct", "findAndModify", "update", "delete":
@@ -109,7 +110,8 @@ func firstStage(c Command) string {
 	return e.Key()
 }
 
-// planLine tells how the server runs a command: the plan, what it examines, and the index that it lacks.
+// planLine describes how the server runs a command: the plan, what it examines, and the
+// missing index.
 func planLine(ctx context.Context, db *mongo.Database, collection string, command bson.D) string {
 	reply, err := execute(ctx, db, command)
 	if err != nil {
@@ -122,7 +124,7 @@ func planLine(ctx context.Context, db *mongo.Database, collection string, comman
 	return plan.String() + examinedText(reply) + suggestion(ctx, db, collection, command, plan, "\n\t\t")
 }
 
-// String names what the plan reads.
+// String names the collections and indexes that the plan reads.
 func (p *queryPlan) String() string {
 	var parts []string
 	parts = append(parts, p.scans...)
@@ -141,7 +143,7 @@ func (p *queryPlan) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// examinedText tells the numbers of an explain, or "" where it has none.
+// examinedText returns the numbers in an explain, or "" if there are none.
 func examinedText(reply bson.Raw) string {
 	sum, counted := examinedBy(reply)
 	if !counted {
@@ -157,7 +159,8 @@ func examinedText(reply bson.Raw) string {
 	return text
 }
 
-// suggestion names the indexes that would serve a command which none serves, each in a line after the separator.
+// suggestion lists indexes that would serve a command without one, each on a line after
+// the separator.
 func suggestion(ctx context.Context, db *mongo.Database, collection string, command bson.D, plan *queryPlan, separator string) string {
 	if plan.served() && !plan.sorts || len(plan.scans)+len(plan.whole)+len(plan.indexes) == 0 {
 		return ""

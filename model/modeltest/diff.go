@@ -11,22 +11,22 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A DiffOption changes what [Diff] compares.
+// A DiffOption changes how [Diff] compares.
 type DiffOption func(*differ)
 
-// IgnoreOrder makes [Diff] compare documents whatever the order of their fields. Arrays keep theirs. By default the
-// order of fields is part of a document, as it is for MongoDB.
+// IgnoreOrder makes [Diff] ignore the order of fields in documents, but not of array
+// elements.
 func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
 
-// Diff compares two values by how they are stored, and returns "" when they are the same. It takes any mix of bson.D,
-// bson.M, bson.Raw, structs, scalars and slices of them: a struct is equal to the bson.D that it is stored as. BSON types
-// are part of a value: an int32 is no int64. The order of fields is compared, except for a map, which has none, nor has
-// what encodes a struct that holds a map.
+// Diff compares two values as they are stored, and returns "" if they are equal. It
+// accepts any mix of bson.D, bson.M, bson.Raw, structs, scalars and slices: a struct
+// equals its stored bson.D. BSON types matter: an int32 differs from an int64. The order
+// of fields matters, except in maps and in documents that contain maps.
 //
-// Otherwise it returns a line for each difference: the dotted path, and the type and value at it on both sides.
+// Otherwise it returns a line for each difference: the dotted path, and the type and
+// value on both sides.
 //
 //	items.1.qty: want int32 2, got int64 2
-//	items.2: want nothing, got document {sku: 'c'}
 //	(document): order of fields: want _id, items; got items, _id
 func Diff(want, got any, opts ...DiffOption) string {
 	d := &differ{}
@@ -52,8 +52,8 @@ type differ struct {
 	lines    []string
 }
 
-// sameOrder compares the order of the fields that both documents have the same set of. What only one has is a difference
-// by itself.
+// sameOrder compares the field order of documents that have the same fields. Other fields
+// are reported as differences anyway.
 func (d *differ) sameOrder(a, b fieldOrder) bool {
 	if d.anyOrder || a == nil || b == nil {
 		return true
@@ -90,7 +90,7 @@ func (d *differ) add(format string, args ...any) {
 	d.lines = append(d.lines, d.place()+": "+fmt.Sprintf(format, args...)+"\n")
 }
 
-// place is the path as MongoDB writes it.
+// place returns the path in MongoDB's notation.
 func (d *differ) place() string {
 	var parts []string
 	for _, step := range d.path {
@@ -108,7 +108,7 @@ func (d *differ) place() string {
 	return strings.Join(parts, ".")
 }
 
-// describe is the type and the value at one side of a difference.
+// describe returns the type and value of one side.
 func describe(v any) string {
 	raw := rebuild(v)
 	if raw.Type == 0 {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A director lets two operations go on one command at a time, in an order given by a schedule.
+// A director releases the commands of two operations one at a time, in the order of a
+// schedule.
 type director struct {
 	match    Match
 	patience time.Duration
@@ -18,12 +19,12 @@ type director struct {
 	released []Command
 }
 
-// An actor is an operation that runs.
+// An actor is a running operation.
 type actor struct {
 	name    string
 	pending []stageEvent // commands that wait for their turn
 	done    bool
-	blocked bool // it didn't come to its next command in time
+	blocked bool // it didn't reach its next command in time
 	err     error
 	txn     *transactions
 }
@@ -32,12 +33,12 @@ type actor struct {
 type stageEvent struct {
 	actor   *actor
 	command Command
-	turn    chan struct{} // closed when the command may go
+	turn    chan struct{} // closed when the command may be sent
 	done    bool
 	err     error
 }
 
-// hold holds a command of the actor back until it is its turn.
+// hold delays a command of the actor until its turn.
 func (d *director) hold(a *actor, c *faultConn, m *message) error {
 	e := stageEvent{actor: a, command: m.command, turn: make(chan struct{})}
 	e.command.Body = clip(e.command.Body)
@@ -48,7 +49,7 @@ func (d *director) hold(a *actor, c *faultConn, m *message) error {
 	return c.forward(m)
 }
 
-// stuck is how many times the patience may pass without anything happening.
+// stuck is how often the patience may pass without an event.
 const stuck = 100
 
 // direct runs both operations to their ends.
@@ -70,7 +71,8 @@ func (d *director) direct(s schedule) error {
 	}
 }
 
-// await returns when each operation has come to a command, has ended, or has used up its patience.
+// await returns when each operation has reached a command, has ended, or has used up its
+// patience.
 func (d *director) await() {
 	for _, a := range d.actors {
 		a.blocked = false
@@ -102,10 +104,10 @@ func (d *director) anyRunning() bool {
 	return false
 }
 
-// choose returns the operation that goes on, or nil when neither can. Where both can, it
-// follows the schedule. An operation that was refused because of the other's transaction
-// can't go on before that transaction ends: it would only be refused again, and without
-// end where the schedule prefers it.
+// choose returns the operation that continues, or nil if neither can. If both can, it
+// follows the schedule. An operation that was refused because of the other's open
+// transaction must wait for the transaction's end, because it would only be refused
+// again.
 func (d *director) choose(s schedule) *actor {
 	a, b := d.actors[0], d.actors[1]
 	switch {
@@ -132,11 +134,11 @@ func (d *director) release(a *actor) {
 	close(e.turn)
 }
 
-// story tells what was sent, in order, and how both operations ended.
+// story lists the sent commands in order, and how both operations ended.
 func (d *director) story() string {
 	var b strings.Builder
 	for i := 0; i < len(d.steps); {
-		n := 1 // of the same kind, one after the other: an operation that waits asks again and again
+		n := 1 // equal steps in a row: a waiting operation retries
 		for i+n < len(d.steps) && kindOf(d.steps[i+n]) == kindOf(d.steps[i]) {
 			n++
 		}
@@ -163,7 +165,7 @@ func (d *director) story() string {
 	return b.String()
 }
 
-// kindOf is a step's operation, collection and command, without the command's body.
+// kindOf returns a step's operation, collection and command name.
 func kindOf(step string) string {
 	actor, rest, _ := strings.Cut(step, " ")
 	name, _, _ := strings.Cut(rest, " ")

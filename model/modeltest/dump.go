@@ -12,10 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Dump returns everything that a database's collections hold, as canonical extended JSON: one object, its fields the
-// collections by name, each an array of documents in the order of their _id, one to a line. Equal databases have equal
-// dumps. Indexes, validators and system collections are left out; an empty collection is in it. It is for the small
-// databases of tests: it reads all at once.
+// Dump returns the contents of a database as canonical extended JSON: an object with a
+// field for each collection, in the order of names, with its documents in the order of
+// _id, one per line. Equal databases have equal dumps. It includes empty collections, but
+// no indexes, validators and system collections. It reads everything into memory.
 func Dump(ctx context.Context, db *mongo.Database) (string, error) {
 	names, err := db.ListCollectionNames(ctx, bson.D{{Key: "type", Value: "collection"}})
 	if err != nil {
@@ -57,7 +57,7 @@ func Dump(ctx context.Context, db *mongo.Database) (string, error) {
 	return b.String(), nil
 }
 
-// dumpCollection returns the documents as JSON, in the order of their _id.
+// dumpCollection returns the documents as JSON, in the order of _id.
 func dumpCollection(ctx context.Context, coll *mongo.Collection) ([][]byte, error) {
 	docs, err := allDocuments(ctx, coll)
 	if err != nil {
@@ -74,7 +74,7 @@ func dumpCollection(ctx context.Context, coll *mongo.Collection) ([][]byte, erro
 	return out, nil
 }
 
-// allDocuments returns all documents of a collection, in the order of their _id.
+// allDocuments returns the documents of a collection, in the order of _id.
 func allDocuments(ctx context.Context, coll *mongo.Collection) ([]bson.Raw, error) {
 	cursor, err := coll.Find(ctx, bson.D{})
 	if err != nil {
@@ -104,9 +104,9 @@ func allDocuments(ctx context.Context, coll *mongo.Collection) ([]bson.Raw, erro
 	return docs, nil
 }
 
-// Load inserts what [Dump] wrote, or what was written by hand in its form, into a database. Documents that are there stay;
-// one of the same _id is an error. Collections that have no document are created. Nothing is inserted from a text that
-// isn't a dump.
+// Load inserts the output of [Dump], or a text in its form, into a database, and creates
+// empty collections too. Existing documents stay. A duplicate _id is an error. An invalid
+// text inserts nothing.
 func Load(ctx context.Context, db *mongo.Database, dump string) error {
 	var collections bson.D
 	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {

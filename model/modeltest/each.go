@@ -16,8 +16,8 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// EnvURI is the environment variable that names a real server. When it is set, [Each], [FaultMatrix] and [Interleave]
-// run on that server too.
+// EnvURI is the environment variable with the URI of a real server for [Each],
+// [FaultMatrix] and [Interleave].
 const EnvURI = "MONGODB_URI"
 
 // The names of the subtests.
@@ -26,12 +26,12 @@ const (
 	serverName = "server"
 )
 
-// Each runs f as the subtest "engine", with a database of a fresh engine, and, when MONGODB_URI is set, as the subtest
-// "server", with a fresh database of that server. The database has a name of its own, which no other test or process
-// uses, and is dropped when the subtest ends. A server that can't be reached fails the test.
+// Each runs f as the subtest "engine", with a database of a new engine. If MONGODB_URI is
+// set, it also runs f as the subtest "server", with a database of that server. The
+// database has a unique name, and is dropped when the subtest ends. An unreachable server
+// fails the test.
 //
-// Whatever f does must give the same on both. What a server can't do is left out by one of the Need functions, which
-// name it; nothing is skipped silently.
+// f must give the same results on both. Skip missing features with the Need functions.
 func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option) {
 	t.Helper()
 	eachBackend(t, func(t *testing.T, b *backend) {
@@ -40,18 +40,18 @@ func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option
 	})
 }
 
-// A backend is an engine or a real server. Several clients may be connected to it.
+// A backend is an engine or a real server. Several clients may connect to it.
 type backend struct {
 	name    string // of the subtest
 	uri     string
 	dialer  options.ContextDialer // nil means TCP
 	engine  *engine.Engine        // nil for a real server
 	tenants tenants
-	plain   *mongo.Client // a client without monitors and faults; nil for an engine, which is thrown away whole
+	plain   *mongo.Client // a client without monitors and faults; nil for an engine, which is discarded
 }
 
-// engineURI names no host. An engine doesn't change, so there is little to watch; a sleep of days in a bubble, whose
-// clock all heartbeats would follow, stays cheap.
+// engineURI names no host. The long heartbeat interval keeps sleeping for days in a
+// bubble cheap.
 const engineURI = "mongodb://engine.local/?heartbeatFrequencyMS=3600000"
 
 func newEngine() (*backend, func() error) {
@@ -59,7 +59,7 @@ func newEngine() (*backend, func() error) {
 	return &backend{name: engineName, uri: engineURI, dialer: e, engine: e}, e.Close
 }
 
-// cleanUp has an engine closed when the test ends.
+// cleanUp closes an engine when the test ends.
 func cleanUp(t testing.TB, stop func() error) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -69,7 +69,7 @@ func cleanUp(t testing.TB, stop func() error) {
 	})
 }
 
-// eachBackend runs f once for each backend there is. An engine lives as long as its subtest.
+// eachBackend runs f once for each backend. An engine lives as long as its subtest.
 func eachBackend(t *testing.T, f func(t *testing.T, b *backend)) {
 	t.Helper()
 	t.Run(engineName, func(t *testing.T) {
@@ -95,12 +95,12 @@ func eachBackend(t *testing.T, f func(t *testing.T, b *backend)) {
 }
 
 var (
-	// processName tells the databases of this process from those of others on the same server.
+	// processName distinguishes this process's databases from others' on the same server.
 	processName  = "dm_" + strings.ToLower(rand.Text()[:6])
 	lastDatabase atomic.Int64
 )
 
-// newName returns the name of a database that doesn't exist, and has it dropped when the test ends.
+// newName returns an unused database name, and drops the database when the test ends.
 func (b *backend) newName(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("%s_%d", processName, lastDatabase.Add(1))
@@ -116,7 +116,7 @@ func (b *backend) newName(t testing.TB) string {
 	return name
 }
 
-// onServer reports whether t is, or is inside, a subtest "server" of [Each].
+// onServer reports whether t is within a subtest "server" of [Each].
 func onServer(t testing.TB) bool {
 	for _, name := range strings.Split(t.Name(), "/") {
 		if base, _, _ := strings.Cut(name, "#"); base == serverName {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -18,6 +19,12 @@ func unpaid(customer string) bson.D {
 		{Key: "filter", Value: bson.D{{Key: "customer", Value: customer}, {Key: "paid", Value: false}}},
 		{Key: "sort", Value: bson.D{{Key: "at", Value: -1}}}}
 }
+
+// printer is a testing.TB for examples, which prints failures.
+type printer struct{ testing.TB }
+
+func (*printer) Helper()                      {}
+func (*printer) Errorf(f string, args ...any) { fmt.Printf(f+"\n", args...) }
 
 // What queries cost, and which index serves them, as tests that fail when somebody changes the code or the indexes. t would be
 // the test's *testing.T.

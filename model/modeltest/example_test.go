@@ -4,41 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
-
-var upsert = options.UpdateOne().SetUpsert(true)
-
-// printer is a testing.TB for examples, which prints failures.
-type printer struct{ testing.TB }
-
-func (*printer) Helper()                      {}
-func (*printer) Errorf(f string, args ...any) { fmt.Printf(f+"\n", args...) }
-
-// A program that needs no server.
-func ExampleStart() {
-	client, stop := modeltest.Start()
-	defer stop()
-	ctx := context.Background()
-	coll := client.Database("shop").Collection("parts")
-	if _, err := coll.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "name", Value: "bolt"}}); err != nil {
-		log.Fatal(err)
-	}
-	var found bson.D
-	if err := coll.FindOne(ctx, bson.D{{Key: "name", Value: "bolt"}}).Decode(&found); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(model.Shell(found))
-	// Output:
-	// {_id: 1, name: 'bolt'}
-}
 
 // A loop that asks for each part by itself, and the one query that it could be.
 func ExampleMeasure() {
@@ -94,31 +65,6 @@ func ExampleWantCost() {
 	// plans, for what is stored now:
 	// 	parts.delete {deletes: [{q: {_id: 2}, limit: 1}]}
 	// 		index _id_; examined: 0 documents, 0 keys; found: 0
-}
-
-// The second of two writes is applied, but its answer is lost. The driver asks again, and nothing is written twice.
-func ExampleFaults() {
-	f := modeltest.NewFaults()
-	client, stop := modeltest.Start(modeltest.WithFaults(f))
-	defer stop()
-	ctx, coll := context.Background(), client.Database("shop").Collection("parts")
-
-	f.On(modeltest.Writes, 2, modeltest.CutAfter())
-	for range 2 {
-		if _, err := coll.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, inc(), upsert); err != nil {
-			log.Fatal(err)
-		}
-	}
-	var p part
-	err := coll.FindOne(ctx, bson.D{}).Decode(&p)
-	fmt.Println("n:", p.N, err, "- writes sent:", f.Count(modeltest.Writes))
-
-	f.From(modeltest.Writes, 1, modeltest.CutBefore()) // and now for good
-	_, err = coll.DeleteMany(ctx, bson.D{})
-	fmt.Println("broken connection:", mongo.IsNetworkError(err))
-	// Output:
-	// n: 2 <nil> - writes sent: 3
-	// broken connection: true
 }
 
 func ExampleDiff() {

@@ -15,26 +15,25 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// WantIndexed fails the test unless the index of the name serves the query: the server's plan for it, as explain shows it,
-// reads that index, within bounds, and no collection in full. A failure shows the plan, the documents and keys that it
-// examines, and the index that would serve a query which none serves, as a line for mongosh. The query is a [model.Find], [model.Aggregate] or
-// [model.Modify], a [model.Write] that updates, replaces or deletes, anything else with a method Command() bson.D, or a
-// bson.D that is a command. Nothing is written. Other indexes may be read as well, as those of an $or or a $lookup are.
+// WantIndexed fails the test unless the named index serves the query: the server's plan
+// reads this index within bounds, and no collection in full. It may read other indexes
+// too, as for $or or $lookup. A failure shows the plan, the documents and keys examined,
+// and a useful index as a mongosh command. query is a [model.Find], [model.Aggregate],
+// [model.Modify], a [model.Write] that updates, replaces or deletes, any value with a
+// method Command() bson.D, or a command as bson.D. Nothing is written.
 //
-// The server may choose another index than the named one, such as _id_ for {_id: x,
-// owner: y}. WantIndexed then runs both plans on what is stored, the second one with the
-// named index as a hint. It accepts the server's choice if that examines no more keys and
-// no more documents, and sorts no more. Such a test needs documents that tell both plans
-// apart.
+// If the server chooses another index, such as _id_ for {_id: x, owner: y}, WantIndexed
+// runs both plans, with the named index as a hint. It accepts the server's choice if it
+// examines no more keys and documents, and sorts no more. Store enough documents to tell
+// the plans apart.
 //
-//	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // uses is a relate.ChildRefs of products.parts
+//	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// On DocumentDB, where explain shows a plan of PostgreSQL, three things differ. Small
-// collections are scanned whatever indexes there are, so a test needs some thousands of
-// documents, of which the query matches few. Nothing is counted, so that the named index
-// alone is accepted. And only find, aggregate and count can be explained: for other
-// commands the test is left out from here on, with "server lacks: explain of" and the
-// command's name; make the call the last of its test or subtest.
+// DocumentDB's explain shows a PostgreSQL plan. There a test needs some thousands of
+// documents, because small collections are always scanned, and only the named index is
+// accepted. DocumentDB explains only find, aggregate and count. Other commands skip the
+// rest of the test with "server lacks: explain of" and the command's name, so call
+// WantIndexed last.
 func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
 	t.Helper()
 	command, err := explainable(query)
@@ -63,7 +62,7 @@ func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
 	}
 }
 
-// diagnosis tells what the server examines for a query, and which index would serve it.
+// diagnosis describes what the server examines for a query, and a useful index.
 func diagnosis(ctx context.Context, db *mongo.Database, command bson.D, plan *queryPlan) string {
 	var text string
 	if reply, err := execute(ctx, db, command); err == nil {
@@ -73,17 +72,17 @@ func diagnosis(ctx context.Context, db *mongo.Database, command bson.D, plan *qu
 	if err != nil {
 		return text
 	}
-	var plain bson.D // of the values that filters have when they are sent
+	var plain bson.D // with the values that filters have when sent
 	if err := bson.Unmarshal(raw, &plain); err != nil {
 		return text
 	}
 	return text + suggestion(ctx, db, newCommand(db.Name(), raw).Collection, plain, plan, "\n")
 }
 
-// notImplemented is the code of DocumentDB for a command that it can't explain.
+// notImplemented is DocumentDB's code for a command that it can't explain.
 const notImplemented = 238
 
-// explainable returns a query as the command that explain takes.
+// explainable returns a query as the command for explain.
 func explainable(query any) (bson.D, error) {
 	var command bson.D
 	switch q := query.(type) {
@@ -105,7 +104,7 @@ func explainable(query any) (bson.D, error) {
 	return command, nil
 }
 
-// refusal returns the Err that queries of package model carry.
+// refusal returns the field Err of a query of package model.
 func refusal(q any) error {
 	v := reflect.Indirect(reflect.ValueOf(q))
 	if v.Kind() != reflect.Struct {

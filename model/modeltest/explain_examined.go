@@ -9,12 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// examined are the keys and documents that a plan looks at.
+// examined is the number of keys and documents that a plan reads.
 type examined struct{ keys, docs int64 }
 
-// compare runs the server's plan and the one by the index, and returns "" if the first
-// examines no more. It returns the problem that was found before where they can't be
-// compared: the index doesn't serve the command, or the server doesn't count.
+// compare runs the server's plan and the plan with the index, and returns "" if the first
+// examines no more. If they can't be compared, it returns the given problem: the index
+// doesn't serve the command, or the server doesn't count.
 func compare(ctx context.Context, db *mongo.Database, command bson.D, index, problem string) string {
 	chosen, err := execute(ctx, db, command)
 	if err != nil {
@@ -43,7 +43,7 @@ func execute(ctx context.Context, db *mongo.Database, command bson.D) (bson.Raw,
 	return db.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "executionStats"}}).Raw()
 }
 
-// hint is the command with a hint of the index.
+// hint returns the command with a hint of the index.
 func hint(command bson.D, index string) bson.D {
 	use := bson.E{Key: "hint", Value: index}
 	out := slices.DeleteFunc(slices.Clone(command), func(e bson.E) bool { return e.Key == "hint" })
@@ -64,8 +64,8 @@ func hint(command bson.D, index string) bson.D {
 	return append(out, use)
 }
 
-// examinedBy adds up what the parts of a plan examine: a pipeline's cursor, its lookups,
-// shards. It reports false where an explain has no numbers.
+// examinedBy sums the numbers of a plan's parts: a pipeline's cursor, lookups, shards. It
+// returns false if an explain has no numbers.
 func examinedBy(v bson.Raw) (sum examined, found bool) {
 	elements, _ := v.Elements()
 	for _, e := range elements {

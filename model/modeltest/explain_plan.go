@@ -10,21 +10,22 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A queryPlan is what an explain says about reading: which indexes, and what in full.
+// A queryPlan is what an explain reads: the indexes, and collections in full.
 type queryPlan struct {
 	indexes []string // read within bounds
 	whole   []string // indexes that are read from end to end
 	scans   []string // stages that read a collection
-	sorts   bool     // what was found is sorted in memory
+	sorts   bool     // the result is sorted in memory
 	found   bool
 }
 
-// served reports whether indexes serve the query, whichever they are.
+// served reports whether any indexes serve the query.
 func (p *queryPlan) served() bool {
 	return p.found && len(p.scans) == 0 && len(p.whole) == 0 && len(p.indexes) > 0
 }
 
-// unserved says why no index serves the query, or returns "". A collection that doesn't exist is read by no index, and needs none.
+// unserved says why no index serves the query, or returns "". A missing collection needs
+// no index.
 func (p *queryPlan) unserved() string {
 	switch {
 	case !p.found:
@@ -37,7 +38,7 @@ func (p *queryPlan) unserved() string {
 	return ""
 }
 
-// problem says why the plan isn't that of a query served by the index, or returns "".
+// problem says why the plan doesn't use the index, or returns "".
 func (p *queryPlan) problem(index string) string {
 	switch {
 	case !p.found:
@@ -54,17 +55,18 @@ func (p *queryPlan) problem(index string) string {
 	return fmt.Sprintf("served by %s, want %s", p.names(), index)
 }
 
-// names are the indexes that the plan reads.
+// names returns the indexes that the plan reads.
 func (p *queryPlan) names() string { return strings.Join(slices.Concat(p.indexes, p.whole), ", ") }
 
-// readPlan reads MongoDB's explain, as the engine and MongoDB 4.4 to 8 show it, or DocumentDB's.
+// readPlan reads an explain of the engine, of MongoDB 4.4 to 8, or of DocumentDB.
 func readPlan(reply bson.Raw) *queryPlan {
 	p := &queryPlan{}
 	p.look(reply)
 	return p
 }
 
-// look searches an explain for plans, which stand in queryPlanner, or deeper in that of a pipeline's or a shard's.
+// look searches an explain for plans: in queryPlanner, or deeper for pipelines and
+// shards.
 func (p *queryPlan) look(v bson.Raw) {
 	elements, _ := v.Elements()
 	for _, e := range elements {
@@ -82,7 +84,7 @@ func (p *queryPlan) look(v bson.Raw) {
 	}
 }
 
-// each calls f for a document, or for the documents of an array.
+// each calls f for a document, or for each document in an array.
 func each(v bson.RawValue, f func(bson.Raw)) {
 	if d, ok := v.DocumentOK(); ok {
 		f(d)
@@ -98,7 +100,7 @@ func each(v bson.RawValue, f func(bson.Raw)) {
 	}
 }
 
-// mongo reads a stage of MongoDB's and what is below it.
+// mongo reads a stage of a MongoDB plan, and the stages below it.
 func (p *queryPlan) mongo(stage bson.Raw) {
 	name, _ := stage.Lookup("stage").StringValueOK()
 	index, _ := stage.Lookup("indexName").StringValueOK()
@@ -146,8 +148,9 @@ func unbounded(bounds bson.RawValue) bool {
 	return s == "[MinKey, MaxKey]" || s == "[MaxKey, MinKey]"
 }
 
-// postgres reads a node of a PostgreSQL plan and what is below it. A collection that is read in full shows as a
-// sequential scan, or as one of the index on _id whose condition is the collection alone.
+// postgres reads a node of a PostgreSQL plan, and the nodes below it. Reading a whole
+// collection shows as a sequential scan, or as a scan of the _id index without another
+// condition.
 func (p *queryPlan) postgres(node bson.Raw) {
 	kind, _ := node.Lookup("Node Type").StringValueOK()
 	index, _ := node.Lookup("Index Name").StringValueOK()
@@ -171,7 +174,7 @@ func (p *queryPlan) postgres(node bson.Raw) {
 	}
 }
 
-// planOf is the part of an explain that a reader wants to see.
+// planOf returns the part of an explain for failures.
 func planOf(reply bson.Raw) string {
 	for _, path := range [][]string{{"queryPlanner", "winningPlan"}, {"queryPlanner", "Plan"}, {"stages"}, {"shards"}} {
 		if v, err := reply.LookupErr(path...); err == nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A statement is one of an update or delete command, built from the driver's write model.
+// A statement is one statement of an update or delete command, built from the driver's
+// write model.
 type statement struct{ d bson.D }
 
 func (s *statement) add(key string, v any, present bool) {
@@ -31,7 +32,7 @@ func (s *statement) delete(filter any, limit int32, c *options.Collation, hint a
 }
 
 func (s *statement) shared(c *options.Collation, hint any) {
-	if c != nil { // as a find has it
+	if c != nil { // in the form of find
 		find := (&model.Find[bson.D]{Query: model.Query{Options: model.ReadOptions{Collation: c}}}).Command()
 		for _, e := range find {
 			s.add(e.Key, e.Value, e.Key == "collation")

@@ -12,23 +12,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Faults lets chosen commands of a client fail, break its connection, or wait: on an engine and on any other server, for
-// it works where the client dials. Make it with [NewFaults] and connect it by [WithFaults] or [Faults.Dialer]. It is safe
-// for concurrent use, and starts no goroutine.
+// Faults makes chosen commands of a client fail, break its connection, or wait. It works
+// in the client's dialer, with any server. Make it with [NewFaults], and connect it by
+// [WithFaults] or [Faults.Dialer]. It is safe for concurrent use.
 //
 //	f := modeltest.NewFaults()
 //	client := modeltest.NewClient(t, modeltest.WithFaults(f))
-//	f.On(modeltest.Writes, 2, modeltest.CutAfter()) // the second write is applied, and its answer lost
+//	f.On(modeltest.Writes, 2, modeltest.CutAfter()) // lose the second write's answer
 //
 // # Retries
 //
-// The driver sends a read, and a write to single documents, a second time when its connection breaks or the server's
-// error has the label RetryableWriteError, and a commit always. The second attempt is one more command. So a single cut
-// is mended by the driver, as it would be in production. A cut that shall be final needs [Faults.From], which meets the
-// second attempt too, or a client with options.Client().SetRetryWrites(false).SetRetryReads(false). After a cut the
-// driver waits up to half a second before it connects anew.
+// If the connection breaks, or an error has the label RetryableWriteError, the driver
+// retries reads, writes of single documents, and commits. The retry is another command,
+// so the driver repairs a single cut. For a final cut use [Faults.From], or a client with
+// options.Client().SetRetryWrites(false).SetRetryReads(false). After a cut the driver
+// waits up to half a second before it reconnects.
 //
-// Encrypted and compressed connections can't be read; a command on one ends its connection.
+// A command on an encrypted or compressed connection ends the connection.
 type Faults struct {
 	mu       sync.Mutex
 	rules    []*rule
@@ -37,11 +37,12 @@ type Faults struct {
 	sessions []bson.RawValue // of transactions
 	reset    chan struct{}   // closed by Reset
 
-	// What is done to commands that no rule is for, and to what the driver sends for itself. Reset doesn't change it.
+	// Actions for commands without a rule, and for the driver's own commands. Reset keeps
+	// them.
 	usual, own func(c *faultConn, m *message) error
 }
 
-// rule applies an action to the commands that match, from the from-th to the to-th.
+// rule applies an action to matching commands, from the from-th to the to-th.
 type rule struct {
 	match    Match
 	from, to int
@@ -49,17 +50,17 @@ type rule struct {
 	action   Action
 }
 
-// NewFaults returns faults that let everything pass.
+// NewFaults returns Faults without rules.
 func NewFaults() *Faults {
 	forward := (*faultConn).forward
 	return &Faults{reset: make(chan struct{}), usual: forward, own: forward}
 }
 
-// On has the action done to the n-th command from now that matches; the first is 1. Rules are independent; of those that
-// a command meets, the first one given acts. It returns f.
+// On applies the action to the n-th matching command from now, counted from 1, and
+// returns f. If several apply, the first acts.
 func (f *Faults) On(m Match, n int, a Action) *Faults { return f.add(m, n, n, a) }
 
-// From has the action done to the n-th command from now that matches, and to every later one. It returns f.
+// From is On for the n-th and all later commands.
 func (f *Faults) From(m Match, n int, a Action) *Faults { return f.add(m, n, math.MaxInt, a) }
 
 func (f *Faults) add(m Match, from, to int, a Action) *Faults {
@@ -72,7 +73,7 @@ func (f *Faults) add(m Match, from, to int, a Action) *Faults {
 	return f
 }
 
-// Reset removes all rules, lets go of what they hold back, and forgets what was counted.
+// Reset removes all rules, releases waiting commands, and clears the counts.
 func (f *Faults) Reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,7 +82,8 @@ func (f *Faults) Reset() {
 	f.reset = make(chan struct{})
 }
 
-// Count returns how many commands since the last Reset match, including those that were let fail.
+// Count returns the number of matching commands since the last Reset, including failed
+// ones.
 func (f *Faults) Count(m Match) int {
 	n := 0
 	for _, c := range f.Commands() {
@@ -92,15 +94,15 @@ func (f *Faults) Count(m Match) int {
 	return n
 }
 
-// Commands returns the commands since the last Reset, in the order in which they were sent.
+// Commands returns the commands since the last Reset, in the order sent.
 func (f *Faults) Commands() []Command {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.seen)
 }
 
-// Dialer returns a dialer whose connections are under f's rules: options.Client().SetDialer(f.Dialer(nil)). The next
-// dialer makes the connection; nil is a net.Dialer.
+// Dialer returns a dialer with f's rules: options.Client().SetDialer(f.Dialer(nil)). next
+// makes the connections. Nil means a net.Dialer.
 func (f *Faults) Dialer(next options.ContextDialer) options.ContextDialer {
 	if next == nil {
 		next = &net.Dialer{}
@@ -129,7 +131,7 @@ func (d *faultDialer) DialContext(ctx context.Context, network, address string) 
 	return &faultConn{Conn: conn, faults: d.faults, closed: make(chan struct{})}, nil
 }
 
-// decide notes a command and returns what is done to it, and what ends its waiting.
+// decide records a command, and returns its action and the channel that ends its wait.
 func (f *Faults) decide(c Command) (Action, <-chan struct{}) {
 	kept := c
 	kept.Body = clip(c.Body)
@@ -158,7 +160,8 @@ func (f *Faults) decide(c Command) (Action, <-chan struct{}) {
 	return action, f.reset
 }
 
-// kill makes the client one of a process that has died: nothing that it sends arrives any more.
+// kill simulates the death of the client's process: nothing that it sends arrives
+// anymore.
 func (f *Faults) kill() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

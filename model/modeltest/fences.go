@@ -11,7 +11,7 @@ import (
 // A lockID names the lock document of a lease.
 type lockID struct{ collection, id string }
 
-// locksTaken are the lock documents of the leases that the commands take.
+// locksTaken returns the lock documents of leases that the commands take.
 func locksTaken(commands []Command) map[lockID]bool {
 	locks := map[lockID]bool{}
 	for _, c := range commands {
@@ -34,7 +34,7 @@ func locksTaken(commands []Command) map[lockID]bool {
 	return locks
 }
 
-// canonicalID is an _id as a dump shows it.
+// canonicalID returns an _id as in a dump.
 func canonicalID(id any) string {
 	text, err := bson.MarshalExtJSON(bson.D{{Key: "_id", Value: id}}, true, false)
 	if err != nil {
@@ -43,8 +43,7 @@ func canonicalID(id any) string {
 	return string(text)
 }
 
-// withoutFences returns a dump less the fences of lock documents. It has the form of a
-// dump, and is for comparing alone.
+// withoutFences returns a dump without the fences of lock documents, only for comparison.
 func withoutFences(dump string, locks map[lockID]bool) (string, error) {
 	var collections bson.D
 	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// A Gate holds commands back, see [Hold]. Make it with [NewGate]. It is safe for concurrent use.
+// A Gate makes commands wait: see [Hold]. Make it with [NewGate]. It is safe for
+// concurrent use.
 type Gate struct {
 	open    chan struct{}
 	opening sync.Once
@@ -18,10 +19,10 @@ type Gate struct {
 // NewGate returns a closed gate.
 func NewGate() *Gate { return &Gate{open: make(chan struct{}), changed: make(chan struct{})} }
 
-// Open lets go of what waits, and of all that comes. Opening again does nothing.
+// Open releases all waiting and later commands. It may be called repeatedly.
 func (g *Gate) Open() { g.opening.Do(func() { close(g.open) }) }
 
-// Wait returns the next command that has come to the gate and was not returned before.
+// Wait returns the next command at the gate that it hasn't returned before.
 func (g *Gate) Wait(ctx context.Context) (Command, error) {
 	for {
 		g.mu.Lock()

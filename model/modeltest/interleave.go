@@ -12,55 +12,55 @@ import (
 
 // An InterleaveCase is two operations that may run at the same time.
 type InterleaveCase struct {
-	// Seed stores what both begin with. Nil begins with nothing.
+	// Seed stores the initial documents. Nil stores nothing.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
-	// A and B are the operations. Each has a client of its own, and sends one command at a time.
+	// A and B are the operations. Each has its own client, and sends one command at a
+	// time.
 	A, B func(ctx context.Context, db *mongo.Database) error
 
-	// Check fails the test unless the database and what A and B returned are as intended. It must not call t.Run.
+	// Check fails the test unless the database and the errors of A and B are as intended.
+	// It must not call t.Run.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
-	// Match says before which commands the other operation may come in. Nil means All, which is right while there are a few
-	// hundred orders: the log says how many. Beyond that, begin with Writes: what an operation reads after a write it then reads
-	// at once, before the other goes on. That finds what two writers do to each other, and not what a reader sees between
-	// their writes.
+	// Match selects the commands before which the other operation may run. Nil means All,
+	// for up to some hundred orders (see the log). Writes has fewer orders, but doesn't
+	// test what a reader sees between writes.
 	Match Match
 
-	// Nested runs only the orders in which one operation runs at once, before, within or after the other: some m+n orders, for
-	// operations of m and n commands. With -short it is four.
+	// Nested runs only orders in which one operation runs as a whole, at any point of the
+	// other: about m+n orders for m and n commands. With -short there are four.
 	Nested bool
 
-	// Max is how many schedules there may be at most; more fail the test. 0 means 5000.
+	// Max is the allowed number of orders. More fail the test. 0 means 5000.
 	Max int
 
-	// OnServer is how many of the schedules a real server runs, evenly chosen. 0 means 6, and a negative number all.
+	// OnServer is the number of orders on a real server, evenly chosen. 0 means 6, a
+	// negative number all.
 	OnServer int
 
-	// Transactions leaves the case out on a server without them.
+	// Transactions skips the case on a server without transactions.
 	Transactions bool
 
-	// judge takes the place of Check. The story tells what was sent, in order.
+	// judge replaces Check. story lists the sent commands in order.
 	judge func(t testing.TB, db *mongo.Database, errA, errB error, story func() string)
 
-	// more, unless nil, is told that there are more schedules than Max, which then don't fail the test.
+	// more, unless nil, is called if there are more than Max orders, which then don't
+	// fail the test.
 	more func()
 }
 
-// Interleave runs A and B together in every order that their commands can come in, each on a fresh database, and has Check
-// look at every outcome. Operations of m and n commands have (m+n)!/(m!n!) orders, A wholly before B and B wholly before A
-// among them; their number is found while they run, for what one does may change what the other sends. It logs how many
-// there were. A failure names its order, and is the last.
+// Interleave runs A and B together in every order of their commands, each on a new
+// database, and calls Check after each. Operations of m and n commands have (m+n)!/(m!n!)
+// orders. The first failure names its order, and ends the test.
 //
-// On the engine each order runs in a testing/synctest bubble: the same order always gives the same, and pauses take no
-// time. Its clock begins with the year 2000. With -short, every choice in the first half of an order is tried, and then A goes on
-// first: some tens of orders for hundreds. On a real server a share of the orders runs,
-// in real time.
+// On the engine each order runs in a testing/synctest bubble that starts in the year
+// 2000, so it is repeatable, and pauses take no time. With -short only the first half of
+// each order varies. On a real server a sample of the orders runs, in real time.
 //
-// A command that waits for a lock, as a write does for the other's transaction, lets the
-// other operation go on. A command that is refused for the other's open transaction, by a
-// write conflict or any error with the label TransientTransactionError, makes its
-// operation wait until that transaction ends: what was refused is then tried again.
+// When a command waits for a lock, the other operation continues. When a command is
+// refused because of the other's open transaction (a write conflict, or the label
+// TransientTransactionError), its operation waits for the transaction's end, and retries.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {
@@ -91,7 +91,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 		if whole.Failed() {
 			return
 		}
-		if len(schedules) == 0 { // the engine's subtest was not asked for
+		if len(schedules) == 0 { // the engine's subtest wasn't selected
 			schedules = c.orders(t, onEngine)
 		}
 		chosen := sample(schedules, c.OnServer)
@@ -102,13 +102,13 @@ func Interleave(t *testing.T, c InterleaveCase) {
 	})
 }
 
-// The patience is how long an operation may take to its next command before it is held to wait for the other.
+// The patience is the time after which an operation counts as waiting for the other.
 const (
 	enginePatience = 5 * time.Second // of the bubble's clock
 	serverPatience = 250 * time.Millisecond
 )
 
-// orders has the schedules played and returns them: those of Nested, or all, depth first.
+// orders plays and returns the schedules: those of Nested, or all, depth first.
 func (c InterleaveCase) orders(t *testing.T, play func(schedule) schedule) []schedule {
 	if c.Nested {
 		return c.nestedOrders(t, play)
@@ -127,7 +127,8 @@ func (c InterleaveCase) orders(t *testing.T, play func(schedule) schedule) []sch
 	return out
 }
 
-// nestedOrders has the schedules played in which an operation that has begun goes on to its end, but for one moment.
+// nestedOrders plays the schedules in which one operation runs as a whole, at one point
+// of the other.
 func (c InterleaveCase) nestedOrders(t *testing.T, play func(schedule) schedule) []schedule {
 	allB := schedule(strings.Repeat("B", c.Max))
 	first, second := play(""), play(allB)
@@ -157,7 +158,7 @@ func (c InterleaveCase) nestedOrders(t *testing.T, play func(schedule) schedule)
 	return out
 }
 
-// playEngine plays a schedule on an engine of its own.
+// playEngine plays a schedule on a new engine.
 func (c InterleaveCase) playEngine(t *testing.T, s schedule) (taken schedule) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := newEngine()
@@ -167,10 +168,11 @@ func (c InterleaveCase) playEngine(t *testing.T, s schedule) (taken schedule) {
 	return taken
 }
 
-// A schedule says for each moment in which both operations could go on which one did, as "A" or "B".
+// A schedule says, for each moment in which both operations could continue, which one
+// did: "A" or "B".
 type schedule string
 
-// following is next, of the schedule's first half alone with -short.
+// following is next, with -short only for the schedule's first half.
 func (s schedule) following() (schedule, bool) {
 	if testing.Short() {
 		s = s[:(len(s)+1)/2]
@@ -178,7 +180,7 @@ func (s schedule) following() (schedule, bool) {
 	return s.next()
 }
 
-// next returns the first choices of the schedule that follows, all further choices being A.
+// next returns the first choices of the following schedule. Further choices are A.
 func (s schedule) next() (schedule, bool) {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i] == 'A' {
@@ -188,7 +190,8 @@ func (s schedule) next() (schedule, bool) {
 	return "", false
 }
 
-// sample returns n of the schedules, the first and the last among them; all if n is negative.
+// sample returns n of the schedules, including the first and the last; all if n is
+// negative.
 func sample[T any](all []T, n int) []T {
 	if n < 0 || n >= len(all) {
 		return all
@@ -200,7 +203,8 @@ func sample[T any](all []T, n int) []T {
 	return out
 }
 
-// play runs both operations by the schedule, A wherever it says nothing, and returns all choices that were made.
+// play runs both operations by the schedule, then A first, and returns all choices that
+// were made.
 func (c InterleaveCase) play(t *testing.T, b *backend, s schedule, patience time.Duration) schedule {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)

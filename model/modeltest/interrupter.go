@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// An interrupter is a client's dialer to an engine. It ends the commands of the client, so that
-// none of them is waited for when the client is closed.
+// An interrupter is a client's dialer to an engine. It interrupts the client's commands,
+// so that closing the client doesn't wait for them.
 type interrupter struct {
 	inner options.ContextDialer
 
@@ -54,7 +54,7 @@ func (c *interruptedConn) Close() error {
 	return c.engineConn.Close()
 }
 
-// interrupt ends the commands that run, and those that come later.
+// interrupt interrupts current and later commands.
 func (i *interrupter) interrupt() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

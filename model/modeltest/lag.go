@@ -9,16 +9,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Lag answers the client's reads from secondaries with what db holds now, whatever is written from here on: a secondary
-// that lags. A read is one from a secondary if its read preference allows it
-// (options.Client().SetReadPreference(readpref.SecondaryPreferred())). It holds until Reset. An answer must fit one batch;
-// indexes and validators are not copied. A test of what reads before it writes should pass under it.
+// Lag simulates a lagging secondary: it answers reads that allow a secondary
+// (options.Client().SetReadPreference(readpref.SecondaryPreferred())) from a copy of db's
+// current contents, until Reset. Indexes and validators aren't copied. An answer must fit
+// one batch. Use it to test code that reads before it writes.
 func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	f.LagOf(t, db, fromSecondaries)
 }
 
-// LagOf is [Faults.Lag] for the reads that match.
+// LagOf is [Faults.Lag] for the reads that match m.
 func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -33,7 +33,7 @@ func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	f.From(m, 1, answerFrom(old))
 }
 
-// answerFrom answers a read with what another client's server says to it.
+// answerFrom answers a read with the reply of another client's server.
 func answerFrom(other *mongo.Client) Action {
 	return Action{func(c *faultConn, m *message) error {
 		body := without(m.command.Body, "lsid", "$db", "$readPreference", "$clusterTime", "txnNumber")
@@ -49,7 +49,7 @@ func answerFrom(other *mongo.Client) Action {
 	}}
 }
 
-// fromSecondaries matches the commands whose read preference allows a secondary.
+// fromSecondaries matches commands with a read preference that allows a secondary.
 func fromSecondaries(c Command) bool {
 	switch mode, _ := c.Body.Lookup("$readPreference", "mode").StringValueOK(); mode {
 	case "secondary", "secondaryPreferred", "nearest":
@@ -58,7 +58,7 @@ func fromSecondaries(c Command) bool {
 	return false
 }
 
-// without is a document less some fields.
+// without returns a document without some fields.
 func without(doc bson.Raw, keys ...string) bson.D {
 	var out bson.D
 	elems, _ := doc.Elements()

@@ -10,22 +10,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Listen serves a fresh, empty engine at a TCP address of this machine, for programs that find their server by a
-// connection string. It returns that string. Any client of this machine may connect, also that of another process:
+// Listen serves a new, empty engine at a local TCP address, and returns its connection
+// string. Any client on this machine may connect, also from other processes:
 //
 //	uri, stop, err := modeltest.Listen("127.0.0.1:0") // port 0 means a free one
 //	…
 //	defer stop()
 //	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 //
-// The engine answers as the primary of the replica set "engine" of one member. The string doesn't name the set, and works as it is; so do
-// replicaSet=engine and directConnection=true. The engine asks for no password and has no TLS. So an address that
-// others than this machine could reach is an error.
+// The engine answers as the only member of the replica set "engine". There is no password
+// and no TLS, so an address that isn't loopback is an error.
 //
-// [WithFaults], [WithChangeLag], [WithTTL], [WithShards] and [WithClock] hold for all clients together. [WithMonitor] and [WithClientOptions]
-// are errors, for Listen makes no client: a client of the string takes its own options, and [Monitor.CommandMonitor].
+// [WithFaults], [WithChangeLag], [WithTTL], [WithShards] and [WithClock] apply to all
+// clients. [WithMonitor] and [WithClientOptions] are errors: set them on the connecting
+// client, with [Monitor.CommandMonitor].
 //
-// Stop closes the port and all connections, and interrupts commands that still run. Calling it again does nothing.
+// stop closes the port and all connections, and interrupts running commands. It may be
+// called repeatedly.
 func Listen(address string, opts ...Option) (uri string, stop func(), err error) {
 	c := newConfig(opts)
 	if err := c.refuseClient(); err != nil {
@@ -53,7 +54,7 @@ func Listen(address string, opts ...Option) (uri string, stop func(), err error)
 	}, nil
 }
 
-// refuseClient returns an error if an option is one of a client.
+// refuseClient returns an error for options of a client.
 func (c *config) refuseClient() error {
 	const remedy = " is for a client, and Listen makes none\n\tremedy: give the client that connects "
 	switch {
@@ -65,7 +66,7 @@ func (c *config) refuseClient() error {
 	return nil
 }
 
-// listenLoopback listens at an address that this machine alone can reach.
+// listenLoopback listens at an address that only this machine can reach.
 func listenLoopback(address string) (*net.TCPListener, error) {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -77,8 +78,8 @@ func listenLoopback(address string) (*net.TCPListener, error) {
 	return net.ListenTCP("tcp", a)
 }
 
-// bridges join the TCP connections of a port with connections of an engine. The engine's end sees at once that a client
-// has closed its connection, and interrupts the client's command.
+// bridges connect TCP clients to an engine. The engine notices at once when a client
+// closes its connection, and interrupts its command.
 type bridges struct {
 	dialer options.ContextDialer
 	wait   sync.WaitGroup // the goroutines
@@ -129,8 +130,9 @@ func (s *bridges) join(client, server net.Conn) {
 	s.wait.Go(func() { defer end(); turns.answer(client, server) })
 }
 
-// turns orders the messages of a bridge: a request is written when the one before has its reply, for faults read from
-// the server while they write to it. The next request is read meanwhile, so that the end of the client is seen at once.
+// turns orders the messages of a bridge. A request is written after the reply to the one
+// before, because faults read from the server while they write. The next request is
+// already read meanwhile, to notice the client's end at once.
 type turns struct {
 	asked, answered chan struct{} // a token in one of them
 	over            chan struct{}
@@ -186,7 +188,7 @@ func (t *turns) answer(client, server net.Conn) {
 	}
 }
 
-// close closes both ends of all bridges, and of those that come later.
+// close closes both ends of all bridges, current and later ones.
 func (s *bridges) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

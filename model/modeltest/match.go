@@ -2,17 +2,18 @@ package modeltest
 
 import "slices"
 
-// A Match says whether a command is meant. [All], [Reads] and [Writes] are matches; [Named] and [On] return them; a
-// function of one's own may look at the command's Body, which is whole, a document sequence being an array in it.
-//
-// What the driver sends for itself is never asked about: handshakes, the watch over the server, endSessions.
+// A Match selects commands. [All], [Reads] and [Writes] are matches, [Named] and [On]
+// return them. Your own function may inspect the command's Body, which contains document
+// sequences as arrays. The driver's own commands never match: handshakes, server
+// monitoring, endSessions.
 type Match func(Command) bool
 
 // All matches every command.
 func All(Command) bool { return true }
 
-// Writes matches the commands that change data or collections: insert, update, delete, findAndModify, bulkWrite, an
-// aggregate that ends in $merge or $out, commitTransaction, and those that create, change or drop.
+// Writes matches commands that change data or collections: insert, update, delete,
+// findAndModify, bulkWrite, an aggregate with $merge or $out, commitTransaction, and
+// those that create, change or drop.
 func Writes(c Command) bool {
 	switch c.Name {
 	case "insert", "update", "delete", "findAndModify", "findandmodify", "bulkWrite", "commitTransaction",
@@ -37,8 +38,8 @@ func Writes(c Command) bool {
 	return false
 }
 
-// Reads matches the commands that return data: find, getMore, count, distinct, listCollections, listIndexes, and an
-// aggregate that doesn't write.
+// Reads matches commands that return data: find, getMore, count, distinct,
+// listCollections, listIndexes, and an aggregate that doesn't write.
 func Reads(c Command) bool {
 	switch c.Name {
 	case "find", "getMore", "count", "distinct", "listCollections", "listIndexes", "listDatabases":
@@ -49,7 +50,7 @@ func Reads(c Command) bool {
 	return false
 }
 
-// Named matches commands of one of the names, as they are sent: "insert", "update", "findAndModify".
+// Named matches commands by name: "insert", "update", "findAndModify".
 func Named(names ...string) Match {
 	names = slices.Clone(names)
 	return func(c Command) bool { return slices.Contains(names, c.Name) }
@@ -61,7 +62,7 @@ func On(collections ...string) Match {
 	return func(c Command) bool { return c.Collection != "" && slices.Contains(collections, c.Collection) }
 }
 
-// Both matches what every one of the matches does: Both(modeltest.Writes, modeltest.On("products")).
+// Both matches if all matches do: Both(modeltest.Writes, modeltest.On("products")).
 func Both(matches ...Match) Match {
 	matches = slices.Clone(matches)
 	return func(c Command) bool {

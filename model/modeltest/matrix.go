@@ -14,51 +14,50 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A FaultCase is an operation of several writes that must survive being cut anywhere.
+// A FaultCase is an operation of several writes that must survive a crash at any point.
 type FaultCase struct {
-	// Seed stores what the operation begins with. Nil begins with nothing.
+	// Seed stores the initial documents. Nil stores nothing.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
-	// Run is the operation. It must send the same writes, one after the other, each time that it begins with Seed's
-	// state. It is run again with everything read anew, as another process would.
+	// Run is the operation. After Seed, it must always send the same writes, one at a
+	// time. A rerun must read everything again, like another process.
 	Run func(ctx context.Context, db *mongo.Database) error
 
-	// Repair is run instead of the second and third Run: for operations that are not rerunnable, and whose half-done
-	// state a repair mends. Nil means Run.
+	// Repair replaces the second and third Run, for operations that aren't rerunnable but
+	// repairable. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
-	// Check fails the test unless the database is as intended. It must only read: what is stored then is compared with what one
-	// more Run leaves.
+	// Check fails the test unless the database is as intended. It must only read.
 	Check func(t testing.TB, db *mongo.Database)
 
-	// Match says which commands are cut. Nil means Writes.
+	// Match selects the commands to cut. Nil means Writes.
 	Match Match
 
-	// OnServer is how many of the rows run, evenly chosen, where there is a real server, on it and on the engine, so that both run
-	// the same; and with -short. On the server the others are skipped by name. 0 means 6, and a negative number all. Else all run.
+	// OnServer is the number of rows that run, evenly chosen, on both backends if there
+	// is a real server, and with -short. 0 means 6, a negative number all.
 	OnServer int
 
-	// Transactions leaves the case out on a server without them.
+	// Transactions skips the case on a server without transactions.
 	Transactions bool
 }
 
-// FaultMatrix runs the operation once without a fault, and once for every way in which each of its writes can go wrong,
-// each on a fresh database of each backend:
+// FaultMatrix runs the operation once without a fault, and once for each way in which
+// each write can fail, each on a new database of each backend:
 //
-//   - fail: the server refuses the write; the process lives and gets the error
-//   - fail-inside: the server is interrupted when the write is done in part; the process lives and gets the error
+//   - fail: the server refuses the write, and the process gets the error
+//   - fail-inside: the server is interrupted within the write, and the process gets the
+//     error
 //   - cut-before: the process dies before the write arrives
-//   - cut-inside: the write is done in part, and the process dies; see [CutInside]. Here and for fail-inside, of several statements the first, half
-//     of them, and all but the last are done; of a write of many documents, the first document
-//   - cut-after: the process dies when the write is done, before it knows
+//   - cut-inside: the process dies with the write partly done
+//   - cut-after: the process dies after the write, before the answer
 //
-// A process that has died sends nothing any more: its context is cancelled, its connections are broken, and its
-// transactions aborted. Then Run must succeed, undisturbed, Check must hold, and running it once more must not change the
-// database, except that a [model.Lease] counts up the fence of its lock document each
-// time that it is taken. If Run returned nil in spite of the fault, Check must hold
-// before the second run too. FaultMatrix logs how many rows it ran; each is a subtest.
+// The inside rows cut after the first statement, half of them, and all but the last, or
+// after the first of many documents: see [CutInside].
 //
-// It doesn't show what two processes do to each other; see [Interleave].
+// A dead process sends nothing: its connections are broken, its transactions aborted.
+// Then Run must succeed, Check must pass, and one more Run must not change the database,
+// except the fence of a [model.Lease]. If Run returned nil despite the fault, Check must
+// pass before the second Run too. Each row is a subtest.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {
@@ -79,7 +78,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 		}
 		writes := c.clean(t, b)
 		if t.Failed() {
-			return // every row would fail as well
+			return // every row would fail too
 		}
 		all := faultRows(writes)
 		rows := all
@@ -96,7 +95,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 	})
 }
 
-// leaveOut names the rows that a server doesn't run, so that they can be counted.
+// leaveOut skips rows that a server doesn't run, by name, so that they can be counted.
 func leaveOut(t *testing.T, all, run []faultRow) {
 	for _, row := range all {
 		if !slices.ContainsFunc(run, func(r faultRow) bool { return r.name == row.name }) {
@@ -105,7 +104,7 @@ func leaveOut(t *testing.T, all, run []faultRow) {
 	}
 }
 
-// A faultRow is one way in which one write goes wrong.
+// A faultRow is one way in which one write fails.
 type faultRow struct {
 	name   string
 	n      int // which write
@@ -150,7 +149,7 @@ const rowTimeout = time.Minute
 // start returns the seeded database of a row.
 func (c FaultCase) start(t *testing.T, b *backend) (context.Context, *backend, *mongo.Database) {
 	t.Helper()
-	if b.plain == nil { // an engine of its own for every row
+	if b.plain == nil { // a new engine for every row
 		fresh, stop := newEngine()
 		cleanUp(t, stop)
 		b = fresh
@@ -213,7 +212,7 @@ func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mon
 	if err != nil {
 		t.Fatal(err)
 	}
-	for client.Ping(ctx, nil) != nil { // a busy machine may need longer than the selection's timeout
+	for client.Ping(ctx, nil) != nil { // a busy machine may exceed the selection's timeout
 		if ctx.Err() != nil {
 			t.Fatal("the backend doesn't answer")
 		}
@@ -233,7 +232,7 @@ func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mon
 	}})
 	err = c.Run(process, client.Database(db.Name()))
 	die()
-	_ = client.Disconnect(process) // at once, since it is cancelled
+	_ = client.Disconnect(process) // returns at once, since the context is cancelled
 	if len(fired) == 0 {
 		t.Fatalf("write %d never came; Run must send the same writes each time: %v%s", row.n, err, listCommands(f.Commands()))
 	}
@@ -241,7 +240,7 @@ func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mon
 	return err
 }
 
-// endTransactions has the server abort the transactions that a dead process began.
+// endTransactions makes the server abort the transactions of a dead process.
 func endTransactions(ctx context.Context, t *testing.T, db *mongo.Database, f *Faults) {
 	t.Helper()
 	f.mu.Lock()

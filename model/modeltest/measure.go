@@ -8,8 +8,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Measure runs f and returns what it cost: what m saw meanwhile. Commands that others send through m's clients at the
-// same time are counted too. The error is f's.
+// Measure runs f and returns what m counted meanwhile, and f's error. Commands of other
+// users of m's clients count too.
 func Measure(m *Monitor, f func() error) (model.Cost, error) {
 	cost, _, err := measure(m, f)
 	return cost, err
@@ -30,10 +30,11 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 	return cost, append([]Command(nil), m.commands[first:]...), err
 }
 
-// WantCost runs f and fails the test unless f succeeds and costs what is wanted, exactly. A failure shows the commands
-// that were sent, the plans of those that look documents up, and the index that would serve a query which none serves. A price that a value tells of itself, such as [model.Plan.Cost], can be wanted as it is: where it says
-// Unbounded, more documents may be written; where it says Batches, there may be more commands, and any number of
-// documents returned unless it states one. Its Indexes are not compared; see [WantIndexed].
+// WantCost runs f, and fails the test unless f succeeds and costs exactly want. A failure
+// shows the commands, the plans of lookups, and useful indexes. want may be a value's own
+// Cost, such as [model.Plan.Cost]: if it is Unbounded, more documents may be written; if
+// it has Batches, more commands may be sent, and any number of documents returned unless
+// stated. Its Indexes aren't compared: see [WantIndexed].
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)
@@ -66,7 +67,7 @@ func compareCost(want, got model.Cost) string {
 	return strings.Join(out, "; ")
 }
 
-// plans tells how the server runs the commands, if this package made the client.
+// plans describes how the server runs the commands, if this package made the client.
 func (m *Monitor) plans(commands []Command) string {
 	m.mu.Lock()
 	b := m.backend

@@ -13,27 +13,24 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A Monitor sees what clients send and what they are answered. Make it with [NewMonitor]. It is safe for concurrent use,
-// and may be given to several clients.
+// A Monitor records the commands of clients and their cost. Make it with [NewMonitor]. It
+// is safe for concurrent use, and may observe several clients.
 //
-// It counts each command that an application causes: getMore, killCursors, commitTransaction and a hello of its own too.
-// It doesn't count handshakes, the driver's watch over the server, endSessions, or the driver's second attempt at a
-// write, which carries the number of the first. A second attempt at a read can't be told
-// from another read, and counts. Of a transaction that is run again, because the server
-// aborted it with the label TransientTransactionError, the last attempt counts alone:
-// servers abort one for another writer, and sometimes for a collection that was just
-// made.
+// It counts each command of an application, including getMore, killCursors and
+// commitTransaction. It doesn't count handshakes, server monitoring, endSessions, and the
+// driver's retry of a write. A retry of a read counts. Of a transaction that ran again
+// after the label TransientTransactionError, only the last attempt counts.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost
 	commands []Command
 	attempts map[attempt]bool
 	txns     map[string]*txnCost // by session
-	requests map[int64]*txnCost  // what has no answer yet
+	requests map[int64]*txnCost  // commands without an answer yet
 	backend  *backend            // of the latest client that this package made for the monitor, or nil
 }
 
-// txnCost is what a transaction has cost.
+// txnCost is the cost of a transaction.
 type txnCost struct {
 	number  int64
 	cost    model.Cost
@@ -46,14 +43,15 @@ type attempt struct {
 	number        int64
 }
 
-// NewMonitor returns a monitor that has seen nothing.
+// NewMonitor returns an empty Monitor.
 func NewMonitor() *Monitor {
 	m := &Monitor{}
 	m.Reset()
 	return m
 }
 
-// CommandMonitor is the monitor as the driver takes it: options.Client().SetMonitor(m.CommandMonitor()).
+// CommandMonitor returns the driver's form of the monitor:
+// options.Client().SetMonitor(m.CommandMonitor()).
 func (m *Monitor) CommandMonitor() *event.CommandMonitor {
 	return &event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) { m.started(e) },
@@ -64,17 +62,17 @@ func (m *Monitor) CommandMonitor() *event.CommandMonitor {
 	}
 }
 
-// Commands returns the commands seen so far, in the order in which they were sent. Of commands over 16 KiB, values over
-// 4 KiB are cut. Attempts that the driver repeated are in the list.
+// Commands returns the commands so far, in the order sent, including retries. In commands
+// over 16 KiB, values over 4 KiB are cut.
 func (m *Monitor) Commands() []Command {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.commands)
 }
 
-// Cost returns what was measured so far: commands, documents written (inserted, matched for update, upserted or deleted)
-// and documents returned in the batches of cursors. Written doesn't include what $merge and $out write, which no server
-// reports, nor what a write without acknowledgment did.
+// Cost returns the cost so far: commands, documents written (inserted, matched for
+// update, upserted or deleted) and documents returned by cursors. It omits writes by
+// $merge and $out, and unacknowledged ones.
 func (m *Monitor) Cost() model.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,7 +110,7 @@ func (m *Monitor) started(e *event.CommandStartedEvent) {
 	m.add(t, model.Cost{Commands: 1})
 }
 
-// transactionOf is the transaction that a command takes part in, or nil.
+// transactionOf returns the transaction of a command, or nil.
 func (m *Monitor) transactionOf(c Command) *txnCost {
 	number, numbered := c.Body.Lookup("txnNumber").Int64OK()
 	session, err := c.Body.LookupErr("lsid", "id")
@@ -127,7 +125,7 @@ func (m *Monitor) transactionOf(c Command) *txnCost {
 	return t
 }
 
-// add adds to the cost, and to that of a transaction, or of none.
+// add adds to the total cost, and to the transaction's, if any.
 func (m *Monitor) add(t *txnCost, c model.Cost) {
 	if t != nil {
 		if t.aborted {
@@ -138,13 +136,13 @@ func (m *Monitor) add(t *txnCost, c model.Cost) {
 	m.cost = m.cost.Plus(c)
 }
 
-// failed takes off what a transaction has cost that the server wants to be run again.
+// failed subtracts the cost of a transaction that the server wants to run again.
 func (m *Monitor) failed(request int64, failure error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.requests[request]
 	delete(m.requests, request)
-	var e driver.Error // events have it as the driver itself sees it
+	var e driver.Error // events have the driver's inner error type
 	if t == nil || t.aborted || !errors.As(failure, &e) || !e.HasErrorLabel(driver.TransientTransactionError) {
 		return
 	}
@@ -154,7 +152,7 @@ func (m *Monitor) failed(request int64, failure error) {
 	m.cost.Returned -= t.cost.Returned
 }
 
-// attemptOf returns what tells a command from the next one, and whether the driver may send it twice.
+// attemptOf returns the identity of a command, and whether the driver may send it twice.
 func attemptOf(c Command) (attempt, bool) {
 	number, ok := c.Body.Lookup("txnNumber").Int64OK()
 	if !ok {
@@ -183,7 +181,7 @@ func (m *Monitor) succeeded(request int64, name string, reply bson.Raw) {
 			written += number(reply, key)
 		}
 	}
-	if name != "bulkWrite" { // whose cursor is of results, not of documents
+	if name != "bulkWrite" { // its cursor returns results, not documents
 		returned = length(reply, "cursor", "firstBatch") + length(reply, "cursor", "nextBatch")
 	}
 	m.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
 )
 
-// statementsOf names the array of statements of the commands that have one.
+// statementsOf is the name of the statements array, by command.
 var statementsOf = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes", "bulkWrite": "ops"}
 
 // statements returns the statements of a write command.
@@ -41,7 +41,7 @@ func (c Command) inTransaction() bool {
 	return err == nil
 }
 
-// narrowed returns the message that does the first n parts of a write only, or m itself.
+// narrowed returns the message for the first n parts of a write, or m itself.
 func (c *faultConn) narrowed(m *message, n int) (*message, error) {
 	list := m.command.statements()
 	switch {
@@ -98,7 +98,8 @@ func (m *message) withStatements(docs []bsoncore.Document) (*message, error) {
 	return parseMessage(raw)
 }
 
-// matching asks the server, on this very connection, for the lowest n+1 _ids that a statement matches.
+// matching asks the server, on this connection, for the lowest n+1 _ids that a statement
+// matches.
 func (c *faultConn) matching(command Command, statement bson.Raw, n int) ([]bson.RawValue, error) {
 	find := bson.D{
 		{Key: "find", Value: command.Collection}, {Key: "filter", Value: statement.Lookup("q")},

@@ -10,12 +10,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// lacks begins the message of every skip. What CI compares the tests of both backends by relies on it.
+// lacks begins the message of every skip. CI relies on it to compare both backends.
 const lacks = "server lacks: "
 
-// Need leaves the rest of the test out, with the message "server lacks: " and the feature, when the server can't do it.
-// The probe says so by an error. It must leave nothing behind. On the engine an error of the probe fails the test, for
-// only what a real server lacks may be left out.
+// Need skips the rest of the test with "server lacks: " and the feature, if probe returns
+// an error. probe must leave nothing behind. On the engine an error fails the test,
+// because only features of real servers may be skipped.
 func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx context.Context, db *mongo.Database) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -30,13 +30,13 @@ func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx conte
 	}
 }
 
-// NeedTransactions needs a member of a replica set or a mongos: what transactions take.
+// NeedTransactions needs transactions: a member of a replica set, or a mongos.
 func NeedTransactions(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "transactions", replicated)
 }
 
-// NeedChangeStreams needs a server that opens a change stream, which is closed again.
+// NeedChangeStreams needs change streams. It opens and closes one.
 func NeedChangeStreams(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "change streams", func(ctx context.Context, db *mongo.Database) error {
@@ -62,8 +62,8 @@ func replicated(ctx context.Context, db *mongo.Database) error {
 	return nil
 }
 
-// NeedValidators needs a server that enforces the validator that a collection is given by collMod: DocumentDB forgets that of create,
-// and has a code of its own for what it refuses. It creates and drops a collection to see.
+// NeedValidators needs a server that enforces a validator set by collMod. DocumentDB
+// ignores those of create, and has its own error code. It creates and drops a collection.
 func NeedValidators(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "enforced validators", func(ctx context.Context, db *mongo.Database) error {

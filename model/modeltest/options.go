@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// An Option changes what [NewClient], [Start], [Each] and [Listen] connect. Options add to each other; [Options] makes one of
-// several.
+// An Option changes the client or engine of [NewClient], [Start], [Each] and [Listen].
+// Options add up. [Options] combines several.
 type Option func(*config)
 
 type config struct {
@@ -20,10 +20,11 @@ type config struct {
 	ttl      *TTL
 	clock    *Clock
 	shards   *Shards
+	alone    bool // the engine is a standalone server
 	anyOrder bool // of a recording's commands
 }
 
-// Options returns the option that applies all of opts.
+// Options returns an option that applies all of opts.
 func Options(opts ...Option) Option {
 	return func(c *config) {
 		for _, o := range opts {
@@ -32,22 +33,20 @@ func Options(opts ...Option) Option {
 	}
 }
 
-// WithMonitor makes m see the client's commands. It may be given several times, and beside a monitor in
-// [WithClientOptions].
+// WithMonitor lets m observe the client's commands. It may be repeated.
 func WithMonitor(m *Monitor) Option {
 	return func(c *config) { c.monitors = append(c.monitors, m) }
 }
 
-// WithFaults puts f between the client and its server. Given several times, the last one is next to the server. When the
-// client is closed at the end of a test, f is reset first.
+// WithFaults puts f between client and server. The last of several is next to the server.
+// f is reset when the client is closed.
 func WithFaults(f *Faults) Option {
 	return func(c *config) { c.faults = append(c.faults, f) }
 }
 
-// WithChangeLag makes the engine's change streams show each change only after a time, for
-// all clients of the engine. MongoDB shows changes once a majority of the replica set has
-// them, so that an empty batch says nothing about changes that were made before. A real
-// server takes its own time, and ignores the option.
+// WithChangeLag makes the engine's change streams show each change only after lag, for
+// all clients. MongoDB shows a change when a majority has it, so an empty batch doesn't
+// prove that there are no changes. A real server ignores the option.
 func WithChangeLag(lag time.Duration) Option {
 	if lag < 0 {
 		panic("modeltest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")
@@ -55,8 +54,14 @@ func WithChangeLag(lag time.Duration) Option {
 	return func(c *config) { c.lag = lag }
 }
 
-// WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON options. Later ones win. Where the
-// client connects to is this package's business: hosts, a dialer, TLS, compressors or direct connections panic.
+// WithoutTransactions makes the engine a standalone server, which has neither transactions
+// nor change streams. Use it to test code for such a server. A client of a real server
+// fails with this option, and it panics together with [WithShards].
+func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
+
+// WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
+// options. Later ones win. It panics for hosts, dialers, TLS, compressors and direct
+// connections.
 func WithClientOptions(o *options.ClientOptions) Option {
 	if o == nil {
 		panic("modeltest: WithClientOptions: the options are nil\n\tremedy: leave the option out")
@@ -85,7 +90,7 @@ func newConfig(opts []Option) *config {
 	return c
 }
 
-// clientOptions returns the driver's options for a server at uri that is reached by dialer; nil means by TCP.
+// clientOptions returns the driver's options for a server at uri. A nil dialer means TCP.
 func (c *config) clientOptions(uri string, dialer options.ContextDialer) *options.ClientOptions {
 	merged := options.MergeClientOptions(append([]*options.ClientOptions{options.Client().ApplyURI(uri)}, c.client...)...)
 	if len(c.monitors) > 0 {
@@ -112,7 +117,7 @@ func (c *config) faultDialer(dialer options.ContextDialer) options.ContextDialer
 	return dialer
 }
 
-// reset ends what the faults hold back, so that a client can be closed.
+// reset releases waiting commands, so that a client can be closed.
 func (c *config) reset() {
 	for _, f := range c.faults {
 		f.Reset()

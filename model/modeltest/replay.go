@@ -16,58 +16,61 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/pipe"
 )
 
-// EnvRecord is the environment variable by which [Replay] records. "server" records on the server that MONGODB_URI names,
-// "engine" on a fresh engine.
+// EnvRecord is the environment variable that makes [Replay] record: "server" on the
+// server of MONGODB_URI, "engine" on a new engine.
 const EnvRecord = "DOCMODEL_RECORD"
 
-// Replay returns a client that is answered from a recording: no server and no engine runs. A command that differs from the
-// recorded one fails the test, which shows the difference field by field, and so does a recorded command that isn't sent.
-// The client is closed when the test ends.
+// Replay returns a client that is answered from a recording, without a server or an
+// engine. A command that differs from the recording fails the test, with the difference
+// field by field. So does a recorded command that isn't sent. The client is closed when
+// the test ends.
 //
 //	func TestCheckout(t *testing.T) {
 //		client := modeltest.Replay(t, "testdata/checkout.replay")
 //		…
 //	}
 //
-// With DOCMODEL_RECORD set, the client has a real server, or an engine, and the file is written when the test has passed.
-// A file whose recording would say the same is left alone.
+// With DOCMODEL_RECORD set, the client has a server or an engine, and a passed test
+// writes the file, unless it would say the same.
 //
 //	DOCMODEL_RECORD=server MONGODB_URI=mongodb://… go test -run TestCheckout .
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
 //
-// A recording begins with databases that have no collection, so that it finds the same each time. Replay asks the server
-// about each database before the first command on it, refuses the commands on a database that has collections, and drops
-// the others when the test ends. Tests that record on one server with the same database must not run at the same time.
+// A recording must start with databases without collections. Replay refuses commands on
+// other databases, and drops the recorded ones at the end. Don't record tests with the
+// same database on one server at the same time.
 //
 // # What is compared
 //
-// A command is compared with its database, its fields in their order, and the BSON types of its values. These parts are
-// not compared: sessions, the numbers of retryable writes, maxTimeMS, afterClusterTime, and the read preferences primary
-// and primaryPreferred, because the driver sets them by itself. Commands of one transaction must be so in the recording.
+// Replay compares a command's database, its fields in their order, and the BSON types of
+// values. It doesn't compare what the driver sets: sessions, numbers of retryable writes,
+// maxTimeMS, afterClusterTime, and the read preferences primary and primaryPreferred.
+// Commands of one transaction must be so in the recording.
 //
-// The ObjectIDs that this process generates, in the driver or by bson.NewObjectID, are new in each run. Replay lets each
-// stand for the one at its place in the recording, and so in all later commands and replies, where an ObjectID may also
-// be part of a string, in lower-case hexadecimal. Any other ObjectID is the test's own and must be the recorded one. All
-// other values must be the same in each run: pass times and random values in as arguments.
+// ObjectIDs that this process generates (by the driver or bson.NewObjectID) are mapped to
+// the recorded ones by their position, also within strings in lower-case hexadecimal. All
+// other values must be the same in each run, so pass times and random values as
+// arguments.
 //
-// The commands of a client come one after the other, in the recorded order. Use [WithAnyOrder] if several goroutines send
-// commands. A getMore, a killCursors, an error with its labels, an unacknowledged write, a broken connection, and a
-// command that the client stopped waiting for are replayed as they were recorded. Replies come at once.
+// Commands must come in the recorded order, one at a time; else see [WithAnyOrder].
+// getMore, killCursors, errors, unacknowledged writes, broken connections and abandoned
+// commands are replayed too.
 //
 // # The file
 //
-// A recording is text: each command and each reply in extended JSON. It is the same when it is recorded again, because
-// cursors, resume tokens, timestamps, generated ObjectIDs and UUIDs have numbers in the order in which they come. What a
-// server computes from its clock or at random is not: $$NOW, $rand, $currentDate with a date. Keep it out of the replies.
+// A recording is text: commands and replies in extended JSON. Recording again gives the
+// same text, because cursors, resume tokens, timestamps, generated ObjectIDs and UUIDs
+// are numbered. Avoid server-computed values in replies: $$NOW, $rand, $currentDate with
+// a date.
 //
-// The file has no handshake, no credentials, no name of a host and nothing of the server's state. A command that would tell of these,
-// such as serverStatus, listDatabases or createUser, can't be recorded and fails the test.
+// The file has no handshake, credentials, host names or server state. A command that
+// would reveal them, such as serverStatus, listDatabases or createUser, fails the test
+// while recording.
 //
 // # Options
 //
-// [WithMonitor] and [WithClientOptions] work as with [NewClient]. [WithFaults] acts between the client and the recording:
-// the commands that faults let through are the recorded ones. [WithChangeLag], [WithTTL] and [WithClock] change an engine
-// while it is recorded.
+// [WithFaults] acts before the recording. [WithChangeLag], [WithTTL] and [WithClock]
+// change an engine while recording.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)
@@ -92,12 +95,12 @@ func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	return nil
 }
 
-// WithAnyOrder lets [Replay] take the commands in any order: for tests in which several goroutines send commands. A
-// command then gets the reply of the first recorded command that is equal to it and has not been sent. All of the
-// recorded commands must be sent, and none more often. Nothing waits: a reply may come before another goroutine sends
-// the command that caused it.
+// WithAnyOrder lets [Replay] accept commands in any order, for tests with several
+// goroutines. A command gets the reply of the first equal recorded command that wasn't
+// sent yet. Each recorded command must be sent exactly once. A reply may come before
+// another goroutine sends the command that caused it.
 //
-// Recording fails without this option when a command is sent before the reply of another one has come.
+// Without this option, recording fails if a command is sent before another's reply.
 func WithAnyOrder() Option { return func(c *config) { c.anyOrder = true } }
 
 var errAnyOrder = errors.New("WithAnyOrder is an option of Replay alone")
@@ -127,16 +130,16 @@ func replay(t testing.TB, file string, c *config, anyOrder bool) *mongo.Client {
 		c.reset()
 		ctx, cancel := context.WithTimeout(context.Background(), disconnectTimeout)
 		defer cancel()
-		_ = client.Disconnect(ctx) // an error says only that it was closed before
+		_ = client.Disconnect(ctx) // an error only means that it was closed before
 		p.end()
 	})
 	return client
 }
 
-// replayURI names no host, and has the driver ask only once whether the server is there.
+// replayURI names no host, and makes the driver check the server only once.
 const replayURI = "mongodb://replay.local/?heartbeatFrequencyMS=3600000"
 
-// recordOn returns a client whose commands are recorded.
+// recordOn returns a client that is recorded.
 func recordOn(t testing.TB, b *backend, file string, c *config, anyOrder bool) *mongo.Client {
 	t.Helper()
 	plain := b.mustConnect(t)
@@ -166,7 +169,7 @@ func recordOn(t testing.TB, b *backend, file string, c *config, anyOrder bool) *
 	return client
 }
 
-// write stores the recording unless the file says the same.
+// write stores the recording, unless the file says the same.
 func (r *recording) write(file string) error {
 	if r.overlapped != "" && !r.anyOrder {
 		return fmt.Errorf("%s: a command was sent before the reply of another one had come: %s\n\tremedy: give Replay the "+
@@ -190,7 +193,7 @@ func (r *recording) write(file string) error {
 	return os.WriteFile(file, []byte(text), 0o666)
 }
 
-// A silentDialer dials a server that says nothing. The answers are a [Faults]'s.
+// A silentDialer connects to a server that says nothing. A [Faults] gives the answers.
 type silentDialer struct{}
 
 func (silentDialer) DialContext(context.Context, string, string) (net.Conn, error) {

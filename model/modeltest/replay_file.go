@@ -7,25 +7,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A session is what a recording holds: the commands of one client, in the order in which they were sent.
+// A session is the content of a recording: the commands of one client, in the order sent.
 type session struct {
-	server    bson.Raw // facts of the server's hello by which the driver decides what it sends
+	server    bson.Raw // facts of the server's hello that the driver depends on
 	exchanges []*exchange
 }
 
 // An exchange is a command and its reply.
 type exchange struct {
 	database string
-	command  bson.Raw // without what the driver adds
+	command  bson.Raw // without the driver's additions
 	reply    bson.Raw // nil unless end is ""
 	end      string
 }
 
-// The ends of a command that has no reply.
+// How a command without a reply ended.
 const (
 	endUnacknowledged = "unacknowledged" // the client wanted no reply
 	endCut            = "cut"            // the connection broke
-	endAbandoned      = "abandoned"      // the client no longer waited
+	endAbandoned      = "abandoned"      // the client stopped waiting
 )
 
 func (x *exchange) asCommand() Command { return newCommand(x.database, x.command) }
@@ -36,7 +36,7 @@ const (
 		"# the server's own.\n"
 )
 
-// text is the session as it is stored.
+// text returns the session as stored.
 func (s *session) text() (string, error) {
 	var b strings.Builder
 	b.WriteString(sessionHead + "\n" + sessionRemark)
@@ -64,7 +64,7 @@ func (s *session) text() (string, error) {
 	return b.String(), nil
 }
 
-// parseSession reads what text wrote.
+// parseSession reads the output of text.
 func parseSession(text string) (*session, error) {
 	s := &session{}
 	for _, part := range sections(text) {
@@ -88,7 +88,7 @@ type section struct {
 	text string
 }
 
-// sections are the parts that begin with a mark at the beginning of a line.
+// sections splits the text at marks at the beginning of lines.
 func sections(text string) []section {
 	var out []section
 	for i, line := range strings.Split(text, "\n") {

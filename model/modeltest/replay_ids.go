@@ -8,7 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// In a recording each generated ObjectID has a number. It is written as an ObjectID that begins with one of two marks.
+// A recording numbers generated ObjectIDs. The number is stored as an ObjectID with one
+// of two marks.
 var (
 	clientMark = [9]byte{0, 0, 0, 0, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d} // made by the client
 	serverMark = [9]byte{0, 0, 0, 0, 0x5e, 0x5e, 0x5e, 0x5e, 0x5e} // made by the server
@@ -18,7 +19,7 @@ func numberedID(mark [9]byte, n int) bson.ObjectID {
 	return bson.ObjectID(append(mark[:], byte(n>>16), byte(n>>8), byte(n)))
 }
 
-// process is what this process puts in the ObjectIDs that it makes, after the seconds.
+// process is the part of ObjectIDs that identifies this process, after the seconds.
 var process = func() [5]byte {
 	id := bson.NewObjectID()
 	return [5]byte(id[4:9])
@@ -31,7 +32,7 @@ func markedID(id bson.ObjectID) bool {
 	return bytes.HasPrefix(id[:], clientMark[:]) || bytes.HasPrefix(id[:], serverMark[:])
 }
 
-// mapHexIDs replaces the ObjectIDs that stand in a string in hexadecimal, wherever they stand in it.
+// mapHexIDs replaces ObjectIDs in hexadecimal anywhere in a string.
 func mapHexIDs(s string, f func(bson.ObjectID) bson.ObjectID) string {
 	var out strings.Builder
 	for i := 0; i < len(s); {
@@ -47,7 +48,8 @@ func mapHexIDs(s string, f func(bson.ObjectID) bson.ObjectID) string {
 	return out.String()
 }
 
-// hexID returns the ObjectID that a string begins with, if this process made it or it has a mark.
+// hexID returns the ObjectID at the beginning of a string, if this process made it or it
+// has a mark.
 func hexID(s string) (id bson.ObjectID, ok bool) {
 	if len(s) < 24 {
 		return id, false
@@ -58,10 +60,10 @@ func hexID(s string) (id bson.ObjectID, ok bool) {
 	return id, ownID(id) || markedID(id)
 }
 
-// A binding holds which generated ObjectIDs of this run stand for which of the recording, and the same for the numbers of
-// transactions.
+// A binding maps generated ObjectIDs and transaction numbers of this run to those of the
+// recording.
 type binding struct {
-	generated func(bson.ObjectID) bool // says which ObjectIDs of this run may stand for others
+	generated func(bson.ObjectID) bool // reports which ObjectIDs of this run may be mapped
 	ids, back map[bson.ObjectID]bson.ObjectID
 	txns      map[int64]int64
 }
@@ -81,7 +83,8 @@ func (b *binding) clone() *binding {
 	return c
 }
 
-// bind reports whether an ObjectID of this run stands for the recorded one, which it may do from now on.
+// bind reports whether an ObjectID of this run corresponds to the recorded one, and maps
+// it if it is new.
 func (b *binding) bind(recorded, live bson.ObjectID) bool {
 	bound, ok := b.ids[recorded]
 	switch {
@@ -99,7 +102,8 @@ func (b *binding) bind(recorded, live bson.ObjectID) bool {
 	return true
 }
 
-// matches reports whether a command of this run is the recorded one, and binds what it can in both cases.
+// matches reports whether a command of this run is the recorded one. It maps what it can
+// in any case.
 func (b *binding) matches(recorded, live bson.Raw) bool {
 	r, err1 := recorded.Elements()
 	l, err2 := live.Elements()
@@ -189,7 +193,7 @@ func (b *binding) replace(d bson.Raw, by map[bson.ObjectID]bson.ObjectID) bson.R
 	return rewrite(d, nil, func(_ []string, v bson.RawValue) (bson.RawValue, bool) { return mapIDs(v, replaced), true })
 }
 
-// mapIDs replaces the ObjectID that a value is, or the ones that stand in a string.
+// mapIDs replaces an ObjectID value, or the ObjectIDs within a string.
 func mapIDs(v bson.RawValue, f func(bson.ObjectID) bson.ObjectID) bson.RawValue {
 	switch v.Type {
 	case bson.TypeObjectID:

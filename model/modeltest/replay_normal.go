@@ -9,10 +9,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// A rewriter returns the value for a path, or false to leave the field out. What is inside the value is rewritten next.
+// A rewriter returns the new value for a path, or false to omit the field. The new
+// value's contents are rewritten next.
 type rewriter func(path []string, v bson.RawValue) (bson.RawValue, bool)
 
-// rewrite returns a copy of a document or an array, rewritten.
+// rewrite returns a rewritten copy of a document or array.
 func rewrite(d bson.Raw, path []string, f rewriter) bson.Raw {
 	b := bsoncore.NewDocumentBuilder()
 	elements, _ := d.Elements()
@@ -38,7 +39,7 @@ func rawValue(v any) bson.RawValue {
 	return bson.RawValue{Type: t, Value: data}
 }
 
-// A stripper takes from a command what the driver adds to it, and numbers transactions.
+// A stripper removes the driver's additions from a command, and numbers transactions.
 type stripper struct{ txns map[string]int64 }
 
 func (s *stripper) strip(c Command) bson.Raw {
@@ -83,7 +84,7 @@ func (s *stripper) txn(c Command, number bson.RawValue) int64 {
 	return s.txns[key]
 }
 
-// A normalizer gives numbers to what a server or a client makes anew in each run.
+// A normalizer numbers values that a server or client generates anew in each run.
 type normalizer struct {
 	stripper
 	ids             map[bson.ObjectID]bson.ObjectID
@@ -101,7 +102,7 @@ func newNormalizer(hosts []string) *normalizer {
 	}
 }
 
-// command returns a command as it is recorded.
+// command returns a command as recorded.
 func (n *normalizer) command(c Command) bson.Raw {
 	return rewrite(n.strip(c), nil, func(path []string, v bson.RawValue) (bson.RawValue, bool) {
 		key := path[len(path)-1]
@@ -115,7 +116,7 @@ func (n *normalizer) command(c Command) bson.Raw {
 	})
 }
 
-// reply returns a reply as it is recorded.
+// reply returns a reply as recorded.
 func (n *normalizer) reply(c Command, reply bson.Raw) bson.Raw {
 	_, watches := reply.Lookup("cursor", "postBatchResumeToken").DocumentOK()
 	failed := number(reply, "ok") != 1 && reply.Lookup("ok").Type != bson.TypeBoolean
@@ -143,19 +144,19 @@ func (n *normalizer) reply(c Command, reply bson.Raw) bson.Raw {
 	})
 }
 
-// unrecorded are the fields by which servers and drivers keep up with each other.
+// unrecorded are fields by which servers and drivers synchronize.
 var unrecorded = map[string]bool{
 	"$clusterTime": true, "operationTime": true, "topologyVersion": true, "electionId": true, "opTime": true, "recoveryToken": true,
 	"$gleStats": true, "lastCommittedOpTime": true, "$configServerState": true, "$configTime": true, "$topologyTime": true,
 }
 
-// helloFacts are the fields of a hello that a recording holds: those by which a driver decides what it sends.
+// helloFacts are the recorded fields of a hello, which the driver depends on.
 var helloFacts = []string{
 	"isWritablePrimary", "ismaster", "secondary", "msg", "setName", "maxBsonObjectSize", "maxMessageSizeBytes",
 	"maxWriteBatchSize", "logicalSessionTimeoutMinutes", "minWireVersion", "maxWireVersion", "readOnly", "ok",
 }
 
-// isTime reports whether a field of an explain says how long something took.
+// isTime reports whether a field of an explain is a duration.
 func isTime(key string) bool {
 	return strings.Contains(key, "Time") && (strings.Contains(key, "Millis") || strings.Contains(key, "Micros") || strings.Contains(key, "Nanos"))
 }
@@ -168,8 +169,8 @@ func (n *normalizer) withoutHosts(v bson.RawValue) bson.RawValue {
 	return rawValue(s)
 }
 
-// value gives a number to a generated value. What a command holds that this process didn't generate is the caller's own
-// and is kept, in replies too.
+// value numbers a generated value. Values in a command that this process didn't generate
+// are the caller's, and are kept, also in replies.
 func (n *normalizer) value(v bson.RawValue, inReply bool) bson.RawValue {
 	switch v.Type {
 	case bson.TypeObjectID, bson.TypeString:
@@ -212,7 +213,7 @@ func (n *normalizer) id(id bson.ObjectID, inReply bool) bson.ObjectID {
 
 func numberKey(kind string, v bson.RawValue) string { return kind + " " + string(v.Value) }
 
-// known returns the number that a value of a reply was given, or the value.
+// known returns the number of a reply's value, or the value.
 func (n *normalizer) known(kind string, v bson.RawValue) bson.RawValue {
 	if to, ok := n.numbers[numberKey(kind, v)]; ok {
 		return to
@@ -220,7 +221,7 @@ func (n *normalizer) known(kind string, v bson.RawValue) bson.RawValue {
 	return v
 }
 
-// numbered returns the number of a value, which it may be given.
+// numbered returns the number of a value, and assigns one if needed.
 func (n *normalizer) numbered(kind string, v bson.RawValue) bson.RawValue {
 	key := numberKey(kind, v)
 	if to, ok := n.numbers[key]; ok {

@@ -23,9 +23,9 @@ type player struct {
 	mu       sync.Mutex
 	stripper stripper
 	binding  *binding
-	sent     []bool // which of the recorded commands were
+	sent     []bool // which of the recorded commands were sent
 	count    int    // of commands
-	failed   bool   // a command differed: what follows says nothing
+	failed   bool   // a command differed; later differences mean nothing
 	ended    bool
 }
 
@@ -39,7 +39,7 @@ func (p *player) faults() *Faults {
 	return f
 }
 
-// greet answers what the driver sends for itself.
+// greet answers the driver's own commands.
 func (p *player) greet(c *faultConn, m *message) error {
 	if !m.handshake && m.command.Name != "hello" {
 		return c.answer(m, bson.D{{Key: "ok", Value: 1.0}})
@@ -70,7 +70,7 @@ func (p *player) greet(c *faultConn, m *message) error {
 func newOldReply(responseTo int32, body []byte) []byte {
 	const opReply = wiremessage.OpCode(1)
 	start, out := wiremessage.AppendHeaderStart(nil, wiremessage.NextRequestID(), responseTo, opReply)
-	out = append(out, make([]byte, 16)...) // flags, cursor, where it begins
+	out = append(out, make([]byte, 16)...) // flags, cursor, start
 	out = binary.LittleEndian.AppendUint32(out, 1)
 	out = append(out, body...)
 	return bsoncore.UpdateLength(out, start, int32(len(out))-start)
@@ -103,8 +103,8 @@ func (p *player) do(c *faultConn, m *message) error {
 	return nil
 }
 
-// find returns the recorded command that a command is, with its reply for this run. It returns nil, and fails the test,
-// if there is none.
+// find returns the recorded command for c, and its reply for this run. If there is none,
+// it returns nil and fails the test.
 func (p *player) find(c Command) (*exchange, bson.Raw) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +156,7 @@ func (p *player) differs(c Command) {
 	p.t.Errorf("%s", p.report(c, likely, lines+hint))
 }
 
-// laterThan says which later command of the recording a command is, if it is one.
+// laterThan says which later recorded command c is, if any.
 func (p *player) laterThan(expected int, c Command) string {
 	for i, x := range p.session.exchanges {
 		if !p.anyOrder && i > expected && x.database == c.Database && p.binding.clone().matches(x.command, c.Body) {
@@ -166,7 +166,7 @@ func (p *player) laterThan(expected int, c Command) string {
 	return ""
 }
 
-// likely returns the index of the recorded command that a command was probably meant to be, or -1.
+// likely returns the index of the recorded command that c probably stands for, or -1.
 func (p *player) likely(c Command) int {
 	first := -1
 	for i, x := range p.session.exchanges {
@@ -207,7 +207,7 @@ func (p *player) report(c Command, likely int, lines string) string {
 	return out.String()
 }
 
-// fail fails the test for a command that is otherwise than recorded in more than its body.
+// fail fails the test for a command that differs in more than its body.
 func (p *player) fail(c Command, x *exchange, lines string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,7 +219,7 @@ func (p *player) fail(c Command, x *exchange, lines string) {
 	}
 }
 
-// remaining lists the recorded commands that were not sent.
+// remaining lists the recorded commands that weren't sent.
 func (p *player) remaining() string {
 	var left []Command
 	for i, x := range p.session.exchanges {
@@ -241,7 +241,7 @@ func (p *player) remaining() string {
 	return b.String()
 }
 
-// end fails the test if recorded commands were not sent.
+// end fails the test if recorded commands weren't sent.
 func (p *player) end() {
 	p.t.Helper()
 	p.mu.Lock()
@@ -255,7 +255,8 @@ func (p *player) end() {
 	}
 }
 
-// sameInAnyOrder reports whether two recordings have the same commands with the same replies.
+// sameInAnyOrder reports whether two recordings have the same commands with the same
+// replies.
 func (s *session) sameInAnyOrder(o *session) bool {
 	if len(s.exchanges) != len(o.exchanges) || Diff(s.server, o.server) != "" {
 		return false

@@ -17,10 +17,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A recording notes the commands that pass a client's connections, and their replies.
+// A recording notes the commands on a client's connections, and their replies.
 type recording struct {
 	t        testing.TB
-	plain    *mongo.Client // to look at databases and to drop them
+	plain    *mongo.Client // to inspect and drop databases
 	anyOrder bool
 
 	mu         sync.Mutex
@@ -28,7 +28,7 @@ type recording struct {
 	session    *session
 	databases  map[string]error // why a database can't be recorded
 	underWay   int
-	overlapped string // the first command that was sent while another one had no reply
+	overlapped string // the first command that was sent before another's reply
 }
 
 func newRecording(t testing.TB, plain *mongo.Client, hello bson.Raw, uri string, anyOrder bool) *recording {
@@ -40,7 +40,7 @@ func newRecording(t testing.TB, plain *mongo.Client, hello bson.Raw, uri string,
 	}
 }
 
-// serverFacts are what a recording holds of the server's hello.
+// serverFacts returns the recorded part of the server's hello.
 func serverFacts(hello bson.Raw) bson.Raw {
 	return rewrite(hello, nil, func(path []string, v bson.RawValue) (bson.RawValue, bool) {
 		if path[0] == "setName" {
@@ -50,7 +50,7 @@ func serverFacts(hello bson.Raw) bson.Raw {
 	})
 }
 
-// hostsOf returns the names by which errors may call the server.
+// hostsOf returns the server's names that may occur in errors.
 func hostsOf(hello bson.Raw, uri string) []string {
 	var out []string
 	if parsed := options.Client().ApplyURI(uri); parsed.Validate() == nil {
@@ -76,7 +76,7 @@ func (r *recording) faults() *Faults {
 	return f
 }
 
-// do sends a command and notes what came of it.
+// do sends a command and notes its outcome.
 func (r *recording) do(c *faultConn, m *message) error {
 	if err := r.refusal(m.command); err != nil {
 		r.t.Errorf("modeltest: Replay: %s can't be recorded: %v", m.command.Name, err)
@@ -85,7 +85,7 @@ func (r *recording) do(c *faultConn, m *message) error {
 	x := r.begin(m)
 	err := c.forward(m)
 	if m.moreToCome {
-		if err == nil { // what comes next on another connection shall find it done
+		if err == nil { // the next command on another connection must see it done
 			_, err = c.ask(bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "admin"}})
 		}
 		return err
@@ -137,7 +137,7 @@ func (r *recording) replied(x *exchange, c Command, reply bson.Raw) {
 	x.reply = r.normalizer.reply(c, reply)
 }
 
-// broken notes a command whose reply didn't come.
+// broken notes a command without a reply.
 func (r *recording) broken(c *faultConn, x *exchange, err error) error {
 	abandoned := errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed)
 	select {
@@ -175,7 +175,7 @@ func (r *recording) refusal(c Command) error {
 	return nil
 }
 
-// unrecordable are commands, in lower case, whose arguments or replies tell of more than the test's data.
+// unrecordable are commands, in lower case, that reveal more than the test's data.
 var unrecordable = map[string]bool{
 	"authenticate": true, "buildinfo": true, "connectionstatus": true, "connpoolstats": true, "currentop": true, "getcmdlineopts": true,
 	"getlog": true, "getparameter": true, "hostinfo": true, "killallsessions": true, "killallsessionsbypattern": true,
@@ -185,7 +185,7 @@ var unrecordable = map[string]bool{
 	"listshards": true, "getshardmap": true, "listcommands": true, "shutdown": true,
 }
 
-// databasesOf are the databases that a command names.
+// databasesOf returns the databases that a command names.
 func databasesOf(c Command) []string {
 	out := []string{c.Database}
 	add := func(v bson.RawValue) {
@@ -228,7 +228,7 @@ func (r *recording) empty(name string) error {
 	return err
 }
 
-// dropAll drops the databases that were recorded.
+// dropAll drops the recorded databases.
 func (r *recording) dropAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

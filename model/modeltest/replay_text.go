@@ -16,22 +16,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// Recordings are written as extended JSON. An int32 is a plain number, and a double has a fraction; any other number is
-// written with its type, so that every value is read back as the same type.
+// Recordings are extended JSON. An int32 is a plain number, and a double has a fraction.
+// Other numbers are written with their type, so every value keeps its type.
 
-// typeKeys begin the objects by which extended JSON writes a value.
+// typeKeys are the first keys of objects that extended JSON uses for values.
 var typeKeys = map[string]bool{
 	"$oid": true, "$date": true, "$numberInt": true, "$numberLong": true, "$numberDouble": true, "$numberDecimal": true,
 	"$binary": true, "$timestamp": true, "$regularExpression": true, "$undefined": true, "$dbPointer": true, "$code": true,
 	"$symbol": true, "$minKey": true, "$maxKey": true, documentKey: true,
 }
 
-// documentKey encloses a document whose first field has the name of a type key.
+// documentKey encloses a document with a type key as its first field.
 const documentKey = "$document"
 
-const textWidth = 110 // a document that is wider gets a line for each field
+const textWidth = 110 // a wider document gets a line for each field
 
-// extendedText returns a value as text, which is indented by two spaces for each level.
+// extendedText returns a value as text, indented by two spaces for each level.
 func extendedText(v bson.RawValue) (string, error) {
 	w := &textWriter{}
 	b := w.value(nil, v, 0)
@@ -161,7 +161,7 @@ func (w *textWriter) fail(err error) {
 	}
 }
 
-// parseExtended reads a document that [extendedText] wrote, or that is written by hand in its form.
+// parseExtended reads a document that [extendedText] wrote, or in its form.
 func parseExtended(text string) (bson.Raw, error) {
 	v, err := parseJSON([]byte(text))
 	switch {
@@ -232,7 +232,7 @@ func parseNext(d *json.Decoder) (bsoncore.Value, error) {
 	return parseJSON(raw)
 }
 
-// parseObject reads an object whose first token was read. The text is all of it.
+// parseObject reads an object after its first token. text is the whole object.
 func parseObject(d *json.Decoder, text []byte) (bsoncore.Value, error) {
 	b := bsoncore.NewDocumentBuilder()
 	for first := true; d.More(); first = false {
@@ -259,7 +259,7 @@ func parseObject(d *json.Decoder, text []byte) (bsoncore.Value, error) {
 	return bsoncore.Value{Type: bsoncore.TypeEmbeddedDocument, Data: b.Build()}, err
 }
 
-// parseEnclosed reads a document of which no field is a type key.
+// parseEnclosed reads a document with no field as a type key.
 func parseEnclosed(d *json.Decoder) (bsoncore.Value, error) {
 	if token, err := d.Token(); err != nil || token != json.Delim('{') {
 		return bsoncore.Value{}, errors.Join(errors.New("want a document in "+documentKey), err)

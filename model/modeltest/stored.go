@@ -11,10 +11,11 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// Stored values, in the form that Diff compares: a storedDocument, a storedArray, or a storedScalar.
+// Stored values, in the form that Diff compares: a storedDocument, a storedArray, or a
+// storedScalar.
 type (
 	storedDocument struct {
-		Order  fieldOrder // nil when it has none
+		Order  fieldOrder // nil if it has none
 		Fields map[string]any
 	}
 	storedArray  []any
@@ -31,7 +32,8 @@ var fieldOrderType = reflect.TypeFor[fieldOrder]()
 
 func (o fieldOrder) String() string { return strings.Join(o, ", ") }
 
-// storedValue returns how v is stored. Maps and slices are looked through, so that what comes out of a map keeps no order.
+// storedValue returns how v is stored. It looks into maps and slices, because documents
+// from a map have no field order.
 func storedValue(v any) (any, error) {
 	switch v := v.(type) {
 	case nil:
@@ -132,7 +134,7 @@ func storedRaw(v bson.RawValue, ordered bool) (any, error) {
 	return storedScalar{v.Type, string(v.Value)}, nil
 }
 
-// add stores a field. A second one of the same name, which BSON can hold, gets the name and a prime.
+// add stores a field. A duplicate name, which BSON allows, gets a prime.
 func (d *storedDocument) add(key string, v any) {
 	for {
 		if _, taken := d.Fields[key]; !taken {
@@ -146,7 +148,8 @@ func (d *storedDocument) add(key string, v any) {
 	}
 }
 
-// holdsMap reports whether v is, or has inside, a map with fields, whose fields are encoded in any order.
+// holdsMap reports whether v is, or contains, a non-empty map, whose fields are encoded
+// in any order.
 func holdsMap(v reflect.Value, depth int) bool {
 	if depth == 0 {
 		return true
@@ -172,7 +175,7 @@ func holdsMap(v reflect.Value, depth int) bool {
 	return false
 }
 
-// rebuild is the value that was taken apart, for showing it.
+// rebuild returns the original value, for display.
 func rebuild(v any) bson.RawValue {
 	switch v := v.(type) {
 	case storedScalar:
@@ -202,7 +205,7 @@ func rebuild(v any) bson.RawValue {
 	return bson.RawValue{}
 }
 
-// typeName is the name of a BSON type for a reader.
+// typeName returns the name of a BSON type for display.
 func typeName(t bson.Type) string {
 	switch t {
 	case bson.TypeInt32:

@@ -10,9 +10,10 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// neededIndexes returns the keys of the indexes that would serve a command, by the rule of MongoDB's manual: first the
-// fields that are compared for equality, then those of the sort, then those of ranges. An $or needs an index for each of
-// its branches. There is none for a command that names no field, or _id by its value.
+// neededIndexes returns the keys of indexes that would serve a command, by the rule of
+// MongoDB's manual: first fields compared for equality, then the sort, then ranges. An
+// $or needs an index for each branch. A command without a field, or with _id by value,
+// needs none.
 func neededIndexes(command bson.D) []bson.D {
 	filter, sort, key := lookedUp(command)
 	var out []bson.D
@@ -27,7 +28,7 @@ func neededIndexes(command bson.D) []bson.D {
 	return out
 }
 
-// lookedUp returns a command's filter, its sort and, of a distinct, the field.
+// lookedUp returns a command's filter and sort, and the field of a distinct.
 func lookedUp(command bson.D) (filter, sort bson.D, key string) {
 	for _, e := range command {
 		d, _ := e.Value.(bson.D)
@@ -60,7 +61,7 @@ func field(d bson.D, key string) any {
 	return nil
 }
 
-// leading returns the filter and the sort that a pipeline begins with.
+// leading returns the filter and sort at the beginning of a pipeline.
 func leading(stages bson.A) (filter, sort bson.D) {
 	var all bson.A
 	for _, s := range stages {
@@ -84,7 +85,7 @@ func leading(stages bson.A) (filter, sort bson.D) {
 // needs are the fields by which one branch of a filter finds documents.
 type needs struct{ equal, ranges []string }
 
-const mostBranches = 100 // of an $or are looked at
+const mostBranches = 100 // of an $or, which are examined
 
 // needsOf returns the needs of each branch of a filter.
 func needsOf(filter bson.D) []needs {
@@ -114,7 +115,8 @@ func union(a, b []string) []string {
 	return out
 }
 
-// read adds the fields of a filter on what is at the prefix. It hands over the branches of the first $or.
+// read adds the fields of a filter at the prefix. It returns the branches of the first
+// $or in or.
 func (n *needs) read(prefix string, filter bson.D, or *bson.A) {
 	for _, e := range filter {
 		switch {
@@ -133,10 +135,11 @@ func (n *needs) read(prefix string, filter bson.D, or *bson.A) {
 	}
 }
 
-// inAsEquality is how many values of an $in MongoDB seeks one by one and still returns in the order of a sort.
+// inAsEquality is the number of $in values up to which MongoDB seeks each value and still
+// returns a sorted result.
 const inAsEquality = 200
 
-// condition adds a field by what it is compared with.
+// condition adds a field by its comparison.
 func (n *needs) condition(path string, v any, or *bson.A) {
 	operators, ok := v.(bson.D)
 	if !ok || len(operators) == 0 || !strings.HasPrefix(operators[0].Key, "$") {
@@ -171,7 +174,8 @@ func (n *needs) condition(path string, v any, or *bson.A) {
 	}
 }
 
-// keys are those of an index: equality, sort, range. A field has one place, the first one.
+// keys returns an index's keys: equality, sort, range. A repeated field keeps its first
+// place.
 func (n *needs) keys(sort bson.D, key string) bson.D {
 	var out bson.D
 	add := func(path string, direction any) {
@@ -196,7 +200,7 @@ func (n *needs) keys(sort bson.D, key string) bson.D {
 	return out
 }
 
-// whole is a direction of a sort or an index, 1 or -1.
+// whole returns a direction of a sort or index, 1 or -1.
 func whole(v any) (int, bool) {
 	switch n := v.(type) {
 	case int:
@@ -219,7 +223,7 @@ func sameKeys(a, b bson.D) bool {
 	})
 }
 
-// createIndex is the line that makes an index, for mongosh.
+// createIndex returns the mongosh command that creates an index.
 func createIndex(collection string, keys, command bson.D) string {
 	options := ""
 	if collation := field(command, "collation"); collation != nil {
@@ -232,7 +236,7 @@ func createIndex(collection string, keys, command bson.D) string {
 	return fmt.Sprintf("%s.createIndex(%s%s)", name, model.Shell(keys), options)
 }
 
-// plainName reports whether mongosh takes a collection's name after "db.".
+// plainName reports whether mongosh accepts a collection's name after "db.".
 func plainName(s string) bool {
 	for i, r := range s {
 		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || (r < '0' || r > '9') && r != '.') {

@@ -16,10 +16,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// With DOCMODEL_TENANT set, the library runs everything under the scope of one tenant, and an engine holds another tenant's
-// equal documents beside each of the tenant's. Tests stay as they are: what a test itself stores is given to the tenant, what it
-// reads by itself is the tenant's alone, less the scope's fields. What the library sends is left as it is. When the test ends,
-// the other tenant's documents must be as they were.
+// With DOCMODEL_TENANT set, the library runs everything under one tenant's scope, and an
+// engine also stores equal documents of another tenant. Tests are unchanged: documents
+// that a test stores get the tenant, and reads of a test return only the tenant's
+// documents, without the scope's fields. Commands of the library aren't changed. At the
+// test's end, the other tenant's documents must be unchanged.
 type tenants struct {
 	mu       sync.Mutex
 	others   map[string]map[string]bson.Raw // the other tenant's documents, by namespace and _id
@@ -59,7 +60,7 @@ func (s *tenants) dialer(d options.ContextDialer) options.ContextDialer {
 	return f.Dialer(d)
 }
 
-// do is done to each command.
+// do handles each command.
 func (s *tenants) do(c *faultConn, m *message) error {
 	cmd := m.command
 	switch cmd.Database {
@@ -85,10 +86,11 @@ func (s *tenants) do(c *faultConn, m *message) error {
 	return s.exchange(c, m, cmd, func(reply bson.D) bson.D { return reply })
 }
 
-// scoped are the commands that must ask for the tenant.
+// scoped are the commands that must filter by the tenant.
 var scoped = map[string]bool{"find": true, "aggregate": true, "count": true, "distinct": true, "insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true}
 
-// keptForItself reports whether the library keeps a collection for itself: locks and checkpoints, by their names in tests.
+// keptForItself reports whether a collection is the library's own, for locks and
+// checkpoints, by its name in tests.
 func keptForItself(collection string) bool {
 	for _, name := range []string{"locks", "jobs", "checkpoints"} {
 		if strings.HasSuffix(collection, name) {
@@ -106,7 +108,8 @@ func (s *tenants) problem(format string, args ...any) {
 
 const project = "github.com/docmodel/docmodel/"
 
-// caller says who sends a command: "test", a function of the library, or "" for the driver by itself.
+// caller returns who sends a command: "test", a function of the library, or "" for the
+// driver itself.
 func caller() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -153,7 +156,7 @@ func (s *tenants) exchange(c *faultConn, m *message, cmd Command, change func(bs
 	return c.answer(m, change(reply))
 }
 
-// doOfTest has a command of the test mean the tenant's documents.
+// doOfTest restricts a command of the test to the tenant's documents.
 func (s *tenants) doOfTest(c *faultConn, m *message) error {
 	cmd := m.command
 	var body bson.D
@@ -177,7 +180,7 @@ func (s *tenants) doOfTest(c *faultConn, m *message) error {
 			body[0].Value = ownCommand(inner)
 		}
 	case "createIndexes":
-		if body = ownIndexes(body); bytes.Contains(cmd.Body, []byte("unique\x00")) { // what they hold may not be unique
+		if body = ownIndexes(body); bytes.Contains(cmd.Body, []byte("unique\x00")) { // the other tenant's equal values would violate a unique index
 			if err := s.removeOthers(c, cmd); err != nil {
 				return err
 			}
@@ -199,7 +202,7 @@ func (s *tenants) doOfTest(c *faultConn, m *message) error {
 	return s.exchange(c, next, Command{cmd.Name, cmd.Database, cmd.Collection, doc}, s.shown)
 }
 
-// shown is the answer to a test: documents without the fields of the scope.
+// shown returns the answer for a test, without the scope's fields.
 func (s *tenants) shown(reply bson.D) bson.D {
 	for i, e := range reply {
 		v, ok := e.Value.(bson.D)

@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// storeOthers stores the other tenant's copies of what a command has inserted.
+// storeOthers stores the other tenant's copies of inserted documents.
 func (s *tenants) storeOthers(c *faultConn, cmd Command, reply bson.Raw) error {
 	var docs []bson.Raw
 	switch cmd.Name {
@@ -55,7 +55,7 @@ func documentsOf(v bson.RawValue) (out []bson.Raw) {
 	return out
 }
 
-// insertOthers stores copies under _ids of their own. A unique index may leave some out.
+// insertOthers stores copies under new _ids. A unique index may exclude some.
 func (s *tenants) insertOthers(c *faultConn, cmd Command, docs []bson.Raw) error {
 	var others bson.A
 	for _, doc := range docs {
@@ -106,7 +106,7 @@ func (s *tenants) insertOthers(c *faultConn, cmd Command, docs []bson.Raw) error
 	return nil
 }
 
-// otherID is an _id beside another, of its type where that has room.
+// otherID returns a different _id, of the same type if possible.
 func otherID(id any) any {
 	switch v := id.(type) {
 	case string:
@@ -137,7 +137,7 @@ func (s *tenants) removeOthers(c *faultConn, cmd Command) error {
 	return err
 }
 
-// forget is told of a drop.
+// forget handles a drop.
 func (s *tenants) forget(cmd Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *tenants) forget(cmd Command) {
 	}
 }
 
-// check fails the test for documents of the other tenant that are not as they were.
+// check fails the test if the other tenant's documents changed.
 func (s *tenants) check(t testing.TB, b *backend) {
 	t.Helper()
 	if !tenancy.On {

@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ownCommand is a command of the tenant's documents alone.
+// ownCommand restricts a command to the tenant's documents.
 func ownCommand(body bson.D) bson.D {
 	body = slices.Clone(body)
 	for i, e := range body {
@@ -69,7 +69,8 @@ func ownPipeline(stages bson.A) bson.A {
 	return append(bson.A{bson.D{{Key: "$match", Value: own(nil)}}}, stages...)
 }
 
-// ownIndexes are indexes whose unique ones are led by the tenant, and hold nothing deleted, as the documentation of a scope asks for.
+// ownIndexes puts the tenant first in unique indexes, and excludes deleted documents, as
+// the documentation of a scope asks.
 func ownIndexes(body bson.D) bson.D {
 	for i, e := range body {
 		if e.Key == "indexes" {
@@ -109,17 +110,17 @@ func has(doc bson.D, key string) bool {
 	return slices.ContainsFunc(doc, func(e bson.E) bool { return e.Key == key })
 }
 
-// own is a filter of the tenant's documents that are not deleted.
+// own is a filter for the tenant's documents that aren't deleted.
 func own(q bson.D) bson.D {
 	return append(ownGone(q), bson.E{Key: deletedField, Value: nil})
 }
 
-// ownGone is a filter of the tenant's documents, those that are marked as deleted among them.
+// ownGone is a filter for the tenant's documents, including deleted ones.
 func ownGone(q bson.D) bson.D {
 	return append(slices.Clone(q), bson.E{Key: tenantField, Value: "mine"})
 }
 
-// owned is a document of the tenant.
+// owned returns a document with the tenant.
 func owned(doc bson.D) bson.D {
 	if has(doc, tenantField) {
 		return doc

@@ -11,15 +11,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
 )
 
-// transactions are those of an operation, which sends one command at a time.
+// transactions are those of one operation, which sends one command at a time.
 type transactions struct {
-	starts  bool         // the command that was sent last begins one
-	number  int64        // of those that were begun
-	open    atomic.Int64 // the number of the one that is open, or 0
-	refused atomic.Int64 // the other operation's transaction that a command was refused for
+	starts  bool         // the last command begins a transaction
+	number  int64        // of begun transactions
+	open    atomic.Int64 // number of the open transaction, or 0
+	refused atomic.Int64 // the other operation's transaction that caused a refusal
 }
 
-// waitFor reports whether t's operation was refused for a transaction of the other
+// waitFor reports whether t's operation was refused because of a transaction of the other
 // operation that is still open.
 func (t *transactions) waitFor(other *transactions) bool {
 	n := t.refused.Load()
@@ -49,7 +49,7 @@ func (t *transactions) monitor(other *transactions) *event.CommandMonitor {
 			}
 		},
 		Failed: func(_ context.Context, e *event.CommandFailedEvent) {
-			var failure driver.Error // events have it as the driver itself sees it
+			var failure driver.Error // events have the driver's inner error type
 			conflict := errors.As(e.Failure, &failure) &&
 				(failure.HasErrorLabel(driver.TransientTransactionError) || failure.Code == mongoerr.WriteConflict)
 			if conflict {
@@ -66,8 +66,8 @@ func endsTransaction(command string) bool {
 	return command == "commitTransaction" || command == "abortTransaction"
 }
 
-// lastAttempts are the commands without those of transactions that were aborted and begun
-// again in the same session, as the driver does when the server asks for it.
+// lastAttempts returns the commands without transactions that were aborted and begun
+// again in the same session, as the driver does on request of the server.
 func lastAttempts(commands []Command) []Command {
 	numberOf := func(c Command) (session string, number int64, ok bool) {
 		if _, err := c.Body.LookupErr("autocommit"); err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// A TTL decides when an engine removes the documents that its TTL indexes say have expired.
+// A TTL decides when an engine removes expired documents.
 //
-// Without a TTL an engine removes them at once: no command finds an expired document. A MongoDB looks for expired
-// documents once a minute, so that its commands may still find them for a minute, and longer under load. Code that
-// reads such a collection must not rely on either. Test it with each:
+// Without a TTL the engine removes them at once. MongoDB checks once a minute, so
+// commands may still find expired documents for a minute, or longer under load. Test code
+// that reads them with both:
 //
-//	modeltest.NewClient(t)                                                        // at once
-//	modeltest.NewClient(t, modeltest.WithTTL(modeltest.NewTTL(time.Minute)))      // as a MongoDB does
-//	ttl := modeltest.NewTTL(0); modeltest.NewClient(t, modeltest.WithTTL(ttl))    // by ttl.Sweep() alone
+//	modeltest.NewClient(t)                // at once
+//	ttl := modeltest.NewTTL(time.Minute)  // as a MongoDB does, with WithTTL(ttl)
+//	ttl := modeltest.NewTTL(0)            // only by ttl.Sweep(), with WithTTL(ttl)
 //
 // A TTL is safe for concurrent use. Several engines may share one.
 type TTL struct {
@@ -26,11 +26,11 @@ type TTL struct {
 	engines []*engine.Engine
 }
 
-// NewTTL returns a TTL that removes what has expired at intervals, counted from the client's creation. With an interval
-// of 0 or less, only [TTL.Sweep] removes it.
+// NewTTL returns a TTL that removes expired documents at intervals, counted from the
+// client's creation. With 0 or less, only [TTL.Sweep] removes them.
 func NewTTL(every time.Duration) *TTL { return &TTL{every: every} }
 
-// Sweep removes what has expired by now, and returns when it is gone.
+// Sweep removes expired documents now.
 func (t *TTL) Sweep() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,8 +39,8 @@ func (t *TTL) Sweep() {
 	}
 }
 
-// WithTTL makes t decide when the client's engine removes what has expired. A real server decides by itself: a client of
-// one fails with this option.
+// WithTTL makes t control the client's engine. A client of a real server fails with this
+// option.
 func WithTTL(t *TTL) Option {
 	if t == nil {
 		panic("modeltest: WithTTL: the TTL is nil\n\tremedy: leave the option out")
@@ -51,7 +51,7 @@ func WithTTL(t *TTL) Option {
 var errServerTTL = errors.New("WithTTL: a real server decides by itself when it removes what has expired\n\tremedy: use NewClient, " +
 	"which has an engine")
 
-// drive takes over an engine.
+// drive takes control of an engine.
 func (t *TTL) drive(e *engine.Engine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

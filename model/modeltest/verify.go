@@ -12,75 +12,78 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A VerifyCase says how a program uses its model: what is stored, and which operations run then.
+// A VerifyCase says how a program uses its model: the stored documents, and the
+// operations.
 type VerifyCase struct {
-	// Seed stores the documents that the operations meet. The model's indexes exist by then. Seed may leave what the techniques derive
-	// from the documents, such as a count, to the audit's job, which runs next. Nil stores nothing.
+	// Seed stores the initial documents, with the model's indexes in place. The audit's
+	// job then computes derived values. Nil stores nothing.
 	Seed func(ctx context.Context, db model.DB) error
 
-	// Operations write. Each begins with what Seed stored, by itself or together with one other.
+	// Operations write. Each runs alone, and together with another.
 	Operations []VerifyOperation
 
 	// Reads write nothing.
 	Reads []VerifyOperation
 
-	// Scopes are further ways: everything runs again under each scope. Under a scope with a Tenant, another tenant's documents are
-	// stored too. They are equal but for the tenant and their _id.
+	// Scopes repeats everything under each scope. Under one with a Tenant, equal
+	// documents of another tenant are stored too.
 	Scopes []model.Scope
 
-	// Ignore maps paths that are not compared, as "collection.path", to the reason. Use it for values that depend on the order of
-	// operations in any case: the tokens of the latest operations, the time of a change. "collection.*" is all of a collection.
+	// Ignore maps paths that aren't compared ("collection.path" or "collection.*") to the
+	// reason. Use it for values that depend on the order of operations: recent tokens,
+	// times of changes.
 	Ignore map[string]string
 
-	// Except maps subtests that are known to fail to the reason: "view cut", or, in one way only, "rate and leave, scope 1". What they
-	// find is logged. A name under which nothing is found fails the test.
+	// Except maps subtests that fail to the reason: "view cut", or, in one way only,
+	// "rate and leave, scope 1". Findings are logged. Names without findings fail.
 	Except map[string]string
 
-	// Max is how many orders of two operations may run. All orders of their commands run if there are no more than Max, or else all
-	// orders of their writes if there are no more than Max. Otherwise one operation runs at once, at each moment of the other. 0
-	// means 200.
+	// Max limits the orders of two operations: all orders of commands if at most Max,
+	// else all orders of writes if at most Max, else one operation runs as a whole at
+	// each point of the other. 0 means 200.
 	Max int
 
-	// OnServer is how many of the subtests that cut or interleave a real server runs in each way, and how many cuts or orders in each
-	// of them, evenly chosen. 0 means 3, and a negative number all.
+	// OnServer is, for a real server, the number of subtests with cuts or orders in each
+	// way, and of cuts or orders in each. 0 means 3, a negative number all.
 	OnServer int
 }
 
-// A VerifyOperation is something that a program does through the techniques of a model.
+// A VerifyOperation is an operation that a program runs on a model's techniques.
 type VerifyOperation struct {
 	Name string
 
-	// Run does it. On the same documents it must send the same commands, one after the other: fix its ids, tokens and times. Several
-	// runs may be under way at the same time.
+	// Run executes the operation. On the same documents it must send the same commands,
+	// one at a time, so use fixed ids, tokens and times. Runs may overlap.
 	Run func(ctx context.Context, db model.DB) error
 
-	// Refused are errors that answer the caller, compared by errors.Is. Together with another operation, each may also return
-	// model.ErrNotFound, ErrStale, ErrTaken, ErrFull or ErrLeased, or the server's error for a duplicate key.
+	// Refused are valid errors, compared by errors.Is. With a concurrent operation,
+	// model.ErrNotFound, ErrStale, ErrTaken, ErrFull, ErrLeased and duplicate key errors
+	// are valid too.
 	Refused []error
 }
 
-// Verify tests a program's own model as the techniques of this library are tested. Each subtest begins with a database that
-// has the model's indexes and what Seed stored. Operations are handed a database on which only the model's collections are reached
-// ([model.Model.On]). These are the subtests, where NAME is an operation's:
+// Verify tests a program's own model. Each subtest starts with the model's indexes and
+// Seed's documents, and reaches only the model's collections ([model.Model.On]). The
+// subtests for each operation NAME are:
 //
-//   - "NAME alone": the operation succeeds, or returns an error of Refused. Then the checks of [model.Model.Audit] find nothing.
-//     A read writes nothing. Under a scope, each command asks for the tenant.
-//   - "NAME indexes": an index serves each command, as [WantIndexed] says. A server's plans for a few documents tell nothing, so only
-//     the engine is asked.
-//   - "NAME cut": the operation fails or dies at each of its writes, as in [FaultMatrix]. Run again, it succeeds, or returns an error
-//     of Refused, and the documents are as after a run without a fault. If nobody runs it again, the audit's job mends all that the
-//     checks find.
-//   - "NAME and NAME": two operations, or one twice, run at the same time, as in [Interleave]. The documents are as after one
-//     operation and then the other, or, if one returned an error, as after the other alone. The audit's job mends all that the
-//     checks find.
+//   - "NAME alone": the operation succeeds, or returns an error of Refused. Then the
+//     checks of [model.Model.Audit] find nothing. A read writes nothing. Under a scope,
+//     each command filters by the tenant.
+//   - "NAME indexes": an index serves each command, as in [WantIndexed]. It runs only on
+//     the engine.
+//   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A rerun
+//     succeeds, or returns an error of Refused, and the documents are as without the
+//     fault. Without a rerun, the audit's job repairs all findings.
+//   - "NAME and NAME": two operations, or one twice, run concurrently, as in
+//     [Interleave]. The documents are as after one and then the other, or, after an
+//     error, as after the other alone. The audit's job repairs all findings.
 //
-// Everything runs on the plain database, and with [model.WithTransactions]; and both again under each scope. Under a tenant's scope
-// the other tenant's documents stay the same, byte for byte. A document that the scope marks as deleted counts as not there.
+// Everything runs on the plain database and with [model.WithTransactions], and again
+// under each scope. The other tenant's documents must stay unchanged. Documents that the
+// scope marks as deleted count as missing.
 //
-// Verify leaves out two operations if neither writes to a collection that the other uses. It doesn't look at what a reader sees
-// between two writes. It logs what it ran, what it left out, and what the audit had to mend.
-//
-//	modeltest.Verify(t, shop, modeltest.VerifyCase{Seed: fill, Operations: orders, Reads: pages, Scopes: []model.Scope{tenant}})
+// Verify skips two operations if neither writes to a collection of the other. It doesn't
+// check what a reader sees between two writes. It logs what it ran and skipped.
 func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 	t.Helper()
 	c.check(m)
@@ -113,7 +116,7 @@ func (c VerifyCase) check(m *model.Model) {
 	}
 }
 
-// refused reports whether an error is an answer.
+// refused reports whether an error is one of Refused.
 func (o VerifyOperation) refused(err error) bool {
 	return slices.ContainsFunc(o.Refused, func(known error) bool { return errors.Is(err, known) })
 }
@@ -133,10 +136,10 @@ type verification struct {
 	VerifyCase
 	model   *model.Model
 	backend *backend
-	whole   bool            // no subtest was left out by -run
-	met     map[string]bool // the exceptions that found something
+	whole   bool            // -run excluded no subtest
+	met     map[string]bool // the exceptions with findings
 	done    tally
-	out     []string // what was left out
+	out     []string // what was skipped
 }
 
 // ways runs everything, without transactions and with them.
@@ -161,7 +164,7 @@ func (v *verification) ways(t *testing.T, name string, scope *model.Scope) {
 	}
 }
 
-// run runs a subtest, and notes if it was left out by -run.
+// run runs a subtest, and notes if -run excluded it.
 func (v *verification) run(t *testing.T, name string, f func(t *testing.T)) {
 	ran := false
 	t.Run(name, func(t *testing.T) {

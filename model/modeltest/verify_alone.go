@@ -17,7 +17,7 @@ type solo struct {
 	commands []Command
 }
 
-// ran is what an operation does when it is undisturbed.
+// ran returns the result of an undisturbed operation.
 func (w *way) ran(t *testing.T, o VerifyOperation) *solo {
 	t.Helper()
 	if s := w.alone[o.Name]; s != nil {
@@ -42,7 +42,7 @@ func (w *way) ran(t *testing.T, o VerifyOperation) *solo {
 	return s
 }
 
-// runAlone looks at an operation that runs undisturbed.
+// runAlone checks an undisturbed operation.
 func (p *part) runAlone(t *testing.T, o VerifyOperation, reads bool) {
 	s := p.ran(t, o)
 	if err := s.errs[0]; err != nil && !o.refused(err) {
@@ -67,7 +67,7 @@ func (p *part) runAlone(t *testing.T, o VerifyOperation, reads bool) {
 	}
 }
 
-// holds reports whether the scope holds for a collection.
+// holds reports whether the scope applies to a collection.
 func (w *way) holds(collection string) bool {
 	if len(w.scope.Collections) == 0 {
 		return true
@@ -80,14 +80,14 @@ func (w *way) holds(collection string) bool {
 	return false
 }
 
-// beside looks at the other tenant's documents.
+// beside checks that the other tenant's documents are unchanged.
 func (p *part) beside(o settled, when, sent string) {
 	if p.tenanted() && !o.theirs.equal(p.theirs) {
 		p.problem(sent, "%sthe other tenant's documents changed:\n%s", when, o.theirs.diff(p.theirs))
 	}
 }
 
-// runIndexes asks for the plans of an operation's commands.
+// runIndexes checks the plans of an operation's commands.
 func (p *part) runIndexes(t *testing.T, o VerifyOperation) {
 	s := p.ran(t, o)
 	p.fresh(t, func(ctx context.Context, st *stage) {

@@ -32,7 +32,7 @@ func (p *part) runCut(t *testing.T, o VerifyOperation) {
 	}
 }
 
-// cut cuts an operation once, and then looks at what the next run makes of it, and at what the audit does.
+// cut cuts an operation once, then checks the next run and the audit.
 func (p *part) cut(ctx context.Context, st *stage, o VerifyOperation, undisturbed *solo, row faultRow) {
 	f := NewFaults()
 	c := FaultCase{Run: p.run(o), Match: Writes}
@@ -67,7 +67,7 @@ func (p *part) cut(ctx context.Context, st *stage, o VerifyOperation, undisturbe
 	p.abandon(st, after, first == nil, undisturbed, problem)
 }
 
-// abandon looks at what the audit makes of an operation that was cut and that nobody runs again.
+// abandon checks what the audit makes of a cut operation without a rerun.
 func (p *part) abandon(st *stage, after image, succeeded bool, undisturbed *solo, problem func(format string, args ...any)) {
 	out, err := st.settled(after, func() { st.become(after) })
 	if err != nil {

@@ -13,13 +13,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An image is a database that can be stored again: collections with their options and indexes, and their documents.
+// An image is a copy of a database that can be restored: collections with options and
+// indexes, and their documents.
 type image []imageCollection
 
 type imageCollection struct {
 	name    string
-	options bson.Raw   // as create takes them
-	indexes []bson.Raw // but for that on _id
+	options bson.Raw   // in the form of create
+	indexes []bson.Raw // except that on _id
 	docs    []bson.Raw
 }
 
@@ -40,7 +41,7 @@ func takeImage(ctx context.Context, db *mongo.Database) (image, error) {
 	return out.now(ctx, db)
 }
 
-// now is the image of a database that was the one of i.
+// now returns the current image of a database that had the image i.
 func (i image) now(ctx context.Context, db *mongo.Database) (out image, _ error) {
 	names, err := db.ListCollectionNames(ctx, bson.D{{Key: "type", Value: "collection"}})
 	if err != nil {
@@ -63,7 +64,7 @@ func (i image) now(ctx context.Context, db *mongo.Database) (out image, _ error)
 	return out, nil
 }
 
-// hash is the same for equal documents.
+// hash is equal for equal documents.
 func (i image) hash() [sha256.Size]byte {
 	h := sha256.New()
 	for _, c := range i {
@@ -75,7 +76,7 @@ func (i image) hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// indexesOf are the indexes of a collection as createIndexes takes them.
+// indexesOf returns the indexes of a collection in the form of createIndexes.
 func indexesOf(ctx context.Context, coll *mongo.Collection) (out []bson.Raw, _ error) {
 	cursor, err := coll.Indexes().List(ctx)
 	if err != nil {
@@ -99,7 +100,8 @@ func indexesOf(ctx context.Context, coll *mongo.Collection) (out []bson.Raw, _ e
 	return out, nil
 }
 
-// restore makes a database the one of the image, in which the collections that are there have the image's options and indexes already.
+// restore makes a database equal to the image. Existing collections already have the
+// image's options and indexes.
 func (i image) restore(ctx context.Context, db *mongo.Database) error {
 	was, err := i.now(ctx, db)
 	if err != nil {
@@ -152,16 +154,16 @@ func (c imageCollection) create(ctx context.Context, db *mongo.Database) error {
 	return nil
 }
 
-// nameOf is a document's collection and _id.
+// nameOf returns a document's collection and _id.
 func nameOf(collection string, doc bson.Raw) string {
 	return collection + " " + model.Shell(doc.Lookup("_id"))
 }
 
-// A stored is the documents of a database: by collection and _id, as text for comparing and for a reader.
+// A stored is the documents of a database, by collection and _id as text.
 type stored map[string]bson.Raw
 
-// documents are those of the image for which keep says yes, less what is left out, each with its fields in the order of their names:
-// servers add fields in orders of their own.
+// documents returns the documents selected by keep, without excluded fields. Their fields
+// are sorted by name, because servers add fields in different orders.
 func (i image) documents(keep func(collection string, doc bson.Raw) bool, without func(path string) bool) (stored, error) {
 	out := stored{}
 	for _, c := range i {
@@ -183,7 +185,7 @@ func (i image) documents(keep func(collection string, doc bson.Raw) bool, withou
 	return out, nil
 }
 
-// raw are the documents for which keep says yes, as they are.
+// raw returns the documents selected by keep, unchanged.
 func (i image) raw(keep func(collection string, doc bson.Raw) bool) stored {
 	out := stored{}
 	for _, c := range i {
@@ -196,7 +198,7 @@ func (i image) raw(keep func(collection string, doc bson.Raw) bool) stored {
 	return out
 }
 
-// sorted is a document, which stands at a path, less the fields that are left out, in the order of their names.
+// sorted returns a document at a path, without excluded fields, sorted by field names.
 func sorted(d bson.D, at string, without func(path string) bool) bson.D {
 	out := bson.D{}
 	for _, f := range d {
@@ -234,7 +236,7 @@ func (s stored) equal(other stored) bool {
 	return true
 }
 
-// diff says, document by document, how what is there differs from what is wanted.
+// diff lists the documents that differ from want.
 func (s stored) diff(want stored) string {
 	var keys []string
 	for _, side := range []stored{s, want} {

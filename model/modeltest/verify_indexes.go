@@ -11,8 +11,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// unserved says why no index serves a command, or returns "". The first documents of a whole collection, in the order of an index, are
-// served by it.
+// unserved says why no index serves a command, or returns "". A find of the first
+// documents in the order of an index is served.
 func unserved(ctx context.Context, db *mongo.Database, command bson.D) (string, error) {
 	reply, err := db.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
 	if err != nil {
@@ -26,7 +26,8 @@ func unserved(ctx context.Context, db *mongo.Database, command bson.D) (string, 
 	return fmt.Sprintf("%s: %s\n%s", cut(model.Shell(command), 400), why, planOf(reply)), nil
 }
 
-// firstOfAll reports whether a find asks for the first documents of all, in the order of an index.
+// firstOfAll reports whether a find returns the first documents of a collection, in the
+// order of an index.
 func firstOfAll(command bson.D, plan *queryPlan) bool {
 	var filter, limit bool
 	for _, e := range command {
@@ -41,7 +42,7 @@ func firstOfAll(command bson.D, plan *queryPlan) bool {
 	return command[0].Key == "find" && limit && !filter && !plan.sorts
 }
 
-// explainables are the parts of a command that look something up, each as explain takes it.
+// explainables returns the lookups of a command in the form of explain.
 func (c Command) explainables() ([]bson.D, error) {
 	var body bson.D
 	if err := bson.Unmarshal(c.Body, &body); err != nil {
@@ -54,7 +55,7 @@ func (c Command) explainables() ([]bson.D, error) {
 		}
 	}
 	switch c.Name {
-	case "count": // of all documents it is known without reading
+	case "count": // a count of all documents reads none
 		if query, _ := c.Body.Lookup("query").DocumentOK(); query == nil {
 			return nil, nil
 		}
@@ -74,13 +75,13 @@ func (c Command) explainables() ([]bson.D, error) {
 	return nil, nil
 }
 
-// unexplained are the fields of a command that its plan doesn't depend on.
+// unexplained are the fields of a command that don't affect its plan.
 var unexplained = map[string]bool{
 	"lsid": true, "txnNumber": true, "autocommit": true, "startTransaction": true, "readConcern": true, "writeConcern": true, "ordered": true,
 	"bypassDocumentValidation": true, "maxTimeMS": true, "comment": true, "apiVersion": true, "errorsOnly": true,
 }
 
-// singly is a write for each of its statements.
+// singly returns a command for each statement.
 func singly(command bson.D, list string) (out []bson.D) {
 	for i, e := range command {
 		if e.Key != list {
@@ -96,7 +97,7 @@ func singly(command bson.D, list string) (out []bson.D) {
 	return out
 }
 
-// explainedBulk are the updates and deletes of a bulkWrite.
+// explainedBulk returns the updates and deletes of a bulkWrite.
 func explainedBulk(command bson.D) (out []bson.D) {
 	var ops, spaces bson.A
 	for _, e := range command {
@@ -124,7 +125,8 @@ func explainedBulk(command bson.D) (out []bson.D) {
 	return out
 }
 
-// asStatement is an update or delete of a bulkWrite as one of the command for one collection.
+// asStatement converts an update or delete of a bulkWrite to a statement of an update or
+// delete command.
 func asStatement(op bson.D) (out bson.D) {
 	many := false
 	for _, e := range op[1:] {

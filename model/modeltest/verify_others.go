@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// addOthers adds another tenant's equal documents, under _ids of their own. It returns how many there are, and the collections that
-// have documents of whose _id no other value is known.
+// addOthers adds another tenant's equal documents, with new _ids. It returns their
+// number, and the collections with _ids that can't be changed.
 func (i image) addOthers(tenant bson.D) (n int, without []string, _ error) {
 	theirs, err := otherTenant(tenant)
 	if err != nil {
@@ -38,7 +38,7 @@ func (i image) addOthers(tenant bson.D) (n int, without []string, _ error) {
 	return n, without, nil
 }
 
-// otherTenant is a tenant that differs from one in the first field.
+// otherTenant returns a tenant that differs in the first field.
 func otherTenant(tenant bson.D) (bson.D, error) {
 	raw, err := bson.Marshal(tenant)
 	if err != nil {
@@ -52,7 +52,8 @@ func otherTenant(tenant bson.D) (bson.D, error) {
 	return out, nil
 }
 
-// changed is a document as the other tenant has it; nil when no other _id is known.
+// changed returns the other tenant's copy of a document, or nil if the _id can't be
+// changed.
 func changed(raw bson.Raw, theirs bson.D) (bson.Raw, error) {
 	var d bson.D
 	if err := bson.Unmarshal(raw, &d); err != nil {
@@ -73,7 +74,8 @@ func changed(raw bson.Raw, theirs bson.D) (bson.Raw, error) {
 	return bson.Marshal(d)
 }
 
-// otherValue is another value of the same type, or nil where none is known. Values that differ have others that differ.
+// otherValue returns a different value of the same type, or nil if it can't. Different
+// values give different results.
 func otherValue(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -113,8 +115,8 @@ func isOf(doc bson.Raw, tenant bson.D) bool {
 	return true
 }
 
-// asks reports whether a command asks for, or stores, the tenant's documents alone. The library's own documents, of leases and of
-// places, bear the tenant in their _id.
+// asks reports whether a command is restricted to the tenant's documents. The library's
+// own documents, for leases and checkpoints, have the tenant in their _id.
 func (c Command) asks(tenant bson.D) bool {
 	if !scoped[c.Name] {
 		return true
@@ -144,7 +146,8 @@ func holdsTenant(body []byte, tenant bson.D) bool {
 	return true
 }
 
-// isOn reports whether a command is about a collection, as far as its text says: a pipeline may read several.
+// isOn reports whether a command's text contains the collection. A pipeline may read
+// several.
 func (c Command) isOn(collection string) bool {
 	return bytes.Contains(c.Body, []byte(collection+"\x00"))
 }

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// share reports whether one of two operations writes to a collection that the other uses.
+// share reports whether one of two operations writes to a collection of the other.
 func (w *way) share(a, b *solo) bool {
 	for _, name := range w.model.Collections() {
 		on := func(c Command) bool { return c.isOn(name) }
@@ -23,7 +23,7 @@ func (w *way) share(a, b *solo) bool {
 	return false
 }
 
-// A serial is what two operations leave that don't meet.
+// A serial is the results of two operations that don't overlap.
 type serial struct{ ab, ba, a, b outcome }
 
 // inTurn runs two operations one after the other.
@@ -38,7 +38,7 @@ func (s *stage) inTurn(a, b VerifyOperation) outcome {
 	return o
 }
 
-// apart is what two operations leave that run one after the other, or alone.
+// apart returns the results of two operations in turn, and alone.
 func (s *stage) apart(a, b VerifyOperation, aloneA, aloneB *solo) serial {
 	out := serial{a: aloneA.outcome, b: aloneB.outcome, ab: s.inTurn(a, b)}
 	out.ba = out.ab
@@ -75,7 +75,7 @@ func (p *part) runPair(t *testing.T, a, b VerifyOperation) {
 	p.done.orders += n
 }
 
-// judge looks at what two operations that met have left.
+// judge checks the result of two concurrent operations.
 func (p *part) judge(st *stage, s serial, a, b VerifyOperation, errs [2]error, story func() string) {
 	order := "\nThe order was (A is " + a.Name + ", B is " + b.Name + "):" + story()
 	o, err := st.outcome(errs[0], errs[1])
@@ -97,8 +97,8 @@ func (p *part) judge(st *stage, s serial, a, b VerifyOperation, errs [2]error, s
 	p.problem(order, "the documents aren't as after %s and then %s:\n%s%s", a.Name, b.Name, o.docs.diff(s.ab.docs), nor)
 }
 
-// allows reports whether the documents are as after one operation and then the other, or, where one returned an error, as after the
-// other alone.
+// allows reports whether the documents are as after one operation and then the other, or,
+// if one returned an error, as after the other alone.
 func (s serial) allows(o outcome, before stored) bool {
 	allowed := []stored{s.ab.docs, s.ba.docs}
 	if o.errs[0] != nil {
@@ -113,7 +113,7 @@ func (s serial) allows(o outcome, before stored) bool {
 	return slices.ContainsFunc(allowed, o.docs.equal)
 }
 
-// wrong looks at an outcome by itself.
+// wrong checks one outcome.
 func (p *part) wrong(o outcome, a, b VerifyOperation, when, order string) {
 	for i, by := range []VerifyOperation{a, b} {
 		if err := o.errs[i]; err != nil && !by.refused(err) && !typed(err) {
@@ -126,7 +126,8 @@ func (p *part) wrong(o outcome, a, b VerifyOperation, when, order string) {
 	p.beside(o.settled, when, order)
 }
 
-// interleave runs two operations, which alone send the commands, in as many orders as there may be. It says how these were chosen.
+// interleave runs two operations in as many orders as allowed, and says how they were
+// chosen.
 func (p *part) interleave(st *stage, c InterleaveCase, ofA, ofB []Command) (how string) {
 	writes := func(list []Command) int { return len(list) - len(slices.DeleteFunc(slices.Clone(list), Writes)) }
 	c.Max = p.Max
@@ -160,7 +161,7 @@ func (p *part) interleave(st *stage, c InterleaveCase, ofA, ofB []Command) (how 
 	return fmt.Sprintf("%s, of which %d ran", how, p.OnServer)
 }
 
-// ordersOf are the orders of two operations, for a server: on engines they are soon known.
+// ordersOf computes the orders for a server on an engine, which is fast.
 func (w *way) ordersOf(t *testing.T, c InterleaveCase) (all []schedule) {
 	c.judge = func(testing.TB, *mongo.Database, error, error, func() string) {}
 	w.onEngine(t, func(_ context.Context, st *stage) {
@@ -169,10 +170,10 @@ func (w *way) ordersOf(t *testing.T, c InterleaveCase) (all []schedule) {
 	return all
 }
 
-// commands matches what operations send, but for the question that begins a transaction.
+// commands matches what operations send, without the hello before a transaction.
 func commands(c Command) bool { return c.Name != "hello" }
 
-// orders is in how many orders two operations of m and n commands can go on, as far as an int can hold it.
+// orders returns the number of orders of m and n commands, at most the greatest int.
 func orders(m, n int) int {
 	all := new(big.Int).Binomial(int64(m+n), int64(m))
 	if !all.IsInt64() {

@@ -55,7 +55,7 @@ func (w *way) parts(t *testing.T) {
 	}
 }
 
-// part runs a subtest, and reports what it finds.
+// part runs a subtest, and reports its findings.
 func (w *way) part(t *testing.T, name string, f func(t *testing.T, p *part)) {
 	w.verification.run(t, name, func(t *testing.T) {
 		p := &part{way: w, name: name}

@@ -14,20 +14,20 @@ type tally struct {
 	explained               int // commands
 	operationsCut           int
 	cuts                    int
-	again, abandoned        int            // after which the audit had something to mend: when it was run again, and when nobody did
+	again, abandoned        int            // cuts after which the audit had something to repair: with a rerun, and without
 	pairs                   map[string]int // by how their orders were chosen
 	orders, ordersMended    int
-	mended                  []string // operations and pairs after which the audit had to mend
+	mended                  []string // operations and pairs after which the audit had to repair
 }
 
-// leave notes what is left out.
+// leave notes what is skipped.
 func (v *verification) leave(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); !slices.Contains(v.out, s) {
 		v.out = append(v.out, s)
 	}
 }
 
-// finish says what ran and what didn't, and which exceptions there are.
+// finish logs what ran, what was skipped, and the exceptions.
 func (v *verification) finish(t *testing.T) {
 	t.Helper()
 	d := v.done
@@ -71,22 +71,22 @@ func reasons(of map[string]string) (out []string) {
 	return out
 }
 
-// A part is a subtest that is on its way, with what it has found.
+// A part is a running subtest with its findings.
 type part struct {
 	*way
 	name     string
 	problems []problem
-	mended   int    // how often the audit had something to mend
-	first    string // what it was
+	mended   int    // how often the audit had something to repair
+	first    string // the first repair
 }
 
-// A problem is what is wrong, and what was sent when it was seen first.
+// A problem is a finding, and the commands when it was seen first.
 type problem struct {
 	what, sent string
 	times      int
 }
 
-// problem notes what is wrong.
+// problem notes a finding.
 func (p *part) problem(sent, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
 	i := slices.IndexFunc(p.problems, func(known problem) bool { return known.what == what })
@@ -97,7 +97,7 @@ func (p *part) problem(sent, format string, args ...any) {
 	p.problems[i].times++
 }
 
-// mends notes what the audit had to mend.
+// mends notes the audit's repairs.
 func (p *part) mends(o outcome) bool {
 	if len(o.found) == 0 {
 		return false

@@ -14,7 +14,8 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
-// A stage is where operations run: a database that becomes the way's image again before each run, and clients of it.
+// A stage is where operations run: a database that is restored to the way's image before
+// each run, and its clients.
 type stage struct {
 	*way
 	t    *testing.T
@@ -24,7 +25,8 @@ type stage struct {
 	cast *cast // nil until two operations run at the same time
 }
 
-// fresh runs f with a database that holds the image: on an engine of its own and a clock of its own, or on the server.
+// fresh runs f with a database that has the image: on a new engine with its own clock, or
+// on the server.
 func (w *way) fresh(t *testing.T, f func(ctx context.Context, s *stage)) {
 	t.Helper()
 	if w.backend.plain != nil {
@@ -36,7 +38,7 @@ func (w *way) fresh(t *testing.T, f func(ctx context.Context, s *stage)) {
 
 func (w *way) onEngine(t *testing.T, f func(ctx context.Context, s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(context.Background()) // a deadline would show in each command
+		ctx, cancel := context.WithCancel(context.Background()) // a deadline would appear in each command
 		defer cancel()
 		b, stop := newEngine()
 		cleanUp(t, stop)
@@ -46,7 +48,7 @@ func (w *way) onEngine(t *testing.T, f func(ctx context.Context, s *stage)) {
 	})
 }
 
-// onServer runs f with the database that the way has on the server.
+// onServer runs f with the way's database on the server.
 func (w *way) onServer(t *testing.T, f func(ctx context.Context, s *stage)) {
 	ctx, cancel := context.WithTimeout(context.Background(), rowTimeout)
 	defer cancel()
@@ -58,7 +60,7 @@ func (w *way) onServer(t *testing.T, f func(ctx context.Context, s *stage)) {
 	f(ctx, s)
 }
 
-// again makes the database the image.
+// again restores the database to the image.
 func (s *stage) again() {
 	s.t.Helper()
 	switch {
@@ -70,7 +72,7 @@ func (s *stage) again() {
 	}
 }
 
-// become makes the database one of an image.
+// become restores the database to image i.
 func (s *stage) become(i image) {
 	s.t.Helper()
 	if err := i.restore(s.ctx, s.db); err != nil {
@@ -78,16 +80,16 @@ func (s *stage) become(i image) {
 	}
 }
 
-// keep has an engine hold what the stage holds.
+// keep returns an engine with the stage's contents.
 func (s *stage) keep() (*engine.Engine, error) {
 	e := engine.New()
 	e.Restore(s.b.engine)
 	return e, e.Close()
 }
 
-// now is the image of the database.
+// now returns the image of the database.
 func (s *stage) now() (image, error) {
-	if s.b.engine == nil || tenancy.On { // then each read is to be seen as a tenant's
+	if s.b.engine == nil || tenancy.On { // then each read must be seen as a tenant's
 		return s.image.now(s.ctx, s.db)
 	}
 	var out image
@@ -114,7 +116,7 @@ func (s *stage) now() (image, error) {
 	return out, nil
 }
 
-// play runs two operations at the same time, with the image.
+// play runs two operations at the same time on the image.
 func (s *stage) play(c *InterleaveCase, order schedule) schedule {
 	s.t.Helper()
 	s.again()

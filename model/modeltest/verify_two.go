@@ -64,7 +64,7 @@ func (w two) Meet(t *testing.T, a, b verify.Operation) (m verify.Meeting) {
 	return m
 }
 
-// meetOnServer runs f with a database of the server that holds the image of the engine.
+// meetOnServer runs f with a database of the server that has the engine's image.
 func (w *way) meetOnServer(t *testing.T, f func(st *stage)) {
 	b := &backend{name: serverName, uri: os.Getenv(EnvURI)}
 	b.plain = b.mustConnect(t)

@@ -19,19 +19,19 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A way is how a program uses the library, and what is stored before an operation.
+// A way is how a program uses the library, and the documents before an operation.
 type way struct {
 	*verification
 	name  string
 	scope *model.Scope // nil for none
 	tx    bool
-	raw   func(ctx context.Context, db *mongo.Database) error // in the place of Seed: stores documents before there are indexes
+	raw   func(ctx context.Context, db *mongo.Database) error // replaces Seed: stores documents before there are indexes
 
 	t       *testing.T           // of the way
 	server  *mongo.Database      // on a server
 	image   image                // nil until it is known
-	base    *engine.Engine       // which holds it
-	encoded map[*bson.E]bson.Raw // what engines hold
+	base    *engine.Engine       // an engine with the image
+	encoded map[*bson.E]bson.Raw // the encoded documents of engines
 
 	before stored
 	theirs stored           // the other tenant's documents
@@ -39,10 +39,10 @@ type way struct {
 	alone  map[string]*solo // by operation
 	known  map[[sha256.Size]byte]settled
 
-	besides string // what is stored besides, for errors
+	besides string // what is stored in addition, for errors
 }
 
-// on is the database as operations are handed it.
+// on returns the database for operations.
 func (w *way) on(ctx context.Context, db *mongo.Database) (model.DB, error) {
 	out := w.under(db)
 	if !w.tx {
@@ -51,7 +51,7 @@ func (w *way) on(ctx context.Context, db *mongo.Database) (model.DB, error) {
 	return model.WithTransactions(ctx, out)
 }
 
-// under is the database without transactions.
+// under returns the database without transactions.
 func (w *way) under(db *mongo.Database) model.DB {
 	out := w.model.On(db)
 	if w.scope != nil {
@@ -60,7 +60,7 @@ func (w *way) under(db *mongo.Database) model.DB {
 	return out
 }
 
-// run is what an operation does in this way.
+// run returns the function that executes an operation in this way.
 func (w *way) run(o VerifyOperation) func(context.Context, *mongo.Database) error {
 	return func(ctx context.Context, db *mongo.Database) error {
 		on, err := w.on(ctx, db)
@@ -71,7 +71,7 @@ func (w *way) run(o VerifyOperation) func(context.Context, *mongo.Database) erro
 	}
 }
 
-// prepare stores what the operations meet, and remembers it.
+// prepare stores the initial documents, and remembers them.
 func (w *way) prepare(t *testing.T) bool {
 	w.t, w.known, w.encoded = t, map[[sha256.Size]byte]settled{}, map[*bson.E]bson.Raw{}
 	w.alone, w.locks = map[string]*solo{}, map[lockID]bool{}
@@ -108,7 +108,7 @@ func (w *way) prepare(t *testing.T) bool {
 	return !t.Failed()
 }
 
-// seed has the case store its documents, and returns what the audit has mended then.
+// seed stores the case's documents, and returns what the audit repaired.
 func (w *way) seed(ctx context.Context, s *stage) (mended []string, err error) {
 	on := w.under(s.db)
 	var left []string
@@ -142,7 +142,7 @@ func (w *way) seed(ctx context.Context, s *stage) (mended []string, err error) {
 	return mended, nil
 }
 
-// stand puts the other tenant's documents beside.
+// stand adds the other tenant's documents.
 func (w *way) stand(t *testing.T) {
 	if !w.tenanted() {
 		return
@@ -162,7 +162,8 @@ func (w *way) stand(t *testing.T) {
 
 func (w *way) tenanted() bool { return w.scope != nil && len(w.scope.Tenant) > 0 }
 
-// hides reports whether the scope marks a document as deleted: for a program it isn't there.
+// hides reports whether the scope marks a document as deleted, so that a program doesn't
+// see it.
 func (w *way) hides(collection string, doc bson.Raw) bool {
 	if w.scope == nil || !w.holds(collection) {
 		return false
@@ -173,7 +174,7 @@ func (w *way) hides(collection string, doc bson.Raw) bool {
 	})
 }
 
-// documents are ours, less what is not compared, and the other tenant's.
+// documents returns our documents, without ignored fields, and the other tenant's.
 func (w *way) documents(all image) (ours, theirs stored, err error) {
 	isTheirs := func(string, bson.Raw) bool { return false }
 	if w.tenanted() {
@@ -192,7 +193,7 @@ func (w *way) documents(all image) (ours, theirs stored, err error) {
 	return ours, theirs, err
 }
 
-// audit is what the checks find.
+// audit returns the findings of the checks.
 func (w *way) audit(ctx context.Context, on model.DB) (found []string, _ error) {
 	for f, err := range w.model.Audit().Each(ctx, on) {
 		if err != nil {
@@ -203,16 +204,16 @@ func (w *way) audit(ctx context.Context, on model.DB) (found []string, _ error) 
 	return found, nil
 }
 
-// settle has the audit's job mend what the checks find. It returns that, and what they find afterwards.
+// settle runs the audit's job on the findings. It returns the findings before and after.
 func (w *way) settle(ctx context.Context, on model.DB) (found, left []string, err error) {
 	if found, err = w.audit(ctx, on); err != nil || len(found) == 0 {
 		return nil, nil, err
 	}
 	audit := w.model.Audit()
 	for i := range audit.Checks {
-		audit.Checks[i].Age = 0 // nothing is under way
+		audit.Checks[i].Age = 0 // no operation is running
 	}
-	for range 2 { // mending for one check may break the rule of an earlier one
+	for range 2 { // a repair may violate the rule of an earlier check
 		var some *model.LeftError
 		if _, err := audit.Job().Run(ctx, on, model.JobOptions{}); err != nil && !errors.As(err, &some) {
 			return found, nil, fmt.Errorf("the audit's job, which is to mend %s: %w", lines(found), err)
@@ -224,21 +225,21 @@ func (w *way) settle(ctx context.Context, on model.DB) (found, left []string, er
 	return found, left, nil
 }
 
-// A settled database is what operations have left, and what the audit made of it.
+// A settled database is the result of operations, after the audit.
 type settled struct {
-	found  []string // what the checks find
-	left   []string // what they find after the audit's job
-	docs   stored   // ours, mended
+	found  []string // the findings
+	left   []string // the findings after the audit's job
+	docs   stored   // ours, repaired
 	theirs stored
 }
 
-// An outcome is what operations have returned, and left.
+// An outcome is what operations returned and left.
 type outcome struct {
 	errs [2]error
 	settled
 }
 
-// outcome settles the database, and looks at it.
+// outcome runs the audit on the database, and returns the result.
 func (s *stage) outcome(errs ...error) (o outcome, err error) {
 	now, err := s.now()
 	if err != nil {
@@ -249,7 +250,8 @@ func (s *stage) outcome(errs ...error) (o outcome, err error) {
 	return o, err
 }
 
-// settled is what the audit makes of the database when it is in a state, which open sees to. It is remembered: many orders end alike.
+// settled returns the audit's result for a state of the database, which open restores. It
+// caches results, because many orders end alike.
 func (s *stage) settled(now image, open func()) (o settled, err error) {
 	key := now.hash()
 	if known, ok := s.known[key]; ok {
@@ -270,7 +272,7 @@ func (s *stage) settled(now image, open func()) (o settled, err error) {
 	return o, err
 }
 
-// record is the option of a client whose commands are kept, whole.
+// record is the option of a client that keeps its whole commands.
 func record(into *[]Command) Option {
 	return WithClientOptions(options.Client().SetMonitor(&event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) {
@@ -281,5 +283,5 @@ func record(into *[]Command) Option {
 	}))
 }
 
-// lines are listed below each other.
+// lines joins a list with line breaks.
 func lines(list []string) string { return "\n\t" + strings.Join(list, "\n\t") }

@@ -17,15 +17,15 @@ const (
 	opQuery    = wiremessage.OpCode(2004) // drivers say hello by it
 )
 
-// A message is one that a client sends. Only OP_MSG is taken apart.
+// A message is a client's message. Only OP_MSG is parsed.
 type message struct {
-	raw        []byte // all of it
+	raw        []byte // the whole message
 	requestID  int32
 	moreToCome bool // no answer is expected
-	handshake  bool // not an OP_MSG: what the driver says first on a connection
+	handshake  bool // not an OP_MSG: a driver's first message on a connection
 	sequences  []sequence
 	body       bsoncore.Document // without the sequences
-	command    Command           // its body has them
+	command    Command           // with the sequences in its body
 }
 
 // sequence is a section of kind 1: an array of the command that is sent beside its body.
@@ -34,7 +34,8 @@ type sequence struct {
 	docs []bsoncore.Document
 }
 
-// messageSize returns the size of the message that b begins with, or 0 when b is too short to say.
+// messageSize returns the size of the message at the beginning of b, or 0 if b is too
+// short.
 func messageSize(b []byte) (int, error) {
 	if len(b) < 4 {
 		return 0, nil
@@ -46,7 +47,7 @@ func messageSize(b []byte) (int, error) {
 	return n, nil
 }
 
-// isOp reports whether a message's kind is one that clients send.
+// isOp reports whether clients send this kind of message.
 func isOp(b []byte) bool {
 	switch wiremessage.OpCode(binary.LittleEndian.Uint32(b)) {
 	case wiremessage.OpMsg, wiremessage.OpCompressed, opQuery:
@@ -55,7 +56,7 @@ func isOp(b []byte) bool {
 	return false
 }
 
-// readMessage returns one whole message.
+// readMessage reads one whole message.
 func readMessage(r io.Reader) ([]byte, error) {
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -71,7 +72,7 @@ func readMessage(r io.Reader) ([]byte, error) {
 	return out, err
 }
 
-// expectsReply reports whether a whole message of a client has an answer.
+// expectsReply reports whether a whole client message has an answer.
 func expectsReply(raw []byte) bool {
 	_, _, _, op, rest, _ := wiremessage.ReadHeader(raw)
 	flags, _, ok := wiremessage.ReadMsgFlags(rest)
@@ -80,7 +81,7 @@ func expectsReply(raw []byte) bool {
 
 var errMalformed = errors.New("modeltest: Faults: a malformed message")
 
-// parseMessage takes a whole message apart. What it returns shares raw's bytes.
+// parseMessage parses a whole message. The result shares raw's bytes.
 func parseMessage(raw []byte) (*message, error) {
 	_, id, _, op, rest, ok := wiremessage.ReadHeader(raw)
 	if !ok {
@@ -165,7 +166,7 @@ func documentArray(docs []bsoncore.Document) bsoncore.Array {
 	return b.Build()
 }
 
-// newMessage returns an OP_MSG with one body, as a request or as the answer to one.
+// newMessage returns an OP_MSG with one body, as a request or an answer.
 func newMessage(id, responseTo int32, body bsoncore.Document) []byte {
 	start, out := wiremessage.AppendHeaderStart(nil, id, responseTo, wiremessage.OpMsg)
 	out = wiremessage.AppendMsgFlags(out, 0)

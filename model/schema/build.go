@@ -16,7 +16,7 @@ import (
 // builder makes the nodes of a type.
 type builder struct {
 	docs  *core.Docs
-	field func(path string) // panics for a path that the documents don't have
+	field func(path string) // panics if documents don't have the path
 
 	closed, loose bool
 	shape         core.Shape // of the document
@@ -43,7 +43,7 @@ func (b *builder) refuse(path, problem, remedy string) {
 	core.Fail(problem, fmt.Sprintf("schema of %s, path %q", b.docs.Name(), path), remedy)
 }
 
-// node describes the values of a shape. outer are the structs that it lies within.
+// node describes the values of a shape. outer are the structs around it.
 func (b *builder) node(s core.Shape, path string, outer []reflect.Type) *node {
 	n := &node{}
 	switch s.Kind {
@@ -110,7 +110,7 @@ var (
 	anyMapType   = reflect.TypeFor[map[string]any]()
 )
 
-// open describes what isn't known by its type.
+// open describes values that their Go type doesn't determine.
 func (b *builder) open(n *node, s core.Shape, path string) {
 	switch t := s.Type; {
 	case t == nil:
@@ -128,7 +128,7 @@ func (b *builder) open(n *node, s core.Shape, path string) {
 	}
 }
 
-// scalarAliases are the types that BSON's own Go types are stored as.
+// scalarAliases are the BSON types of Go types that aren't told by their kind.
 var scalarAliases = map[reflect.Type][]string{
 	reflect.TypeFor[time.Time](): {"date"}, reflect.TypeFor[bson.DateTime](): {"date"},
 	reflect.TypeFor[bson.ObjectID](): {"objectId"}, reflect.TypeFor[bson.Decimal128](): {"decimal"},
@@ -188,7 +188,7 @@ func (b *builder) scalar(n *node, s core.Shape, path string) {
 	}
 }
 
-// whole is a limit that holds an integer.
+// whole is a limit at an integer.
 func whole(n int64) limit { return limit{value: rawInteger(n)} }
 
 func kindRange(k reflect.Kind) (low, high limit) {
@@ -203,7 +203,7 @@ func kindRange(k reflect.Kind) (low, high limit) {
 	return whole(0), whole(1<<16 - 1)
 }
 
-// rawInteger is an integer, as an int where it fits.
+// rawInteger encodes an integer, as an int if it fits.
 func rawInteger(n int64) bson.RawValue {
 	var v any = n
 	if int64(int32(n)) == n {

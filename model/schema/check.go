@@ -25,7 +25,8 @@ func (d described) checks() []model.Check {
 	}}
 }
 
-// problem says how a document doesn't conform: the first three violations, and how many there are beyond them.
+// problem describes why a document doesn't conform: the first three violations, and the
+// number of further ones.
 func (d described) problem(doc bson.Raw) string {
 	const most = 3
 	found, _ := d.validate(doc).(Violations)
@@ -34,7 +35,7 @@ func (d described) problem(doc bson.Raw) string {
 		parts = append(parts, strings.TrimPrefix(err.Error(), "docmodel: "+d.collection+": "))
 	}
 	switch {
-	case len(found) == 0: // the server judges otherwise
+	case len(found) == 0: // the server decides otherwise
 		return "doesn't conform"
 	case len(found) > most:
 		parts = append(parts, fmt.Sprintf("and %d more", len(found)-most))
@@ -42,7 +43,7 @@ func (d described) problem(doc bson.Raw) string {
 	return strings.Join(parts, "; ")
 }
 
-// footprints say that the check reads whole documents.
+// footprints says that the check reads whole documents.
 func (d described) footprints() []model.Footprint {
 	return []model.Footprint{{Collection: d.collection, Path: model.Whole, Use: model.Reads}}
 }

@@ -9,12 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// VersionError says which document couldn't be read as the newest version, or brought up to it, and why. It wraps the error of
-// the step, of the driver's decoder, or [ErrNewer].
+// VersionError reports a document that can't be read as, or upgraded to, the newest
+// version. It wraps the step's or decoder's error, or [ErrNewer].
 type VersionError struct {
 	Collection string
 	ID         bson.RawValue
-	Version    bson.RawValue // as it is stored; of type 0 if it isn't
+	Version    bson.RawValue // as stored; of type 0 if missing
 	Err        error
 }
 
@@ -37,6 +37,6 @@ func (e *VersionError) Error() string {
 // Unwrap returns the cause.
 func (e *VersionError) Unwrap() error { return e.Err }
 
-// ErrNewer says that a document is of a version that this program doesn't know yet: newer code wrote it. It comes within a
-// [*VersionError]. Nothing is written to such a document.
+// ErrNewer is the cause in a [*VersionError] for a document of a newer, unknown version.
+// Such a document isn't written.
 var ErrNewer = versions.ErrNewer

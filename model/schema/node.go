@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// node is what a schema says about one value. The zero node says nothing.
+// node is the schema of one value. The zero node accepts anything.
 type node struct {
 	types    []string // aliases; none means any
 	nullable bool     // the Go type stores a nil value as null
@@ -27,9 +27,9 @@ type node struct {
 	fields   []*property // of a document
 	required []string
 	rest     *node // for fields of other names
-	closed   bool  // there are none
+	closed   bool  // there are no other fields
 
-	tag      string // the field that says which variant a document is
+	tag      string // the field that names the document's variant
 	variants []*variant
 }
 
@@ -44,7 +44,7 @@ type property struct {
 	node *node
 }
 
-// variant is one form of a document, told by its tag.
+// variant is one form of a document, with its tag.
 type variant struct {
 	tag  string
 	node *node
@@ -59,10 +59,10 @@ func (n *node) property(name string) *node {
 	return nil
 }
 
-// allows reports whether values of a type, by its alias, are let through.
+// allows reports whether the schema accepts values of a type, given by its alias.
 func (n *node) allows(alias string) bool { return len(n.types) == 0 || slices.Contains(n.types, alias) }
 
-// require makes a field required, or not.
+// require makes a field required, or optional.
 func (n *node) require(name string, required bool) {
 	i := slices.Index(n.required, name)
 	switch {
@@ -73,7 +73,7 @@ func (n *node) require(name string, required bool) {
 	}
 }
 
-// document is the node as $jsonSchema takes it.
+// document returns the node in the form of $jsonSchema.
 func (n *node) document() bson.D {
 	d := bson.D{}
 	add := func(key string, v any) { d = append(d, bson.E{Key: key, Value: v}) }
@@ -127,7 +127,7 @@ func (n *node) document() bson.D {
 	return n.appendFields(d)
 }
 
-// appendFields appends the keywords that are about a document's fields.
+// appendFields appends the keywords about a document's fields.
 func (n *node) appendFields(d bson.D) bson.D {
 	if len(n.required) > 0 {
 		d = append(d, bson.E{Key: "required", Value: array(n.required)})

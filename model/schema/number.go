@@ -11,45 +11,46 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MaxSafe is the greatest integer up to which every reader of JSON can be relied on to have them all: 2^53-1, as its negative is the
-// least (RFC 7493 §2.2, RFC 8259 §6).
+// MaxSafe is 2^53-1: every JSON reader represents integers up to it exactly (RFC 7493
+// §2.2, RFC 8259 §6).
 const MaxSafe = 1<<53 - 1
 
-// Number is a number with all of its digits, for fields of documents that also travel as JSON. A reader of JSON commonly takes numbers as
-// IEEE 754 binary64, as JavaScript does: of 9007199254740993 it makes …992, of 0.10 it makes 0.1, and NaN isn't JSON. So a Number
-// leaves as a JSON number where such a reader gives back the same digits, and as a string where it doesn't; it takes either back.
-// The zero Number is 0.
+// Number is a number with all of its digits, for fields that also travel as JSON. JSON
+// readers commonly use IEEE 754 binary64: JavaScript reads 9007199254740993 as …992 and
+// 0.10 as 0.1. A Number is written as a JSON number if such a reader keeps its digits,
+// else as a string: integers beyond ±[MaxSafe], "1.10", "1E+3", "-0", "NaN", "Infinity"
+// and "-Infinity". Both forms are read. The zero Number is 0.
 //
-// In JSON these are strings: integers beyond ±[MaxSafe], decimals of more digits than binary64 keeps, those with zeros at the end or an
-// exponent that a reader would write otherwise ("1.10", "1E+3"), "-0", "NaN", "Infinity" and "-Infinity".
+// In BSON a Number keeps the type that it was made from, if possible, else it is the
+// first of int64, double and Decimal128 that keeps its digits. With more than 34 digits,
+// or an exponent out of range, it is a string, which sorts after all numbers. MongoDB and
+// [Number.Compare] compare numbers by value.
 //
-// In BSON it is stored as a number: as the type that it was made from, if it can be, else the first of int64, double and Decimal128
-// that keeps its digits. Only what no type can hold, more than 34 digits or an exponent out of range, is stored as a string, which
-// MongoDB sorts after all numbers. Numbers of different types are compared by value, by MongoDB and by [Number.Compare]. JSON
-// doesn't say which type a number had: a Decimal128 of 12 comes back from a client as 12 and is stored as an int64. 0.1 from JSON is stored
-// as a double, as json.Unmarshal has it; where it must be a Decimal128, as money must, declare the field so, or use
+// JSON loses the BSON type: a Decimal128 of 12 comes back as an int64, and 0.1 as a
+// double. If a field must be a Decimal128, such as money, declare it so, or use
 // [Number.As].
 //
-// Two Numbers are == when their digits, exponent and type are; 1, 1.0 and the double 1 differ, and Compare as equal.
+// Numbers are == if their digits, exponent and type are: 1, 1.0 and the double 1 differ,
+// but Compare as equal.
 //
 // Source: "Numbers in JSON" (seed 003); https://www.rfc-editor.org/rfc/rfc8259#section-6,
 // https://www.rfc-editor.org/rfc/rfc7493#section-2.2.
 type Number struct {
-	text string    // as canonical writes it; "" for 0
-	as   bson.Type // what it was made from; 0 for text
+	text string    // in canonical form; "" for 0
+	as   bson.Type // the type it was made from; 0 for text
 }
 
-// The Numbers that are no numbers.
+// Non-finite values.
 const (
 	textNaN         = "NaN"
 	textInfinity    = "Infinity"
 	textNegInfinity = "-Infinity"
 )
 
-// maxExponent bounds exponents, so that a few characters don't ask for a gigabyte of zeros.
+// maxExponent bounds exponents, so that a short text can't expand to a gigabyte of zeros.
 const maxExponent = 999_999
 
-// parseNumber reads a number as text. All digits are kept, zeros at the end too.
+// parseNumber reads a number from text. It keeps all digits, including trailing zeros.
 func parseNumber(s string) (Number, error) {
 	switch s {
 	case textNaN, textInfinity, textNegInfinity:
@@ -62,13 +63,14 @@ func parseNumber(s string) (Number, error) {
 	return Number{d.text(), 0}, nil
 }
 
-// NumberOf returns a value as a Number: an integer or a float of any kind, a *big.Int, a bson.Decimal128, a bson.RawValue that is a
-// number, a Number, or a string of any kind (a json.Number) that holds a number as JSON writes it (RFC 8259 §6), "NaN", "Infinity"
-// or "-Infinity". For anything else, and for exponents beyond ±999,999, it returns a [*model.ValueError]. All digits of a string are
-// kept, zeros at the end too. A float has the fewest digits that tell it from all others, as encoding/json writes it.
+// NumberOf converts v: an integer or float of any kind, a *big.Int, a bson.Decimal128, a
+// numeric bson.RawValue, a Number, or a string of any kind (a json.Number) with a JSON
+// number (RFC 8259 §6), "NaN", "Infinity" or "-Infinity". Strings keep all digits. A
+// float gets its shortest form. Other values, and exponents beyond ±999,999, give a
+// [*model.ValueError].
 func NumberOf(v any) (Number, error) { return numberOf(v) }
 
-// String is the number with all of its digits, as [NumberOf] reads it.
+// String returns the number with all of its digits, as [NumberOf] reads it.
 func (n Number) String() string {
 	if n.text == "" {
 		return "0"
@@ -76,8 +78,7 @@ func (n Number) String() string {
 	return n.text
 }
 
-// Safe reports whether the number leaves as a JSON number: whether a reader that takes it as IEEE 754 binary64 gives back the same
-// digits.
+// Safe reports whether the number is written as a JSON number.
 func (n Number) Safe() bool {
 	d, ok := scanDecimal(n.String())
 	switch {
@@ -95,7 +96,7 @@ func (n Number) Safe() bool {
 	return ok && (back == d || n.as == bson.TypeDouble)
 }
 
-// Int64 returns the number, if it is an integer that an int64 holds: 12, 12.0 and 1.2E+1 are.
+// Int64 returns the number if it is an integer that fits an int64: 12, 12.0 and 1.2E+1.
 func (n Number) Int64() (int64, bool) {
 	if i, ok := n.bigInt(); ok && i.IsInt64() {
 		return i.Int64(), true
@@ -103,7 +104,7 @@ func (n Number) Int64() (int64, bool) {
 	return 0, false
 }
 
-// bigInt is the number, if it is an integer of at most 10,000 digits.
+// bigInt returns the number if it is an integer of at most 10,000 digits.
 func (n Number) bigInt() (*big.Int, bool) {
 	d, ok := scanDecimal(n.String())
 	if !ok {
@@ -120,8 +121,8 @@ func (n Number) bigInt() (*big.Int, bool) {
 	return i, ok
 }
 
-// Float64 returns the nearest float64, and whether its digits are the number's: 0.1 is exact in this sense, 9007199254740993 isn't.
-// NaN and infinities are themselves.
+// Float64 returns the nearest float64, and whether it has the number's digits: true for
+// 0.1, false for 9007199254740993.
 func (n Number) Float64() (f float64, exact bool) {
 	f, err := strconv.ParseFloat(n.String(), 64)
 	switch {
@@ -130,13 +131,12 @@ func (n Number) Float64() (f float64, exact bool) {
 	case n.text == textInfinity, n.text == textNegInfinity:
 		return f, true
 	case err != nil:
-		return f, false // beyond all: an infinity
+		return f, false // an infinity
 	}
 	return f, mustParse(jsonFloat(f)).Compare(n) == 0
 }
 
-// Decimal128 returns the number as a bson.Decimal128 with the same digits; false when it has more than 34 of them or its exponent is out
-// of range.
+// Decimal128 returns the number with the same digits, or false if it doesn't fit.
 func (n Number) Decimal128() (bson.Decimal128, bool) {
 	if d, ok := scanDecimal(n.String()); ok && !d.fits128() {
 		return bson.Decimal128{}, false
@@ -145,8 +145,9 @@ func (n Number) Decimal128() (bson.Decimal128, bool) {
 	return d, err == nil
 }
 
-// As returns the number to be stored as a BSON type: bson.TypeInt32, TypeInt64, TypeDouble or TypeDecimal128. It returns a
-// [*model.ValueError] when that type doesn't hold the number, or it is no number's.
+// As returns the number with a BSON type to be stored as: bson.TypeInt32, TypeInt64,
+// TypeDouble or TypeDecimal128. It returns a [*model.ValueError] if the type can't
+// represent the number, or isn't numeric.
 func (n Number) As(t bson.Type) (Number, error) {
 	ok := false
 	switch t {
@@ -172,8 +173,8 @@ func (n Number) As(t bson.Type) (Number, error) {
 	return n, nil
 }
 
-// Compare is negative when n is less than m, positive when it is greater, and 0 when they are equal by value, whatever their types
-// and digits. NaN is less than all others and equal to itself, as MongoDB sorts.
+// Compare returns a negative, zero or positive int, as n is less than, equal to or
+// greater than m by value. NaN equals itself and is less than others, as in MongoDB.
 func (n Number) Compare(m Number) int {
 	rank := func(text string) int {
 		switch text {
@@ -195,7 +196,8 @@ func (n Number) Compare(m Number) int {
 	return x.compare(y)
 }
 
-// IsZero reports whether it is the zero Number, for omitempty. A 0 that was read from a document or parsed is stored.
+// IsZero reports whether n is the zero Number, for omitempty. A 0 that was read or parsed
+// isn't, and is stored.
 func (n Number) IsZero() bool { return n == Number{} }
 
 func mustParse(s string) Number {

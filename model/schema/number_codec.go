@@ -14,7 +14,7 @@ import (
 
 const doubleType = bson.TypeDouble
 
-// MarshalJSON writes the number as a JSON number if it is [Number.Safe], else as a string.
+// MarshalJSON writes a JSON number if n is [Number.Safe], else a string.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if n.Safe() {
 		return []byte(n.String()), nil
@@ -22,7 +22,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + n.String() + `"`), nil
 }
 
-// UnmarshalJSON reads a JSON number, or a string that [NumberOf] reads. null leaves the number as it is, as for all types.
+// UnmarshalJSON reads a JSON number, or a string as [NumberOf] does. null leaves n
+// unchanged.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	if text == "null" {
@@ -40,7 +41,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// stored is the number as BSON holds it.
+// stored returns the number in its BSON form.
 func (n Number) stored() any {
 	switch n.as {
 	case bson.TypeInt32:
@@ -69,14 +70,14 @@ func (n Number) stored() any {
 	return text
 }
 
-// MarshalBSONValue stores the number as a number, or as a string where no type of BSON holds it.
+// MarshalBSONValue stores a number, or a string if no BSON type can represent it.
 func (n Number) MarshalBSONValue() (typ byte, data []byte, err error) {
 	t, data, err := bson.MarshalValue(n.stored())
 	return byte(t), data, err
 }
 
-// UnmarshalBSONValue reads an int32, int64, double or Decimal128, or a string that [NumberOf] reads. null is the zero Number. Other
-// types are an error that names them.
+// UnmarshalBSONValue reads a number, or a string as [NumberOf] does. null is the zero
+// Number. Other types are an error.
 func (n *Number) UnmarshalBSONValue(typ byte, data []byte) error {
 	if bson.Type(typ) == bson.TypeNull {
 		*n = Number{}

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// decimal is a number by its digits: ±digits × 10^exp. digits has no zeros at its beginning, but for "0" itself.
+// decimal is ±digits × 10^exp. digits has no leading zeros, except "0" itself.
 type decimal struct {
 	neg    bool
 	digits string
 	exp    int
 }
 
-// scanDecimal reads a number as JSON writes it.
+// scanDecimal reads a number in JSON's syntax.
 func scanDecimal(s string) (d decimal, ok bool) {
 	rest, neg := strings.CutPrefix(s, "-")
 	d.neg = neg
@@ -56,7 +56,8 @@ func leadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
-// text writes all digits, as Decimal128 is written: plainly where the point is near, else with an exponent.
+// text writes all digits as Decimal128 does: plainly, or with an exponent if the point is
+// far away.
 func (d decimal) text() string {
 	sign := ""
 	if d.neg {
@@ -83,7 +84,7 @@ func (d decimal) text() string {
 	return sign + mantissa + "E" + e
 }
 
-// shortest are the digits without zeros at the end, and the exponent that they have then.
+// shortest returns the digits without trailing zeros, and the matching exponent.
 func (d decimal) shortest() (digits string, exp int) {
 	if d.digits == "0" {
 		return "0", 0
@@ -108,17 +109,19 @@ func (d decimal) compare(e decimal) int {
 	if s != t || s == 0 {
 		return cmp.Compare(s, t)
 	}
-	// of the same sign: the place of the first digit, then the digits
+	// same sign: compare the position of the first digit, then the digits
 	if c := cmp.Compare(len(a)+x, len(b)+y); c != 0 {
 		return s * c
 	}
 	return s * strings.Compare(a, b)
 }
 
-// fits128 reports whether a Decimal128 has the same digits and exponent: at most 34 digits, an exponent from -6176 to 6111.
+// fits128 reports whether a Decimal128 has the same digits and exponent: at most 34
+// digits, an exponent from -6176 to 6111.
 func (d decimal) fits128() bool { return len(d.digits) <= 34 && d.exp >= -6176 && d.exp <= 6111 }
 
-// jsonFloat is a finite float64 as encoding/json and JavaScript write it, but for the sign of -0.
+// jsonFloat writes a finite float64 as encoding/json and JavaScript do, but keeps the
+// sign of -0.
 func jsonFloat(f float64) string {
 	format := byte('f')
 	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
@@ -127,7 +130,8 @@ func jsonFloat(f float64) string {
 	return strconv.FormatFloat(f, format, -1, 64)
 }
 
-// ofFloat is a float64 as a Number. Integers beyond MaxSafe are written with an exponent, as what they are.
+// ofFloat converts a float64. An integer beyond MaxSafe gets an exponent, because its
+// last digits aren't exact.
 func ofFloat(f float64) Number {
 	text := ""
 	switch {
@@ -139,7 +143,7 @@ func ofFloat(f float64) Number {
 		text = textNegInfinity
 	case math.Abs(f) > MaxSafe:
 		d, _ := scanDecimal(strconv.FormatFloat(f, 'e', -1, 64))
-		if d.exp == 0 { // as many digits as it is long
+		if d.exp == 0 { // all digits of a long integer
 			d = decimal{d.neg, d.digits + "0", -1}
 		}
 		text = d.text()

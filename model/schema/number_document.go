@@ -14,10 +14,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DocumentJSON writes a whole document as JSON, of which only the numbers that are not [Number.Safe] are strings; it returns their
-// paths, with the positions of array elements in them: "items.0.id". What JSON has no word for is relaxed Extended JSON:
-// {"$oid": …}, {"$date": …}. Fields keep their order. A document that isn't valid BSON, or that has a field name that is empty, begins with
-// "$" or holds a dot or a NUL, is refused with a [*model.ValueError].
+// DocumentJSON writes a document as JSON. Numbers that aren't [Number.Safe] become
+// strings. risky lists their paths, with array positions: "items.0.id". Other BSON types
+// use relaxed Extended JSON: {"$oid": …}. Fields keep their order. Bad input, a
+// [*model.ValueError]: invalid BSON, field names that are empty, begin with "$", or
+// contain a dot or NUL.
 func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	if err := doc.Validate(); err != nil {
 		return nil, nil, &model.ValueError{Field: "document", Reason: err.Error()}
@@ -32,10 +33,10 @@ func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	return w.out.Bytes(), w.risky, nil
 }
 
-// DocumentFromJSON reads what [DocumentJSON] wrote, or what a reader made of it: the strings at the paths are numbers again, and each
-// number is stored as a [Number] is. Numbers that came without a string may change their type, from int32 or Decimal128 to int64
-// or double, and not their value. It returns a [*model.ValueError] for text that is no document, for a field that comes twice, and for a
-// string at one of the paths that is no number.
+// DocumentFromJSON reads the output of [DocumentJSON], also if a JSON reader rewrote it.
+// Strings at the risky paths become numbers, and each number is stored as a [Number] is,
+// perhaps with another type. Bad input, a [*model.ValueError]: text that isn't a
+// document, a duplicate field, a string at a risky path that isn't a number.
 func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
 	r := &jsonReader{json.NewDecoder(bytes.NewReader(text)), map[string]bool{}}
 	r.UseNumber()
@@ -132,7 +133,8 @@ type jsonReader struct {
 	risky map[string]bool
 }
 
-// document reads a document whose brace was read. One whose first name begins with "$" is a value of Extended JSON.
+// document reads a document after its brace. If the first name begins with "$", it is an
+// Extended JSON value.
 func (r *jsonReader) document(path string, depth int) (any, error) {
 	if depth > core.MaxDepth {
 		return nil, badJSON(path, "is nested too deeply")
@@ -167,7 +169,7 @@ func (r *jsonReader) document(path string, depth int) (any, error) {
 	return d, nil
 }
 
-// extended reads the rest of {"$oid": …}, whose first name was read.
+// extended reads the rest of {"$oid": …} after its first name.
 func (r *jsonReader) extended(path, name string) (any, error) {
 	whole := bytes.NewBufferString(`{"v":{`)
 	for first := true; first || r.More(); first = false {

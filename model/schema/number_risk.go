@@ -14,30 +14,32 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A NumberRisk is a field whose numbers JSON may not carry to every reader.
+// A NumberRisk is a field with numbers that some JSON readers change.
 type NumberRisk struct {
-	Path   string // dotted, as documents store it; "*" for a map's keys, nothing for the elements of an array
+	Path   string // dotted, as stored; "*" stands for map keys; array elements add nothing
 	Type   string // in Go
-	Reason string // what happens to which numbers
+	Reason string // which numbers change, and how
 	Remedy string // what to declare
 
-	// Silent says that digits are lost without an error: false means that encoding fails, or that nothing is known.
+	// Silent means that digits are lost without an error. Otherwise encoding fails, or
+	// the effect is unknown.
 	Silent bool
 }
 
-// String is the risk for a reader.
+// String describes the risk.
 func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
 
-// NumberRisks reports the fields of a collection's documents whose numbers are at risk as JSON, in the order in which they are stored,
-// through structs, pointers, arrays and maps. A type that holds itself is looked into once. Fields that JSON leaves out (json:"-") or
-// writes as strings (json:",string") are not at risk, nor are types that marshal themselves to JSON and aren't known here. For
-// documents whose fields aren't known (bson.D, any) it says so: [DocumentJSON] tells what is at risk in one document.
+// NumberRisks reports the fields of a collection's documents with numbers that are at
+// risk in JSON, in stored order. It looks into structs, pointers, arrays and maps, and
+// once into a recursive type. It skips fields that JSON omits (json:"-") or writes as
+// strings (json:",string"), and types with their own JSON marshaler. It reports unknown
+// fields (bson.D, any, custom marshalers, types of the collection's Registry): check such
+// documents with [DocumentJSON].
 //
-// Fields are named as the collection's options have it. Of a struct that its own marshaler stores, or which the collection's
-// Registry stores otherwise than the driver, as a whole or in a field, it says that the fields aren't known. It looks at types alone: a
-// field with int64 is at risk whatever is stored. Nothing is sent.
+// Field names follow the collection's options. It looks only at types: an int64 is always
+// at risk. No command is sent.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }
@@ -50,12 +52,12 @@ func risksOf(s core.Shape) []NumberRisk {
 
 type risks struct {
 	found  []NumberRisk
-	within map[reflect.Type]bool // structs that are being looked into
+	within map[reflect.Type]bool // structs being walked
 }
 
 const useNumber = "declare a schema.Number, or an int64 with `json:\",string\"`"
 
-// known are the types whose risk doesn't follow from their kind.
+// known are the types with a risk that their kind doesn't determine.
 var known = map[reflect.Type]NumberRisk{
 	reflect.TypeFor[time.Duration](): {
 		Reason: "is stored as nanoseconds, which beyond 104 days are more than 2^53-1 and lose their last digits", Silent: true,
@@ -87,7 +89,7 @@ func (r *risks) add(path string, t reflect.Type, risk NumberRisk) {
 	}
 }
 
-// walk looks at a value of a type; quoted says that JSON writes it as a string.
+// walk examines values of a type. quoted means that JSON writes them as strings.
 func (r *risks) walk(path string, s core.Shape, quoted bool) {
 	t := s.Type
 	for t.Kind() == reflect.Pointer {
@@ -156,7 +158,8 @@ func (r *risks) fields(path string, s core.Shape) {
 	}
 }
 
-// inJSON reports whether a field, and what it is inlined by, is written as JSON, and whether as a string.
+// inJSON reports whether JSON contains a field, and whether as a string. index also
+// includes the fields that inline it.
 func inJSON(t reflect.Type, index []int) (written, quoted bool) {
 	for i := range index {
 		name, options, _ := strings.Cut(t.FieldByIndex(index[:i+1]).Tag.Get("json"), ",")

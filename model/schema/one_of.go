@@ -11,15 +11,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Variant is one form that a document can have; [As] makes it.
+// A Variant is one form of a document: see [As].
 type Variant struct {
 	tag    string
 	typ    reflect.Type
 	fields []Field
 }
 
-// As returns the variant whose documents are a V, and say so by the tag. The rules are about V's fields. [Of] panics for a tag that
-// stands twice, and for a V that isn't a struct.
+// As returns the variant with this tag and the fields of V. fields are rules about V's
+// fields. [Of] panics if a tag occurs twice, or V isn't a struct.
 func As[V any](tag string, fields ...Field) Variant {
 	return Variant{tag, reflect.TypeFor[V](), slices.Clone(fields)}
 }
@@ -46,7 +46,7 @@ func (b *builder) oneOf(n *node, path, tag string, variants []Variant) {
 		}
 		n.variants = append(n.variants, &variant{v.tag, b.variant(n, path, tag, v)})
 	}
-	if b.closed && n.rest == nil { // what is closed beside other schemas would refuse their fields
+	if b.closed && n.rest == nil { // a closed schema would refuse fields of the schemas beside it
 		n.closed = false
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// orderNumbers compares numbers of any type exactly. Those that aren't numbers equal each other, and have no order beside others.
+// orderNumbers compares numbers of any type exactly. NaN equals NaN, and has no order
+// with other numbers.
 func orderNumbers(a, b bson.RawValue) (order int, ordered bool) {
 	if bsonval.RawNaN(a) || bsonval.RawNaN(b) {
 		return 0, bsonval.EqualRaw(a, b)
@@ -21,7 +22,8 @@ func orderNumbers(a, b bson.RawValue) (order int, ordered bool) {
 	return bsonval.CompareRaw(a, b), true
 }
 
-// isMultiple reports whether a number is a whole multiple, doubles rounded to 15 digits as MongoDB does.
+// isMultiple reports whether a number is a multiple of another. It rounds doubles to 15
+// digits, as MongoDB does.
 func isMultiple(v bson.RawValue, of int64) bool {
 	r := bsonval.Rat(v)
 	if r == nil {
@@ -33,10 +35,11 @@ func isMultiple(v bson.RawValue, of int64) bool {
 	return r.Quo(r, new(big.Rat).SetInt64(of)).IsInt()
 }
 
-// sameValue reports whether two values are equal as enum has it.
+// sameValue reports whether enum treats two values as equal.
 func sameValue(a, b bson.RawValue) bool { return canonical(a) == canonical(b) }
 
-// canonical is a value as a key of maps, equal for equal values: numbers of any type, and documents with their fields in any order.
+// canonical returns a map key that is equal for equal values: for numbers of any type,
+// and for documents in any field order.
 func canonical(v bson.RawValue) string { return string(appendCanonical(nil, v)) }
 
 func appendCanonical(b []byte, v bson.RawValue) []byte {
@@ -62,7 +65,8 @@ func appendCanonical(b []byte, v bson.RawValue) []byte {
 	return append(b, key...)
 }
 
-// compile compiles a pattern so that $ matches before a final line feed too, as it does on the server.
+// compile compiles a pattern so that $ also matches before a final line feed, as on the
+// server.
 func compile(pattern string) (*regexp.Regexp, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

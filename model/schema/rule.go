@@ -12,76 +12,79 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Spec says about documents what their Go type doesn't. The zero value says nothing more.
+// A Spec adds rules that the documents' Go type can't express. The zero value adds none.
 type Spec struct {
-	// Fields are rules about the values of fields. One path may have several.
+	// Fields are rules about values of fields. A path may have several.
 	Fields []Field
 
-	// Tag and Variants say that the collection's documents come in several forms, told by the string at Tag, a field of the document:
-	// products of many kinds. What the collection's own type says holds for all of them; each variant adds what its type says. A
-	// document whose tag is none of the variants', or missing, doesn't conform. The collection's type may be bson.Raw.
+	// Tag and Variants describe several forms of documents, such as products of many
+	// kinds. The string in the field Tag names a document's variant. The collection's
+	// type, which may be bson.Raw, applies to all documents. A variant adds its type's
+	// rules. A document with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant
 
-	// Closed refuses fields that the types don't have, in the document and in the documents within: additionalProperties false. The
-	// _id is let through. A struct with an inlined map, and what is stored by other code, stay open. With it, code that writes a new
-	// field is refused until the schema that knows it is in place. By default other fields are let through.
+	// Closed refuses unknown fields, also in embedded documents (additionalProperties
+	// false), except _id. A struct with an inlined map, and values of custom marshalers,
+	// stay open. Update the schema before code writes a new field.
 	Closed bool
 
-	// Loose takes for integers of any size int and long, and for floating-point numbers int and long too: what the driver reads into
-	// the Go type rather than what it writes, which is the default. Use it where others write as well: a $inc of an int makes an int
-	// of a field that isn't there, and mongosh writes 5 as an int.
+	// Loose accepts all number types that the driver reads: int and long for integers,
+	// also double for floats. Use it if others write too: $inc and mongosh write 5 as an
+	// int.
 	Loose bool
 }
 
-// A Field is a rule about the values at a path. What is left out says nothing.
+// A Field is a rule about the values at a path. Zero fields add no rule.
 //
 //	schema.Field{Path: "status", Enum: []any{"new", "paid"}}
 //	schema.Field{Path: "items", MinItems: 1, MaxItems: 100}
 //	schema.Field{Path: "items.qty", Min: 1}
 //
-// A path crosses arrays, as MongoDB's paths do: the rule is about that field of each element. Where the path ends in an array,
-// MinItems, MaxItems, Unique and NotNull are about the array, and the others about each of its elements. A part * stands for each
-// value of a map: "prices.*". Below what is [Schema.Opaque] any path may be named.
+// A path crosses arrays, and means the field in each element. If it ends in an array,
+// MinItems, MaxItems, Unique and NotNull apply to the array, other rules to its elements.
+// * stands for each value of a map: "prices.*". Below [Schema.Opaque] values any path is
+// allowed.
 type Field struct {
 	Path string
 
-	// Types are those that a value may have, by BSON's aliases ("string", "int", "null", …; "number" is any number), where the Go type
-	// doesn't say it: for what is opaque. A described value can be narrowed by them, not widened.
+	// Types are the BSON types of a value, as aliases ("string", "int", "null", …;
+	// "number" is any number). It describes opaque values, and narrows others.
 	Types []string
 
-	// Enum are the values that are let through: strings, numbers, booleans, dates, ObjectIDs and the like. Numbers of one value are
-	// equal whatever their type. Null stays allowed where it was.
+	// Enum are the allowed scalar values. Numbers compare by value. Null stays allowed if
+	// it was.
 	Enum []any
 
-	Min, Max     any   // bounds of a number, which may be reached
-	Above, Below any   // bounds of a number, which may not be reached
-	MultipleOf   int64 // of which a number is a whole multiple
+	Min, Max     any   // inclusive bounds of a number
+	Above, Below any   // exclusive bounds of a number
+	MultipleOf   int64 // the number is a multiple of it
 
-	// Pattern is a regular expression that matches strings anywhere; anchor it by ^ and $ for the whole string. It is the server's
-	// syntax (PCRE) as far as Go's (RE2) has it too: no lookaround, no backreferences.
+	// Pattern is a regular expression for strings, unanchored unless it has ^ and $. It
+	// must be valid for the server (PCRE) and Go (RE2): no lookaround, no backreferences.
 	Pattern string
 
-	MinLength, MaxLength int // of a string, in characters (code points); a maximum of 0 is none
-	MinItems, MaxItems   int // how many elements an array has; a maximum of 0 is none
+	MinLength, MaxLength int // of a string, in code points; a maximum of 0 means none
+	MinItems, MaxItems   int // number of array elements; a maximum of 0 means none
 
-	// Unique refuses arrays that hold two equal elements: numbers by value, documents whatever the order of their fields.
+	// Unique refuses arrays with two equal elements. Numbers compare by value, documents
+	// in any field order.
 	Unique bool
 
-	// Required makes the field one that every document has, though an empty value isn't stored. Optional makes it one that documents
-	// may lack, though every document that this type writes has it: while documents of older code are about.
+	// Required makes a field mandatory, even if the Go type omits an empty value.
+	// Optional allows documents without the field, such as older ones.
 	Required, Optional bool
 
-	// NotNull refuses null where the type would store it.
+	// NotNull refuses null where the type stores it.
 	NotNull bool
 
-	// Tag and Variants are those of [Spec], for a document within a field, or for the documents of an array: the tag is a field of
-	// those.
+	// Tag and Variants are as in [Spec], for a document in a field or for the documents
+	// of an array, with its own tag field.
 	Tag      string
 	Variants []Variant
 }
 
-// place is a described value, and the document that it is a field of.
+// place is a described value and its parent.
 type place struct {
 	path   string
 	name   string
@@ -191,7 +194,7 @@ func (b *builder) items(at place, f Field) {
 	}
 }
 
-// presence says whether the field may be missing, or null.
+// presence applies Required, Optional and NotNull.
 func (b *builder) presence(at place, f Field) {
 	if f.Required || f.Optional {
 		switch {
@@ -218,7 +221,7 @@ func (b *builder) presence(at place, f Field) {
 	n.enum = slices.DeleteFunc(n.enum, func(v bson.RawValue) bool { return v.Type == bson.TypeNull })
 }
 
-// narrow says which types a value may have.
+// narrow applies Types.
 func (b *builder) narrow(at place, aliases []string) {
 	n := at.node
 	for i, a := range aliases {
@@ -252,7 +255,7 @@ func (b *builder) find(root *node, path string) place {
 		case next != nil:
 			at.node = next
 		default:
-			b.field(path) // panics where the type is known
+			b.field(path) // panics if the type is known
 			at.node = &node{}
 			n.fields = append(n.fields, &property{part, at.node})
 		}
@@ -263,7 +266,7 @@ func (b *builder) find(root *node, path string) place {
 	return at
 }
 
-// array is the array at a place, which is made one where nothing is known.
+// array returns the node of the array at a place. An opaque value becomes an array.
 func (b *builder) array(at place, what string) *node {
 	switch {
 	case at.list != nil:
@@ -275,7 +278,7 @@ func (b *builder) array(at place, what string) *node {
 	return nil
 }
 
-// only refuses rules that say nothing about values of the place's types.
+// only refuses rules that don't apply to the place's types.
 func (b *builder) only(at place, rule, want string, aliases ...string) {
 	for _, t := range at.node.types {
 		if slices.Contains(aliases, t) || t == "number" && want == "number" {
@@ -299,7 +302,7 @@ func (b *builder) value(at place, v any) bson.RawValue {
 	return bson.Raw(raw).Lookup("v")
 }
 
-// scalarValue encodes a value of an enumeration.
+// scalarValue encodes a value of an Enum.
 func (b *builder) scalarValue(at place, v any) bson.RawValue {
 	raw := b.value(at, v)
 	switch alias := aliasOf(raw.Type); {

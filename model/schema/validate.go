@@ -17,13 +17,13 @@ import (
 // A Violation is one way in which a document doesn't conform.
 type Violation struct {
 	Collection string
-	Path       string        // dotted, with the positions of array elements; "" for the document itself
-	Rule       string        // the keyword of $jsonSchema that isn't fulfilled: bsonType, required, enum, maximum, …
-	Want       any           // what the keyword asks for
-	Value      bson.RawValue // what is there; of type 0 if nothing is
+	Path       string        // dotted, with positions of array elements; "" for the document
+	Rule       string        // the violated keyword of $jsonSchema: bsonType, required, enum, maximum, …
+	Want       any           // the keyword's value
+	Value      bson.RawValue // the stored value; of type 0 if missing
 }
 
-// bad is the violation as bad input, which is what techniques of this library return.
+// bad converts the violation to the library's error for bad input.
 func (v Violation) bad() error {
 	e := &model.ValueError{Collection: v.Collection, Field: cmp.Or(v.Path, "document"), Reason: v.Rule + " " + model.Shell(v.Want)}
 	switch v.Rule {
@@ -38,8 +38,8 @@ func (v Violation) bad() error {
 	return e
 }
 
-// Violations are all ways in which one document doesn't conform, in the order of the schema. As an error they wrap a
-// [*model.ValueError] for each.
+// Violations are all ways in which a document doesn't conform, in the order of the
+// schema. As an error they wrap a [*model.ValueError] for each.
 type Violations []Violation
 
 func (v Violations) Error() string {
@@ -81,7 +81,7 @@ func (c *validator) check(n *node, path string, v bson.RawValue) {
 			want = array(n.types)
 		}
 		c.fail(path, "bsonType", want, v)
-		return // what else is wrong with it follows from that
+		return // further violations would only follow from this one
 	}
 	if len(n.enum) > 0 && !slices.ContainsFunc(n.enum, func(e bson.RawValue) bool { return sameValue(e, v) }) {
 		c.fail(path, "enum", array(n.enum), v)
@@ -170,7 +170,7 @@ func (c *validator) fields(n *node, path string, v bson.RawValue) {
 		name := e.Key()
 		switch inner := n.property(name); {
 		case inner != nil:
-			if !checked[name] { // of a field that is there twice, $jsonSchema looks at the first
+			if !checked[name] { // of a duplicate field, $jsonSchema checks the first
 				c.check(inner, rawdoc.Join(path, name), e.Value())
 			}
 			checked[name] = true
@@ -185,7 +185,7 @@ func (c *validator) fields(n *node, path string, v bson.RawValue) {
 	}
 }
 
-// variant checks the form that a document says it has.
+// variant checks a document against the variant that its tag names.
 func (c *validator) variant(n *node, path string, v bson.RawValue) {
 	tag, _ := bson.Raw(v.Value).LookupErr(n.tag)
 	var tags bson.A
@@ -199,7 +199,7 @@ func (c *validator) variant(n *node, path string, v bson.RawValue) {
 	c.fail(rawdoc.Join(path, n.tag), "oneOf", tags, tag)
 }
 
-// typesOf are the types that an alias names, nil for none.
+// typesOf returns the types of an alias, or nil.
 func typesOf(alias string) []bson.Type {
 	if alias == "number" {
 		return numberTypes
@@ -223,7 +223,7 @@ func aliasOf(t bson.Type) string {
 
 var numberTypes = []bson.Type{bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128}
 
-// typeAliases are the types as $type and bsonType name them
+// typeAliases are the names of types for $type and bsonType
 // (https://www.mongodb.com/docs/manual/reference/bson-types/).
 var typeAliases = []struct {
 	name string

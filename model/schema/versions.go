@@ -10,47 +10,53 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// Versions reads documents of every version that a collection's documents ever had as the newest, and brings them up to it when
-// asked. Each document tells its version in a field; steps in Go lead from one version to the next.
+// Versions reads documents of all versions as the newest, and upgrades them on request. A
+// field of each document contains its version. Go functions, the steps, convert from one
+// version to the next. Make it with [NewVersions], once, beside the collection.
 //
-// Declare the versions beside the collection, once. From then on, whatever reads a whole document of the collection reads it as the
-// newest version: its own queries, those of all techniques over it, and what they hand to functions. Whatever inserts or replaces a
-// document stores the newest version with it. This holds for the collection value and what its Named and Unchecked return, and not
-// for another value of the same name. A whole document can't be read through a projection by hand; [model.Project] reads stored fields.
+// From then on, every read of a whole document returns the newest version: by the
+// collection's queries, and by techniques over it. Every insert and replace stores the
+// newest version. This applies to this collection value and the results of its Named and
+// Unchecked. To read stored fields use [model.Project].
 //
-// A query's filter is the server's. It sees documents as they are stored: a condition on a field that a step makes finds only
-// documents that were brought up. Steps run in memory, for each document of an older version. A query ends with a [*VersionError] at
-// the first document that can't be read; [Versions.Raw] gets past it. What a pipeline joins is decoded as it is stored.
+// Filters see stored documents: a field that a step computes matches only in upgraded
+// documents. A query ends with a [*VersionError] at the first document that can't be
+// read. [Versions.Raw] doesn't. Documents that a pipeline joins are decoded as stored.
 //
-// Reading writes nothing: a program of the newest version works on the whole collection from its first moment. Documents are
-// brought up one by one when they are saved ([Versions.Edit]), or all of them by a job ([Versions.Migrate]), or never. What is
-// written back is what the steps changed, no more: fields that the types don't know stay as they are, at any depth.
+// Reading writes nothing. Documents are upgraded one by one ([Versions.Edit]), by a job
+// ([Versions.Migrate]), or never. An upgrade writes only what the steps changed, and
+// keeps unknown fields.
 //
-// Consistency: a write-back is one atomic update of one document. Its filter holds the version and every field that the steps
-// could read, as they were read: a change by anybody else in between, by old code too, is never overwritten, and the write is
-// [model.ErrStale]. Fields that the types don't know may change meanwhile.
+// # Consistency
 //
-// Old code that still runs reads documents of newer versions by its own type, and sees what the steps left of its fields. So while
-// it runs, change in two versions: the first adds the new fields and keeps the old ones (expand), the second takes the old
-// ones away (contract) and is put to use when no old code is left. Old code that replaces a whole document makes it one of the old
-// version again, if it doesn't write the version, and loses the newer fields; old code that changes a field of a document that
-// was brought up changes what no new code reads.
+// An upgrade is one atomic update. Its filter contains the version and all fields that
+// the steps could read. If another client, also old code, changed one of them, the write
+// is [model.ErrStale].
 //
-// The commands of other techniques work on documents as they are stored, whatever their
-// version: a denorm.Copy compares the stored field, a denorm.Counter adds the stored
-// number up. So a path that a technique over this collection uses must be in each
-// version's type, in one type. It must also mean the same in each version, which nothing
-// checks. Otherwise the later of the two declarations panics. Bring all documents up with
-// [Versions.Migrate] and leave the steps out, then declare the technique. A technique
-// also refuses to set a field that an older version doesn't have. Set it by
-// [Versions.Edit], and run a denorm.Copy's Refresh then.
+// Old code reads newer documents by its own type. So while it runs, change in two
+// versions:
+//
+//  1. Expand: add the new fields and keep the old ones.
+//  2. Contract: remove the old fields, when no old code is left.
+//
+// Old code that replaces a document makes it old again, and loses the newer fields. New
+// code doesn't see old code's changes to the old fields of an upgraded document.
+//
+// # Other techniques
+//
+// Other techniques work on stored documents: a denorm.Copy compares stored fields, a
+// denorm.Counter adds stored numbers. So a path that a technique uses must have the same
+// type in all versions, else the later declaration panics. It must also have the same
+// meaning, which isn't checked. To use a path that differs, run [Versions.Migrate],
+// remove the steps, then declare the technique. A technique can't set a field that an
+// older version lacks. Set it by [Versions.Edit], then run the Refresh of a denorm.Copy.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
 //
-// Indexes returns the index by which documents of one version are found: for [Versions.Outdated], and [Versions.Migrate] of one
-// version at a time, in a collection of which few documents are outdated. Nothing else needs it, so that it is seldom worth its
-// place: give the Versions to a model.New only where it is.
+// Indexes returns the index on the version, for [Versions.Outdated] and for
+// [Versions.Migrate] of one version. It helps only if few documents are outdated. Add the
+// Versions to a model.New only then.
 type Versions[D, K any] struct {
 	model.Parts
 
@@ -58,24 +64,24 @@ type Versions[D, K any] struct {
 	in *versions.Versions
 }
 
-// VersionsSpec says how documents tell their version.
+// VersionsSpec says how documents store their version.
 type VersionsSpec struct {
-	// Field is the field that holds the version, an integer, at the top of the document. "" means "schemaVersion". If the newest
-	// type has it, it is an integer there; it needn't.
+	// Field is the top-level field with the version, an integer. "" means
+	// "schemaVersion". The newest Go type may omit it.
 	Field string
-	// First is the version that the first step leads from; 0 means 1.
+	// First is the version before the first step. 0 means 1.
 	First int
-	// Missing is the version of documents without the field, or with null in it; 0 means First. Below 0 there are none, and such
-	// documents are refused.
+	// Missing is the version of documents without the field, or with null. 0 means First.
+	// A negative Missing refuses such documents.
 	Missing int
 }
 
-// A Step leads from one version to the next; [Upcast] makes it.
+// A Step converts one version to the next: see [Upcast].
 type Step struct{ in versions.Step }
 
-// Upcast returns the step that makes a document of one version from one of the version before. The function must be pure: it
-// gets the same document more than once, at each read. It must leave the _id. What it is handed is its own; it may keep parts of
-// it in what it returns. An error says that this document can't be read as the newest version: it comes back within a
+// Upcast returns the step that converts a document from one version to the next. step
+// must be pure, because it runs at each read. It must keep the _id. It may modify its
+// argument. Its error means that the document can't be read, and is wrapped in a
 // [*VersionError].
 func Upcast[From, To any](step func(From) (To, error)) Step {
 	s := versions.Step{
@@ -95,14 +101,15 @@ func Upcast[From, To any](step func(From) (To, error)) Step {
 	return Step{s}
 }
 
-// NewVersions declares the versions of a collection's documents: D is the newest, and the steps, in order, lead to it from the
-// first. Without steps there is one version yet.
+// NewVersions declares the versions of a collection's documents. The steps lead, in
+// order, from the first version to D, the newest. It panics with a
+// [*model.DeclarationError] if
 //
-// It panics with a [*model.DeclarationError] when the collection has versions already, when
-// the types of the steps don't meet, when the last doesn't lead to D, when a type isn't
-// stored as a document, when D is a bson.Raw, when the version's field is no name, the
-// _id, or no integer in D, when Missing is no version, and when a technique over this
-// collection uses a path that isn't stored alike in all versions.
+//   - the collection already has versions, or D is a bson.Raw;
+//   - the steps' types don't connect to D, or aren't stored as documents;
+//   - Field isn't a name, is the _id, or isn't an integer in D;
+//   - Missing isn't a version;
+//   - a technique uses a path that isn't stored alike in all versions.
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
 	list, older := make([]versions.Step, len(steps)), make([]reflect.Type, len(steps))
 	for i, s := range steps {
@@ -115,41 +122,43 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints), c, in}
 }
 
-// Raw returns the query of documents as they are stored, for [Versions.Decode] one by one, and [Versions.Save]. It fails at none
-// that can't be decoded.
+// Raw returns the query of documents as stored, for [Versions.Decode] and
+// [Versions.Save]. It also returns documents that can't be decoded.
 //
-// Cost: one command, and one per further batch.
+// Cost: one command, and one for each further batch.
 func (v *Versions[D, K]) Raw(filter bson.D) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: v.c.Find(filter).Query}
 }
 
-// Decode reads a stored document of any version as the newest. An error is a [*VersionError].
+// Decode reads a stored document of any version as the newest. Its error is a
+// [*VersionError].
 func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 	err = v.in.Decode(raw, &doc)
 	return doc, err
 }
 
-// Save returns the write that stores doc, of the newest version, in the place of what was read as raw, of any version: the fields
-// that differ, and the version. Fields that the types don't know stay. So do those that aren't stored and still are what they were
-// read as, 0 or "": they are written when they change, though the type encodes them. Where nothing differs from a document of the
-// newest version, the write sets the version again.
+// Save stores doc over the document that was read as raw, of any version. It writes the
+// fields that differ, and the version. Unknown fields stay. A field that isn't stored is
+// written only if it differs from the zero value that was read.
 //
-// The filter holds every field that the stored version's type knows, as it was read: when one of them changed meanwhile, running
-// the write gives [model.ErrStale]; use [Versions.Edit], which reads again. A write that runs a second time is stale too, for
-// what it left may as well be somebody else's.
+// The filter contains every field that the stored version's type knows, as it was read.
+// If one changed, or the write runs again, the error is [model.ErrStale]. [Versions.Edit]
+// reads again.
 //
-// Errors, in the write's Err: a [*VersionError] for what can't be read; one for fields that would be lost, since the steps change
-// the length of an array whose elements have fields that their type doesn't know, or make a field that is there already;
-// a [*model.ValueError] for another _id. Cost: one command, one document, by its _id; what was read and what differs are sent, so
-// that a document of more than 8 MiB may not fit a statement.
+// Errors, in the write's Err: a [*VersionError] if raw can't be read, or if unknown
+// fields would be lost, because a step changes the length of their array or creates an
+// existing field; a [*model.ValueError] for another _id.
+//
+// Cost: one command, one document, by _id. It sends the old values and the changes, so
+// more than 8 MiB may not fit.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
-// Upgrade returns the write that brings a stored document up to the newest version, as [Versions.Save] does; but it knows that it
-// was applied before, by anybody, from the version. For a document that is of the newest version already it changes nothing. When the
-// document changed since it was read, and is still of an older version, running the write gives [model.ErrStale]. One
-// that is gone gives [model.ErrNotFound].
+// Upgrade upgrades a stored document to the newest version, as [Versions.Save] does, with
+// the same errors. It is idempotent: another client's upgrade counts as applied. If the
+// document changed since the read, and is still old, the error is [model.ErrStale]. If it
+// is gone, the error is [model.ErrNotFound].
 //
-// Errors are those of Save. Cost: one command, one document, by its _id; one or two reads more when nothing matched. It can be run again.
+// Cost: one command, one document, by _id; one or two more reads if nothing matched.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	var doc D
 	if err := v.in.Decode(raw, &doc); err != nil {
@@ -158,13 +167,13 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	return v.in.Saved(raw, &doc, true)
 }
 
-// Edit returns the change that reads the document with the id, of any version, as the newest, hands it to edit, and stores what
-// that leaves of it as [Versions.Save] does. When somebody else changed it in between it reads again and calls edit again. Where
-// nothing differs, nothing is written. An edit of nil brings the document up. An error of edit ends the change. It carries no token:
-// when its answer was lost and it is run again, edit is given what the first run left, so let edit say what shall be, not what is
-// to be added.
+// Edit reads a document as the newest version, calls edit, and stores the result as
+// [Versions.Save] does. If another client changed the document in between, it reads and
+// calls edit again. It writes nothing if nothing differs. A nil edit upgrades the
+// document. An error of edit ends the change. A retry calls edit with the result of the
+// first run, so edit should set values, not add to them.
 //
-// Cost: two commands, one document; one command for a document of the newest version that edit doesn't change. Errors:
+// Cost: two commands, one document; one if the newest version is unchanged. Errors:
 // [model.ErrNotFound], and those of Save.
 func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.Raw] {
 	q := v.c.ByID(id).Query

@@ -1,5 +1,5 @@
-// Package connect gives the examples a database to run on: of an engine in their own process, or of the server that
-// MONGODB_URI names.
+// Package connect opens a database for the examples: on an embedded engine, or on the
+// server of MONGODB_URI.
 package connect
 
 import (
@@ -16,18 +16,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Program is what an example does with a database. What it prints is the same on any server.
+// A Program is an example's work on a database. Its output is the same on any server.
 type Program func(ctx context.Context, out io.Writer, db *mongo.Database) error
 
-// Main runs a program on the server that MONGODB_URI names, or without it on an engine, and ends the process when it fails.
-// A monitor sees what the program sends.
+// Main runs a program on the server of MONGODB_URI, or without it on an engine. An error
+// ends the process. A monitor sees the program's commands.
 func Main(name string, program Program, monitor ...*modeltest.Monitor) {
 	if err := Run(context.Background(), os.Getenv(modeltest.EnvURI), name, os.Stdout, program, monitor...); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// Run runs a program on the server of a URI, or for "" on an engine, in a database of its own, which is dropped when it ends.
+// Run runs a program on the server of a URI, or for "" on an engine. The program gets a
+// new database, which is dropped at the end.
 func Run(ctx context.Context, uri, name string, out io.Writer, program Program, monitor ...*modeltest.Monitor) error {
 	client, stop, err := Open(ctx, uri, monitor...)
 	if err != nil {
@@ -39,7 +40,8 @@ func Run(ctx context.Context, uri, name string, out io.Writer, program Program, 
 	return program(ctx, out, db)
 }
 
-// Open opens a client of the server of a URI, or for "" of an engine. A program of your own needs no more of it than mongo.Connect.
+// Open opens a client of the server of a URI, or for "" of an engine. Your own program
+// only needs mongo.Connect.
 func Open(ctx context.Context, uri string, monitor ...*modeltest.Monitor) (client *mongo.Client, stop func(), err error) {
 	if uri == "" {
 		var opts []modeltest.Option

@@ -15,7 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A program runs on an engine, and where there is one on a server, in a database that is gone when it ends, also when it fails.
+// A program runs on an engine and, if configured, on a server. Its database is dropped at
+// the end, even after an error.
 func TestRun(t *testing.T) {
 	for _, uri := range []string{"", os.Getenv(modeltest.EnvURI)} {
 		monitor := modeltest.NewMonitor()

@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Category has the fields of every representation, so that one type will do here; an application has those of one.
+// A Category has the fields of every representation, so that one type is enough here. An
+// application has the fields of one.
 type Category struct {
 	ID     string  `bson:"_id"`
 	Items  int64   `bson:"items,omitempty"`
@@ -27,25 +28,26 @@ type Category struct {
 	Depth     int      `bson:"depth,omitempty"`
 }
 
-// Categories is what the shop does with its categories: the repository of an application, which has one implementation.
+// Categories is the repository of the categories, with one implementation per
+// representation.
 type Categories interface {
 	model.Technique // its indexes and relations
 
-	// Begin is run once.
+	// Begin runs once.
 	Begin(ctx context.Context, db *mongo.Database) error
-	// Put stores a category as the last one in another, or as a root in "".
+	// Put stores a category as the last child of in, or as a root if in is "".
 	Put(ctx context.Context, db *mongo.Database, c Category, in string) error
-	// Move takes a category, with all below it, into another.
+	// Move moves a category, with everything below it, into another category.
 	Move(ctx context.Context, db *mongo.Database, id, in string) error
-	// Show is a category and all below it, in order.
+	// Show returns a category and everything below it, in order.
 	Show(ctx context.Context, db *mongo.Database, id string) ([]paths.Visit[Category], error)
-	// Above are the categories that one is in, the outermost first.
+	// Above returns the ancestors of a category, outermost first.
 	Above(ctx context.Context, db *mongo.Database, id string) ([]Category, error)
-	// Items is how many items there are in a category and all below it.
+	// Items returns the number of items in a category and everything below it.
 	Items(ctx context.Context, db *mongo.Database, id string) (int64, error)
 }
 
-// place is the place of a category that comes last in another.
+// place returns the last place in a category.
 func place(in string) paths.Place[string] {
 	if in == "" {
 		return paths.LastRoot[string]()
@@ -53,7 +55,7 @@ func place(in string) paths.Place[string] {
 	return paths.LastChild(in)
 }
 
-// documents are categories that are documents.
+// documents implements Categories with one document per category.
 type documents struct {
 	*paths.Tree[Category, string]
 	all   stored
@@ -65,7 +67,7 @@ func categories(c stored, declare func(stored) *paths.Tree[Category, string]) do
 	return documents{t, c, paths.NewRollUp[int64](t, "items", "")}
 }
 
-// Begin has nothing to do: a tree begins with its first node.
+// Begin does nothing: the first node starts a tree.
 func (d documents) Begin(context.Context, *mongo.Database) error { return nil }
 
 func (d documents) Put(ctx context.Context, db *mongo.Database, c Category, in string) error {
@@ -90,7 +92,7 @@ func (d documents) Show(ctx context.Context, db *mongo.Database, id string) ([]p
 	return listed(d.Arrange(&top, below))
 }
 
-// listed are the categories of a walk.
+// listed returns the categories of a walk.
 func listed(walk iter.Seq2[paths.Visit[Category], error]) (out []paths.Visit[Category], _ error) {
 	for v, err := range walk {
 		if err != nil {
@@ -118,7 +120,7 @@ func (d documents) Items(ctx context.Context, db *mongo.Database, id string) (in
 	return total.Sum, err
 }
 
-// A Menu is a document that holds all categories.
+// A Menu is a document with all categories.
 type Menu struct {
 	ID         string     `bson:"_id"`
 	Categories []Category `bson:"categories,omitempty"`
@@ -129,7 +131,7 @@ var (
 	menu  = paths.NewDocumentTree[Category, string](menus, "categories", paths.DocumentTreeSpec{ID: "_id", Max: 2000})
 )
 
-// inMenu are categories that are elements of one document.
+// inMenu implements Categories with the elements of one document.
 type inMenu struct {
 	model.Parts // of the tree
 	id          string
@@ -172,7 +174,7 @@ func (m inMenu) Show(ctx context.Context, db *mongo.Database, id string) ([]path
 	return out, nil
 }
 
-// read reads all categories, in order.
+// read returns all categories, in order.
 func (m inMenu) read(ctx context.Context, db *mongo.Database) ([]paths.Visit[Category], error) {
 	all, err := menus.ByID(m.id).One(ctx, db)
 	if err != nil {

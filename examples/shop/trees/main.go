@@ -1,6 +1,6 @@
-// Trees keeps the categories of a shop as a tree, in six representations side by side: each answers the same questions with
-// the same answers, and each pays another price. It runs on an engine in its own process, or on the server that MONGODB_URI
-// names.
+// Trees stores a shop's categories as a tree in six representations. Each representation
+// gives the same answers at another cost. It runs on an embedded engine, or on the server
+// of MONGODB_URI.
 package main
 
 import (
@@ -40,7 +40,7 @@ func collection(name string) *model.Collection[Category, string] {
 	return model.NewCollection[Category, string](name)
 }
 
-// What is in what, and how many items it has itself.
+// stock lists each category with its parent and its own number of items.
 var stock = []struct {
 	id, in string
 	items  int64
@@ -54,7 +54,8 @@ func main() {
 	connect.Main("trees", func(ctx context.Context, out io.Writer, db *mongo.Database) error { return run(ctx, db, monitor, out) }, monitor)
 }
 
-// run puts the same questions to all, and prints what each answer costs; and the answers, of which there is to be one of each.
+// run asks all representations the same questions and prints each cost, then the answers,
+// which must be equal.
 func run(ctx context.Context, db *mongo.Database, monitor *modeltest.Monitor, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\tmove Shoes into Sale\tshow Sale\tabove Boots\titems of Clothing")
@@ -92,7 +93,7 @@ func run(ctx context.Context, db *mongo.Database, monitor *modeltest.Monitor, ou
 	return nil
 }
 
-// store stores the shop, a category at a time, and the indexes.
+// store stores the shop, one category at a time, and the indexes.
 func store(ctx context.Context, db *mongo.Database, c Categories) error {
 	if err := model.New("trees", c).Indexes().Ensure(ctx, db); err != nil {
 		return err
@@ -119,7 +120,7 @@ func price(c model.Cost) string {
 	return text
 }
 
-// shown are categories, each indented by its depth.
+// shown prints categories, indented by depth.
 func shown(visits []paths.Visit[Category], err error) (string, error) {
 	var out []string
 	for _, v := range visits {

@@ -1,7 +1,8 @@
 package main
 
-// What a move writes is what the model was chosen by: with parents alone one node, whatever lies below it. The lease comes to that, and
-// the plan where it is stored for the next writer: two or three documents. In one document it is that document. All give the same answers.
+// The representations differ by the documents that a move writes. With parent links a
+// move writes one node, plus two or three documents for the lease and its stored plan. A
+// tree in one document writes this document. All give the same answers.
 func Example() {
 	main()
 	// Output:

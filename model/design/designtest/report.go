@@ -2,13 +2,14 @@ package designtest
 
 import (
 	"fmt"
-	"html"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/docmodel/docmodel/internal/page"
 )
 
-// String returns a table for each trial, with the measured values beside the prices.
+// String returns a table for each trial, with measured values beside the prices.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Trials {
@@ -36,100 +37,48 @@ func (t Trial) row(m Measured) []string {
 
 func ms(t time.Duration) string { return fmt.Sprintf("%.2f ms", float64(t)/float64(time.Millisecond)) }
 
-// HTML returns the report as a web page that needs no network. It compares the layouts, shows
-// a chart of what each operation takes, and the table of each trial.
+// HTML returns the report as a self-contained web page, with a chart of the operations.
 func (r Report) HTML() string {
-	var b strings.Builder
-	name := html.EscapeString(r.Workload.Name)
-	fmt.Fprintf(&b, pageHead, name, name)
-	b.WriteString("<div class=\"wide\"><table>\n<tr><th>layout</th><th>backend</th><th>measured</th><th>priced</th></tr>\n")
-	for i, t := range r.Trials {
-		fmt.Fprintf(&b, "<tr><td><span class=\"key s%d\"></span> %s<br><small>%s</small></td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-			i%series, html.EscapeString(t.Layout.Name), html.EscapeString(t.Layout.String()), t.Backend, ms(t.Time), ms(t.Priced.Time))
-	}
-	b.WriteString("</table></div>\n<h2>What each operation takes</h2>\n<p>Its rate times the measured cost of one run. The thin line is the priced cost.</p>\n")
-	b.WriteString("<div class=\"wide\">" + r.chart() + "</div>\n")
+	p := page.New(r.Workload.Name)
+	layouts := page.Table{Caption: "Layouts", Head: []string{"layout", "backend", "measured", "priced", "stores"}, Columns: "llrrt"}
 	for _, t := range r.Trials {
-		fmt.Fprintf(&b, "<h2>%s, on the %s</h2>\n<div class=\"wide\"><table>\n<tr>", html.EscapeString(t.Layout.Name), t.Backend)
-		for _, c := range columns {
-			fmt.Fprintf(&b, "<th>%s</th>", c)
-		}
-		b.WriteString("</tr>\n")
-		for _, m := range t.Operations {
-			b.WriteString("<tr>")
-			for _, cell := range t.row(m) {
-				fmt.Fprintf(&b, "<td>%s</td>", html.EscapeString(cell))
-			}
-			b.WriteString("</tr>\n")
-		}
-		b.WriteString("</table></div>\n")
+		layouts.Rows = append(layouts.Rows, []string{t.Layout.Name, t.Backend, ms(t.Time), ms(t.Priced.Time), t.Layout.String()})
 	}
-	b.WriteString("</body>\n</html>\n")
-	return b.String()
+	p.Table(layouts)
+	p.Section("What each operation takes")
+	p.Text("Its rate times the measured cost of one run. The thin line is the priced cost.")
+	p.Bars(r.chart())
+	for _, t := range r.Trials {
+		p.Section(t.title())
+		table := page.Table{Caption: "Measured beside priced", Head: columns, Columns: "l" + strings.Repeat("r", len(columns)-1)}
+		for _, m := range t.Operations {
+			table.Rows = append(table.Rows, t.row(m))
+		}
+		p.Table(table)
+	}
+	return p.String()
 }
 
-// series is how many colours the chart has.
-const series = 6
+func (t Trial) title() string { return fmt.Sprintf("%s, on the %s", t.Layout.Name, t.Backend) }
 
-// chart has a group of bars for each operation, and in it a bar for each trial.
-func (r Report) chart() string {
-	const label, width, bar, gap = 180, 720, 12, 14
-	most := time.Duration(1)
+// chart has a row for each operation, and in it a bar for each trial.
+func (r Report) chart() page.Bars {
+	c := page.Bars{Caption: "Time of each operation", What: "operation"}
 	for _, t := range r.Trials {
-		for _, m := range t.Operations {
-			most = max(most, weighted(m.Rate, m.Time), weighted(m.Rate, t.Priced.Operation(m.Operation).Time))
-		}
+		c.Series = append(c.Series, t.title())
 	}
-	scale := func(t time.Duration) float64 { return float64(t) / float64(most) * (width - label - 90) }
-	var b strings.Builder
-	height := len(r.Workload.Operations)*(len(r.Trials)*bar+gap) + gap
-	fmt.Fprintf(&b, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"what each operation takes\">\n", width, height)
-	y := gap
+	var group page.BarGroup
 	for k, o := range r.Workload.Operations {
-		fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", label-8, y+len(r.Trials)*bar/2+4, html.EscapeString(o.Name))
+		row := page.BarRow{Name: o.Name}
 		for i, t := range r.Trials {
 			m := t.Operations[k]
 			took, priced := weighted(m.Rate, m.Time), weighted(m.Rate, t.Priced.Operation(o.Name).Time)
-			fmt.Fprintf(&b, "<rect class=\"s%d\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"><title>%s, %s: %s, priced %s</title></rect>\n",
-				i%series, label, y, max(1, scale(took)), bar-2, html.EscapeString(t.Layout.Name), t.Backend, ms(took), ms(priced))
-			fmt.Fprintf(&b, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", label+scale(priced), label+scale(priced), y-1, y+bar-1)
-			fmt.Fprintf(&b, "<text class=\"value\" x=\"%.1f\" y=\"%d\">%s</text>\n", label+max(scale(took), scale(priced))+5, y+bar-3, ms(took))
-			y += bar
+			row.Bars = append(row.Bars, page.Bar{Series: i, Amount: float64(took), Text: ms(took) + ", priced " + ms(priced), Mark: float64(priced)})
 		}
-		y += gap
+		group.Rows = append(group.Rows, row)
 	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	c.Groups = []page.BarGroup{group}
+	return c
 }
 
 func weighted(rate float64, t time.Duration) time.Duration { return time.Duration(rate * float64(t)) }
-
-const pageHead = `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>%s</title>
-<style>
-:root { --ink: #1c1c1c; --paper: #fff; --line: #ccc; --s0: #2f6db3; --s1: #d0762a; --s2: #3f8f5b; --s3: #9a4fb0; --s4: #b3423f; --s5: #6b6b6b; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e6e6; --paper: #161616; --line: #444; --s0: #6ea8e6; --s1: #f0a35e; --s2: #77c795; --s3: #cc8fe0; --s4: #e88784; --s5: #a5a5a5; }
-}
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 1.5rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
-th, td { white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-small { white-space: normal; }
-.wide { overflow-x: auto; }
-.key { display: inline-block; width: .8em; height: .8em; }
-svg { width: 100%%; min-width: 36rem; height: auto; font: 11px system-ui, sans-serif; fill: var(--ink); }
-svg line { stroke: var(--ink); stroke-width: 1; }
-svg .value { font-size: 9px; }
-.s0 { fill: var(--s0); background: var(--s0); } .s1 { fill: var(--s1); background: var(--s1); } .s2 { fill: var(--s2); background: var(--s2); }
-.s3 { fill: var(--s3); background: var(--s3); } .s4 { fill: var(--s4); background: var(--s4); } .s5 { fill: var(--s5); background: var(--s5); }
-</style>
-</head>
-<body>
-<h1>%s</h1>
-`

@@ -16,7 +16,7 @@ import (
 // A Report is the result of [Try].
 type Report struct {
 	Workload design.Workload
-	Trials   []Trial // for each layout, a trial on the engine and one on the server
+	Trials   []Trial // for each layout, on the engine and on the server
 }
 
 // A Trial is a layout on one backend, with its prices and measurements.
@@ -25,7 +25,7 @@ type Trial struct {
 	Backend    string // "engine" or "server"
 	Priced     design.Prices
 	Operations []Measured    // in the order of the workload
-	Time       time.Duration // the sum of Rate times Time over all operations
+	Time       time.Duration // sum of Rate times Time over all operations
 }
 
 // Measured is the average cost of the runs of one operation.
@@ -35,26 +35,26 @@ type Measured struct {
 	Runs      int
 
 	Commands, Read, Written float64
-	Bytes                   float64 // bytes that were returned
+	Bytes                   float64 // bytes returned
 
-	// Time follows from these numbers by the Costs of the workload's server. No server reports
-	// index entries, shards, loaded bytes and disk reads, so that their prices are used.
+	// Time follows from these numbers by the workload's Costs. Index entries, shards,
+	// loaded bytes and disk reads aren't measured, but taken from the price.
 	Time time.Duration
 
-	// Took is the real time of a run on the backend.
+	// Took is the real time of a run.
 	Took time.Duration
 }
 
-// Documents returns the number of documents that were returned or written.
+// Documents returns the number of documents returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is the number of operations that [Try] runs for each layout. Each operation has a share
-// of them by its rate, but at least ten runs.
+// Runs is the number of operations for each layout: shared by rate, at least ten for
+// each.
 const Runs = 600
 
-// Try fills a database for each layout and runs the same operations under each layout. It
-// fails the test if the workload can't be stored under a layout, or if an operation fails. A
-// layout without a name is named "layout 1" or the like, by its place.
+// Try fills a database for each layout and runs the same operations. It fails the test if
+// the workload can't be stored, or an operation fails. Layouts without a name are named
+// by position: "layout 1".
 func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 	t.Helper()
 	report := Report{Workload: w}
@@ -104,7 +104,7 @@ func try(t *testing.T, w design.Workload, p design.Prices, db *mongo.Database, m
 	return out, nil
 }
 
-// backendOf is the last part of a subtest's name.
+// backendOf returns the last part of a subtest's name.
 func backendOf(t *testing.T) string {
 	name := t.Name()
 	for i := len(name) - 1; i >= 0; i-- {
@@ -134,7 +134,8 @@ func (m Measured) mean(o design.Operation, priced design.Price, c design.Costs) 
 	return m
 }
 
-// schedule says which operation comes when: each as often as its rate asks, spread evenly.
+// schedule returns the order of operations: each as often as its rate says, spread
+// evenly.
 func schedule(all []design.Operation) (out []int) {
 	var sum float64
 	for _, o := range all {
@@ -163,8 +164,8 @@ func schedule(all []design.Operation) (out []int) {
 	return out
 }
 
-// Want fails the test if an operation costs more commands or documents under a layout, as
-// priced or as measured on a backend. layout is the name of a layout.
+// Want fails the test if an operation under the named layout costs more, priced or
+// measured.
 func (r Report) Want(t testing.TB, layout, operation string, commands, documents float64) {
 	t.Helper()
 	found := false
@@ -193,7 +194,7 @@ func (r Report) Want(t testing.TB, layout, operation string, commands, documents
 	}
 }
 
-// number is a figure with up to two decimals.
+// number formats a figure with up to two decimals.
 func number(f float64) string {
 	if f == math.Trunc(f) {
 		return fmt.Sprintf("%.0f", f)

@@ -1,0 +1,70 @@
+package school
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func Example_audit() {
+	ctx, db, stop := start()
+	defer stop()
+	if err := fill(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// Somebody writes with the driver, past the techniques.
+	set := func(collection, id, path string, v any) {
+		update := bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: v}}}}
+		must(db.Collection(collection).UpdateByID(ctx, id, update))
+	}
+	set("students", "kate", "seen", bson.A{"a", "b", "c", "d"})
+	set("students", "rod", "name", "Rodney")
+	set("courses", "maths", "students", int64(7))
+	must(db.Collection("enrolments").InsertOne(ctx, Enrolment{
+		ID: "jane/art", Student: StudentRef{ID: "jane", Name: "Jane"}, Course: "art",
+	}))
+
+	// Look only.
+	audit := everything.Audit()
+	for finding, err := range audit.Each(ctx, db) {
+		fmt.Println(finding, err)
+	}
+
+	// Plan all, write nothing; then write.
+	dry, err := audit.Job().Run(ctx, db, model.JobOptions{DryRun: true})
+	fmt.Println(dry.Writes, "to write,", dry.Left, "left;", err != nil)
+	done, err := audit.Job().Run(ctx, db, model.JobOptions{Checkpoint: "jobs"})
+	fmt.Println(done.Modified, "written,", done.Left, "left")
+	fmt.Println(err)
+	// Output:
+	// enrolments 'rod/maths': has {student: {name: 'Rod'}} of 'rod', which has {student: {name: 'Rodney'}} <nil>
+	// enrolments 'jane/art': has {student: {name: 'Jane'}} of 'jane', which doesn't exist <nil>
+	// courses 'maths': holds {students: Long('7')}, its children make {students: 1} <nil>
+	// students 'kate': holds 4 elements <nil>
+	// 3 to write, 1 left; true
+	// 3 written, 1 left
+	// docmodel: job audit: school left 1 finding: enrolments 'jane/art': has {student: {name: 'Jane'}} of 'jane', which doesn't exist
+}
+
+// One check, of one course.
+func Example_check() {
+	ctx, db, stop := start()
+	defer stop()
+	if err := fill(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, check := range sizes.Checks() {
+		check = check.In(bson.D{{Key: "_id", Value: "maths"}})
+		fmt.Println(check.Name, "-", check.Rule)
+		fmt.Println(check.All(ctx, db))
+	}
+	// Output:
+	// courses.students: numbers that differ from enrolments - the numbers of each document are those of its children in enrolments
+	// [] <nil>
+	// enrolments.pending: operations that were begun and not finished - an operation on a document is finished within a minute
+	// [] <nil>
+}

@@ -1,0 +1,59 @@
+package keys_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// Each shop numbers its bills.
+type bill struct {
+	ID    string `bson:"_id"`
+	Cents int64  `bson:"cents"`
+}
+
+var (
+	bills        = model.NewCollection[bill, string]("bills")
+	billCounters = model.NewCollection[keys.SequenceCounter[string], string]("counters")
+	billNumbers  = keys.NewSequence(bills, billCounters, keys.SequenceSpec{Digits: 6})
+)
+
+// An allocator takes a block of numbers by one command, and gives them out one by one.
+func ExampleAllocator() {
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	defer stop()
+	ctx, db := context.Background(), client.Database("shops")
+
+	numbers := billNumbers.Allocator(db, 100)
+	for i := range 3 {
+		for _, shop := range []string{"north", "south"} {
+			n, err := numbers.Next(ctx, shop)
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			if i == 2 {
+				fmt.Println(billNumbers.Insert(shop, n, bill{Cents: 500}))
+			}
+		}
+		fmt.Println("after", 2*i+2, "numbers:", monitor.Cost().Commands, "commands")
+	}
+
+	// What is left of a block is lost when the process ends. The next allocator begins
+	// behind it.
+	next := billNumbers.Allocator(db, 100)
+	fmt.Println(next.Next(ctx, "north"))
+	fmt.Println(billNumbers.Take("north", 100)) // what it sent
+	// Output:
+	// after 2 numbers: 8 commands
+	// after 4 numbers: 8 commands
+	// db.bills.insertOne({_id: 'north_000003', cents: Long('500')})
+	// db.bills.insertOne({_id: 'south_000003', cents: Long('500')})
+	// after 6 numbers: 8 commands
+	// 101 <nil>
+	// db.counters.findAndModify({query: {_id: 'north', last: {$type: ['int', 'long'], $gte: Long('0'), $lte: Long('999899')}}, update: {$inc: {last: Long('100')}}, new: true})
+}
