@@ -67,7 +67,7 @@ func ExampleHistory() {
 	old, _ = versions.AsOf("c1", day(5)).One(ctx, db)
 	fmt.Printf("on the fifth: %d, phone %q, %v\n", old.Doc.Price, old.Doc.Phone, err)
 	// Output:
-	// docmodel: the time is before the last change's time, the time of the last change: check the clock: docmodel: contracts: revised.at: is before the last change's time, 2014-03-10T12:00:00Z: ISODate('2014-03-09T12:00:00.000Z')
+	// docmodel: the time is before the time of the last change: check the clock: docmodel: contracts: revised.at: is before the last change's time, 2014-03-10T12:00:00Z: ISODate('2014-03-09T12:00:00.000Z')
 	// on the fifth: 100 <nil>
 	// version 2 by eve inflation 120
 	// version 1 by bob  100

@@ -51,7 +51,7 @@ func ExampleCheck() {
 		fmt.Printf("\tmended %d, %v\n", progress.Modified, err)
 	}
 	// Output:
-	// customers.contacts: repeated keys (each key is in contacts once)
+	// customers.contacts: repeated keys (each key occurs once in contacts)
 	// 	customers 'andersen': holds the key 'thomas@andersen.com' 2 times
 	// 	mended 1, <nil>
 	// customers.contacts: too many elements (contacts has at most 2 elements)

@@ -58,7 +58,7 @@ func ExampleCollection() {
 	// db.plants.updateOne({_id: 'fern'}, {$inc: {height: 5}})
 	// 1 command, 1 document written, by _id_
 	// {fern 65 [shade]} <nil>
-	// true docmodel: no document matches: mongo: no documents in result (plants {_id: 'ivy'})
-	// docmodel: plants: heigth: model_test.plant stores no field "heigth"; did you mean "height"? it has _id, height, likes
-	// true docmodel: plants: height: is a string, which the field, a int32, never holds: '60'
+	// true docmodel: not found: mongo: no documents in result (plants {_id: 'ivy'})
+	// docmodel: plants: heigth: model_test.plant stores no field "heigth"; did you mean "height"? Its fields: _id, height, likes
+	// true docmodel: plants: height: is a string, but the field is of type int32: '60'
 }

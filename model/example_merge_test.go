@@ -61,5 +61,5 @@ func ExampleMerge() {
 	// <nil>
 	// {jazz 2026 [{Naima}]} <nil>
 	// true [$set changed $set changed]
-	// docmodel: step 1: playlists: $set changed conflicts with $set changed: one document can't be updated by both at once (write 1 and write 2): leave one out, or run them as steps of one plan, by RunTx
+	// docmodel: step 1: playlists: $set changed conflicts with $set changed: one update can't contain both (write 1 and write 2): leave one out, or run them as steps of one plan, with RunTx
 }

@@ -79,5 +79,5 @@ func ExampleMergePlans() {
 	// 3 commands, 3 documents written, by _id_ - transactional
 	// <nil>
 	// {ann small 40} <nil>
-	// true docmodel: step 1: pupils: $inc paid conflicts with $inc paid: one document can't be updated by both at once (step 1 of plan 1 and step 1 of plan 2): leave one out, or run them as steps of one plan, by RunTx
+	// true docmodel: step 1: pupils: $inc paid conflicts with $inc paid: one update can't contain both (step 1 of plan 1 and step 1 of plan 2): leave one out, or run them as steps of one plan, with RunTx
 }

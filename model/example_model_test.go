@@ -81,8 +81,8 @@ func ExampleModel() {
 	// db.exhibits.createIndex({hall: 1, _id: -1})
 	// db.exhibits.createIndex({'labels.language': 1})
 	// [transactions: embed.Embedded: Move between arrays of exhibits]
-	// true docmodel: coins: is no collection of the model museum: give New the technique that uses it, or model.Entity of it
-	// exhibits.labels: repeated keys - each key is in labels once
+	// true docmodel: coins: isn't a collection of the model museum: give New the technique that uses it, or model.Entity of it
+	// exhibits.labels: repeated keys - each key occurs once in labels
 	// exhibits.labels: too many elements - labels has at most 9 elements
 	// exhibits.labels: null - labels isn't null
 	// exhibits.labels: malformed - labels is an array of documents, each with a key at language

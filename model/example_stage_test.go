@@ -68,7 +68,7 @@ func ExampleStage() {
 	fmt.Println(offers.ByID("lamp").One(ctx, db))
 	// Output:
 	// 3 read, 2 modified, 1 left, done: true
-	// docmodel: job cents left 1 finding: offers 'desk': "ask us" is not a price
+	// docmodel: job cents couldn't process 1 finding: offers 'desk': "ask us" is not a price
 	// - offers 'desk': "ask us" is not a price
 	// {lamp 1250 } <nil>
 }

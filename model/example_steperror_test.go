@@ -68,12 +68,12 @@ func ExampleStepError() {
 	fmt.Println(tickets.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db))
 	// Output:
 	// 1, "ferries {_id: 'f1'}": stale true, not found false, duplicate false, bad input false
-	// 	 docmodel: step 2: ferries {_id: 'f1'}: no document matches: it changed since it was read, or is not there
+	// 	 docmodel: step 2: ferries {_id: 'f1'}: stale write, read again: no document matches
 	// 1, "ferries {_id: 'f7'}": stale false, not found true, duplicate false, bad input false
-	// 	 docmodel: step 2: ferries {_id: 'f7'}: no document matches: it is not there
+	// 	 docmodel: step 2: ferries {_id: 'f7'}: not found: no document has this _id
 	// 0, "tickets": stale false, not found false, duplicate true, bad input false
 	// 	 docmodel: step 1: tickets: bulk write exception: write errors: [E11000 duplicate key error collection: port.tickets index: _id_ dup key: { _id: "t0" }]
 	// 1, "": stale false, not found false, duplicate false, bad input true
-	// 	 docmodel: step 2: tickets: _id: the id is empty: ''
+	// 	 docmodel: step 2: tickets: _id: is empty: give an id: ''
 	// [{t0 f1} {t1 f1} {t2 f1}] <nil>
 }

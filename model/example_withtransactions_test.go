@@ -70,6 +70,6 @@ func ExampleWithTransactions() {
 	// 1 command, 2 documents written, by _id_ - and the commit
 	// bulkWrite
 	// commitTransaction
-	// docmodel: step 2: farms {_id: 'valley'}: no document matches: it is not there
+	// docmodel: step 2: farms {_id: 'valley'}: not found: no document has this _id
 	// {n1 1} <nil>
 }

@@ -73,7 +73,7 @@ func ExampleWrite() {
 	// already - <nil>
 	// not sent - docmodel: step 1: bikes {_id: 'red'}: taken already
 	// not sent - docmodel: step 1: bikes {_id: 'blue'}: the bike is broken
-	// not sent - docmodel: step 1: bikes {_id: 'green'}: no document matches: it is not there
+	// not sent - docmodel: step 1: bikes {_id: 'green'}: not found: no document has this _id
 	// true
 	// 0 <nil>
 }

@@ -65,5 +65,5 @@ func ExampleWithin() {
 	// <nil>
 	// bridge <nil>
 	// church <nil>
-	// docmodel: benches: Limit: a limit or a skip counts what lies around the area too: end the loop over Each: Long('2')
+	// docmodel: benches: Limit: a limit or skip would count documents outside the area: end the loop over Each instead: Long('2')
 }

@@ -119,7 +119,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func declares(name string, f func()) slip {
+func declaring(name string, f func()) slip {
 	return slip{name, func(context.Context, *mongo.Database) error { return testkit.PanicOf(f) }}
 }
 
@@ -129,34 +129,34 @@ func slipDeclarations() []slip {
 	}
 	n := embed.EmbeddedSpec{Key: "n"}
 	return []slip{
-		declares("a typo in a path", list("replys", n)),
-		declares("a Go name in place of the bson tag", list("Replies", n)),
-		declares("a path of a scalar", list("title", n)),
-		declares("elements of another type", list("tags", n)),
-		declares("a nil slice", list("nil", n)),
-		declares("a typo in the key", list("replies", embed.EmbeddedSpec{Key: "number"})),
-		declares("no key", list("replies", embed.EmbeddedSpec{})),
-		declares("a key in an array", list("replies", embed.EmbeddedSpec{Key: "deep.name"})),
-		declares("a negative bound", list("replies", embed.EmbeddedSpec{Key: "n", Max: -1})),
-		declares("a version that is a string", func() { embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "title"}) }),
-		declares("a version in an array", func() { embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "replies.n"}) }),
-		declares("a bounded array without a bound", func() { denorm.NewBounded(slipPosts, "tags", denorm.BoundedSpec{}) }),
-		declares("a reference of another type than the _id", func() {
+		declaring("a typo in a path", list("replys", n)),
+		declaring("a Go name in place of the bson tag", list("Replies", n)),
+		declaring("a path of a scalar", list("title", n)),
+		declaring("elements of another type", list("tags", n)),
+		declaring("a nil slice", list("nil", n)),
+		declaring("a typo in the key", list("replies", embed.EmbeddedSpec{Key: "number"})),
+		declaring("no key", list("replies", embed.EmbeddedSpec{})),
+		declaring("a key in an array", list("replies", embed.EmbeddedSpec{Key: "deep.name"})),
+		declaring("a negative bound", list("replies", embed.EmbeddedSpec{Key: "n", Max: -1})),
+		declaring("a version that is a string", func() { embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "title"}) }),
+		declaring("a version in an array", func() { embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "replies.n"}) }),
+		declaring("a bounded array without a bound", func() { denorm.NewBounded(slipPosts, "tags", denorm.BoundedSpec{}) }),
+		declaring("a reference of another type than the _id", func() {
 			relate.NewParentRef(slipPosts, "author", slipAuthors, relate.ParentRefSpec{})
 		}),
-		declares("a counter without a number", func() { denorm.NewCounter(slipPosts, "author", slipPosts, denorm.CounterSpec{}) }),
-		declares("a copy without fields", func() {
+		declaring("a counter without a number", func() { denorm.NewCounter(slipPosts, "author", slipPosts, denorm.CounterSpec{}) }),
+		declaring("a copy without fields", func() {
 			denorm.NewCopy(slipPosts, slipAuthors, denorm.CopySpec{KeyPath: "name"})
 		}),
-		declares("a descending shard key", func() { keys.NewShard(slipPosts, bson.D{{Key: "at", Value: -1}}, keys.ShardSpec{}) }),
-		declares("a composite key of one part", func() { keys.NewComposite(slipPosts, keys.Text("author")) }),
-		declares("a part of the wrong kind", func() { keys.NewComposite(slipPosts, keys.Int("author"), keys.Text("title")) }),
-		declares("a root that may be an id", func() {
+		declaring("a descending shard key", func() { keys.NewShard(slipPosts, bson.D{{Key: "at", Value: -1}}, keys.ShardSpec{}) }),
+		declaring("a composite key of one part", func() { keys.NewComposite(slipPosts, keys.Text("author")) }),
+		declaring("a part of the wrong kind", func() { keys.NewComposite(slipPosts, keys.Int("author"), keys.Text("title")) }),
+		declaring("a root that may be an id", func() {
 			paths.NewParentTree(model.NewCollection[slipNode, string]("nodes"), paths.TreeSpec{Parent: "parent", Order: "parent", Change: "change"})
 		}),
-		declares("a technique twice", func() { model.New("blog", slipList, slipList) }),
-		declares("a write past the version", func() { model.New("blog", slipList, slipGuard) }),
-		declares("a collection without a name", func() { model.NewCollection[slipPost, string]("") }),
+		declaring("a technique twice", func() { model.New("blog", slipList, slipList) }),
+		declaring("a write past the version", func() { model.New("blog", slipList, slipGuard) }),
+		declaring("a collection without a name", func() { model.NewCollection[slipPost, string]("") }),
 	}
 }
 

@@ -13,7 +13,7 @@ func (m *embedding) checks() []model.Check {
 	over, null := m.oversized("", m.path), nullArray("", m.path)
 	return m.checksOf(arrayChecks{
 		repeated: model.Check{
-			Rule: "each key occurs once in " + m.path + " once", Pipeline: m.repeated(),
+			Rule: "each key occurs once in " + m.path, Pipeline: m.repeated(),
 			Tell: found.Tells(func(r repeatedElement, f *model.Finding) {
 				f.ID, f.Problem = r.ID, fmt.Sprintf("holds the key %s %d times", model.Shell(r.Key), r.Times)
 			}),

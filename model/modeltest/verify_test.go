@@ -42,7 +42,7 @@ func TestVerifyFinds(t *testing.T) {
 			"open and close, plain: close and then open: open returned an error that is none of Refused: it is closed (*errors.errorString)", "The order was",
 		}},
 		{"alone", "an error that is no answer", []string{"open alone, plain: it returned it is closed (*errors.errorString)"}},
-		{"half", "a count that nobody counts", []string{"buy alone, plain: the checks find:", "denorm.Counter: stables 'n': holds {horses: Long('0')}, its children make {horses: 1}"}},
+		{"half", "a count that nobody counts", []string{"buy alone, plain: the checks find:", "denorm.Counter: stables 'n': stores {horses: Long('0')}, but its children make {horses: 1}"}},
 		{"swallow", "success although a write was lost", []string{"close cut, plain: 1-update-fail: it returned nil in spite of the fault"}},
 		{"write", "a read that writes", []string{"close alone, plain: a read has written"}},
 		{"stray", "a collection that the model doesn't have", []string{"stray alone, plain: it returned docmodel: ", "feed"}},

@@ -37,7 +37,7 @@ func (c *Copying) Set(doc any, fields bson.D) model.Plan {
 			change.changed = nil // the one that arrives may be the only one
 		}
 		p.Steps = append(p.Steps, c.propagate(change.now, change.changed)...)
-		p.Leaves = "copies that are older than the source; run the job Propagate again"
+		p.Leaves = "copies that are older than the source: run the plan again"
 		break
 	}
 	return p

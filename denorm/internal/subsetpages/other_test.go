@@ -114,7 +114,7 @@ func TestDeclarations(t *testing.T) {
 	same := denorm.NewBucket(model.NewCollection[page, string]("threads"), denorm.BucketSpec{Max: 3, Key: "id"})
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("the bucket of the pages is nil", declare("newest", nil, denorm.SubsetPagesSpec{Max: 2, By: by}), "the bucket of the pages is nil", "threads", "NewBucket"),
-		testkit.Wrong("no bound", declare("newest", pages, denorm.SubsetPagesSpec{By: by}), "Max is 0", "threads.newest", "one"),
+		testkit.Wrong("no bound", declare("newest", pages, denorm.SubsetPagesSpec{By: by}), "Max is 0", "threads.newest", "1 to 100,000"),
 		testkit.Wrong("no order", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2}), "By is empty", "threads.newest", "order"),
 		testkit.Wrong("no array", declare("title", pages, denorm.SubsetPagesSpec{Max: 2, By: by}), "not an array", "threads", "slice"),
 		testkit.Wrong("no key", declare("newest", noKey, denorm.SubsetPagesSpec{Max: 2, By: by}), "no Key", "threads.newest", "identifies"),

@@ -40,13 +40,13 @@ func Example_audit() {
 	fmt.Println(done.Modified, "written,", done.Left, "left")
 	fmt.Println(err)
 	// Output:
-	// enrolments 'rod/maths': has {student: {name: 'Rod'}} of 'rod', which has {student: {name: 'Rodney'}} <nil>
-	// enrolments 'jane/art': has {student: {name: 'Jane'}} of 'jane', which doesn't exist <nil>
-	// courses 'maths': holds {students: Long('7')}, its children make {students: 1} <nil>
+	// enrolments 'rod/maths': copies {student: {name: 'Rod'}} from 'rod', which has {student: {name: 'Rodney'}} <nil>
+	// enrolments 'jane/art': copies {student: {name: 'Jane'}} from 'jane', which doesn't exist <nil>
+	// courses 'maths': stores {students: Long('7')}, but its children make {students: 1} <nil>
 	// students 'kate': holds 4 elements <nil>
 	// 3 to write, 1 left; true
 	// 3 written, 1 left
-	// docmodel: job audit: school left 1 finding: enrolments 'jane/art': has {student: {name: 'Jane'}} of 'jane', which doesn't exist
+	// docmodel: job audit: school couldn't process 1 finding: enrolments 'jane/art': copies {student: {name: 'Jane'}} from 'jane', which doesn't exist
 }
 
 // One check, of one course.
@@ -63,8 +63,8 @@ func Example_check() {
 		fmt.Println(check.All(ctx, db))
 	}
 	// Output:
-	// courses.students: numbers that differ from enrolments - the numbers of each document are those of its children in enrolments
+	// courses.students: numbers that differ from the documents of enrolments - the numbers of each document agree with its children in enrolments
 	// [] <nil>
-	// enrolments.pending: operations that were begun and not finished - an operation on a document is finished within a minute
+	// enrolments.pending: unfinished operations - an operation on a document is finished within a minute
 	// [] <nil>
 }

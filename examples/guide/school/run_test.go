@@ -21,7 +21,7 @@ func Example_promises() {
 	// 1 command, 1 document written, by _id_
 	//   atomic; leaves: ""
 	// 2 commands, 1 document written and as many as match, by _id_, student.id_1__id_1
-	//   rerunnable; leaves: "copies that are older than the source"
+	//   rerunnable; leaves: "copies that are older than the source: run the plan again"
 }
 
 func Example_cut() {
@@ -50,8 +50,8 @@ func Example_cut() {
 	fmt.Println(c.Students)
 	// Output:
 	// cut: true
-	// courses 'maths': holds {students: Long('0')}, its children make {students: 1} <nil>
-	// enrolments 'kate/maths': operation 000000000000000000000001 isn't finished <nil>
+	// courses 'maths': stores {students: Long('0')}, but its children make {students: 1} <nil>
+	// enrolments 'kate/maths': operation 000000000000000000000001 was begun, but isn't finished <nil>
 	// 0
 	// <nil>
 	// <nil>

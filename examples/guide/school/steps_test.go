@@ -73,7 +73,7 @@ func Example_copy() {
 	// Output:
 	// db.students.updateOne({_id: 'kate', version: Long('0')}, {$set: {name: 'Katherine', version: Long('1')}})
 	// db.enrolments.updateMany({'student.id': 'kate', 'student.version': {$not: {$gte: Long('1')}}}, {$set: {'student.name': 'Katherine', 'student.version': Long('1')}})
-	// rerunnable - copies that are older than the source
+	// rerunnable - copies that are older than the source: run the plan again
 	// {kate Katherine 1}
 	// true
 }
@@ -134,7 +134,7 @@ func Example_versioned() {
 	fmt.Println(s.Topics, s.Version, err)
 	// Output:
 	// true
-	// docmodel: step 1: syllabuses {_id: 'maths'}: no document matches: it changed since it was read, or is not there: it has another version
+	// docmodel: step 1: syllabuses {_id: 'maths'}: stale write, read again: no document matches: it has another version
 	// [sets sums logic] 3 <nil>
 }
 
@@ -185,7 +185,7 @@ func Example_conflict() {
 	topics := denorm.NewBounded(syllabuses, "topics", denorm.BoundedSpec{Max: 20})
 	model.New("school", edits, topics)
 	// Output:
-	// docmodel: denorm.Bounded writes syllabuses.topics, and doesn't count up version, by which embed.Versioned guards the documents
+	// docmodel: denorm.Bounded writes syllabuses.topics without increasing version, the version by which embed.Versioned detects stale writes
 	// 	at New of "school"
-	// 	remedy: let its spec count it up (by CountUp, of a denorm.Copy's source by Version), or name the path in the Uncounted of the guard
+	// 	remedy: give CountUp in its spec (Version for the source of a denorm.Copy), or name the written path in Uncounted of the versioned technique
 }

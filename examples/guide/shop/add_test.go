@@ -74,8 +74,8 @@ func Example_mend() {
 		fmt.Println(order.ID, order.CustomerName, err)
 	}
 	// Output:
-	// orders Long('1'): has {customerName: 'Kate'} of 'kate', which has {customerName: 'Katherine'} <nil>
-	// orders Long('3'): has {customerName: 'Jane'} of 'jane', which doesn't exist <nil>
+	// orders Long('1'): copies {customerName: 'Kate'} from 'kate', which has {customerName: 'Katherine'} <nil>
+	// orders Long('3'): copies {customerName: 'Jane'} from 'jane', which doesn't exist <nil>
 	// written: 1 left: 1 true
 	// <nil>
 	// 1 Katherine <nil>
