@@ -11,8 +11,7 @@ import (
 
 // Attributes stores properties that differ from document to document as an array of names
 // and values, such as {k: 'length', v: 30}. One index serves queries by any property. A
-// document holds each name once. Names may contain dots and dollar signs. Make it with
-// [NewAttributes].
+// document holds each name once. Names may contain dots and dollar signs.
 //
 // Source: the attribute pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/attribute-pattern/.

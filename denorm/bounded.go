@@ -36,7 +36,7 @@ type BoundedSpec struct {
 
 // Bounded is an array that keeps at most Max elements, in the order of pushing or sorted:
 // the last 1000 messages of a host. One atomic update pushes elements and drops the
-// surplus. Make it with [NewBounded].
+// surplus.
 //
 // Source: "$push with $each, $sort and $slice", "6 Rules of Thumb for MongoDB Schema
 // Design", part 2 (seed 004);
@@ -118,6 +118,5 @@ func (b *Bounded[D, K]) Slice(owner K, n int) *model.Find[D] {
 // Validation returns the validation by which the server refuses an array with more than
 // Max elements
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not
-// every server enforces it. [model.Model.Validations] combines the validations of a
-// collection.
+// every server enforces it.
 func (b *Bounded[D, K]) Validation() model.Validation { return b.b.Validation() }

@@ -45,8 +45,7 @@ type BucketSpec struct {
 	Totals []string
 
 	// Period, with At, gives each day or month buckets of its own. An element goes to the
-	// buckets of the day or month of its At, even if it is appended late. NoPeriod
-	// doesn't divide the sequence by time.
+	// buckets of the day or month of its At, even if it is appended late.
 	Period   Period
 	At       string         // path, within an element, of its time
 	Location *time.Location // time zone of days and months; nil means UTC
@@ -85,13 +84,11 @@ type BucketTotals struct {
 
 // Bucket stores a sequence of elements for each key, in documents of at most Max
 // elements: the mail of a mailbox by day. Each bucket is a page of the sequence. An
-// append is one upsert. Make it with [NewBucket].
+// append is one upsert.
 //
-// A bucket's _id contains its number. When two writers open the same bucket, one inserts
-// it. The other gets a duplicate key error and reads again. Only the newest bucket of a
-// key and period takes elements, so that buckets are in the order of appending. Don't
-// change or remove elements. Queries use bytewise ranges of _id: the collection must not
-// have a collation.
+// Only the newest bucket of a key and period takes elements, so that buckets are in the
+// order of appending. Don't change or remove elements. The collection must not have a
+// collation.
 //
 // Source: the comments of a post stored by the hundred (seed 000), a mailbox's messages
 // by day (seed 002 §5);
@@ -129,9 +126,8 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 
 // Append returns the change that adds an element at the end of the key's sequence, in the
 // newest bucket, or in a new one if that is full. If another writer came first, the
-// change reads and decides again, up to 100 times. Pass the state that its Read returns
-// only to its Decide. With a Key, it doesn't add a stored element again: the result then
-// has no step, or one step with status model.Already.
+// change reads and decides again, up to 100 times. With a Key, it doesn't add a stored
+// element again: the result then has no step, or one step with status model.Already.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
 // document. With a Key, one more command finds the element by index. If the element is
@@ -139,8 +135,7 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // Closing a bucket by MaxBytes costs one more command and one more document. If another
 // writer came first, the change costs the same again and up to three more commands.
 //
-// Consistency: the upsert is atomic. A crash between closing a bucket and opening the
-// next leaves the sequence whole. After a crash, run the change again. Without a Key,
+// Consistency: the upsert is atomic. After a crash, run the change again. Without a Key,
 // first look whether the element is there. Reads use the primary. If two transactions
 // open the same bucket, one gets the server's error: run that transaction again.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
@@ -150,7 +145,7 @@ func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 // AppendTo returns the write that adds an element to the key's bucket number seq, in the
 // element's period. It creates a missing bucket. seq must be the Seq of the newest
 // bucket, or the next number if that bucket is full or closed: a higher number breaks the
-// order of elements. [Bucket.Append] finds the number itself.
+// order of elements.
 //
 // If the bucket is full or closed, running the write gives model.ErrFull. If another
 // writer has just created the bucket, it gives model.ErrStale: run it again. With a Key,

@@ -44,7 +44,6 @@ type ColumnsSpec struct {
 // Columns stores documents as flat documents with a column for each value, for readers
 // that know tables. {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1,
 // "to/city": "Rome", "items/#0/sku": "a"}. [Columns.Back] restores the exact document.
-// Make it with [NewColumns].
 //
 // A column's name is its path, joined by the separator. "#" and a number is an element of
 // an array. In a name, "%", the separator and a leading "#" are escaped as % and two

@@ -199,8 +199,7 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 // it after storing a copy, or after a crash. Running it returns the source. A missing
 // source gives model.ErrNotFound.
 //
-// Cost: two commands. It writes the documents with an older copy, found by
-// [Copy.Indexes], or docs by _id.
+// Cost: one command to read the source, and the cost of [Copy.Propagate].
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
 	return c.c.Refresh(source, core.Anys(docs))
 }
@@ -242,8 +241,7 @@ func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[
 // of the source's version, but not copies of a newer version. Run it after loading
 // documents or adding a copied field.
 //
-// Cost: two commands for each batch of 500 sources, and two at the end. It writes
-// documents with an older or different copy.
+// Cost: two commands for each batch of 500 sources, and two at the end.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return c.c.Rebuild()
 }
@@ -288,9 +286,7 @@ type CopySpread struct {
 }
 
 // BreakEven returns the ratio of document reads to changes of copied fields above which
-// copies are cheaper than references, or 0 without copies. Copies save each read a
-// command and the reads of the sources. They cost each change a command and the writes of
-// the documents.
+// copies are cheaper than references, or 0 without copies.
 //
 // command is the price of a round trip, and write the price of updating a document. The
 // price of reading a document is 1. 0 means 20 for command and 8 for write.

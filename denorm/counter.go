@@ -103,9 +103,6 @@ type CounterPending struct {
 // ignores 1e-9 of what was added. When the smallest or greatest value leaves a parent,
 // the operation looks up the next smallest or greatest.
 //
-// Pass the state that Read of a change returns only to its Decide. Decide(nil) plans as
-// if Read found nothing.
-//
 // # Consistency
 //
 // An operation with tokens writes one document at a time:
@@ -129,10 +126,9 @@ type CounterPending struct {
 //
 // In a transaction, operations store no mark, and all writes are one command if the
 // server has bulkWrite (MongoDB 8.0). Parents still keep tokens. [model.WithTransactions]
-// and [model.InTx] don't read the parents first: the writes check that a parent exists,
-// lacks the token, and keeps its smallest and greatest value. If not, the transaction
-// runs again and reads the parents. Transactions that the caller begins with the driver
-// read them first.
+// and [model.InTx] read the parents only if the writes of a first attempt don't match. In
+// transactions that the caller begins with the driver, operations always read the parents
+// first.
 //
 // # Soft deletion
 //
@@ -147,7 +143,7 @@ type CounterPending struct {
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
 // Indexes returns the children's indexes: on the reference, with each field of a smallest
-// or greatest value, and two partial indexes on marks, which are almost empty.
+// or greatest value, and two partial indexes on marks.
 //
 // Checks returns one check, or two with tokens:
 //
@@ -194,9 +190,8 @@ func NewCounter[C, CK, P, PK any](
 // model.ErrTaken. In a transaction that the caller began, it gives the driver's duplicate
 // key error.
 //
-// Cost: four commands, by _id: a read of the parent, and writes of the child, the parent
-// and the child again. A child without a parent costs one command. In a transaction: one
-// command, or without Tokens two.
+// Cost: four commands, by _id. A child without a parent costs one command. In a
+// transaction: one command, or without Tokens two.
 //
 // A child whose parent is missing is stored but not counted; a relate.Dangling finds it.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
@@ -215,11 +210,10 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 // nothing: see [Counter]. If another operation moved the child to another parent
 // meanwhile, a retry sets the fields again.
 //
-// Cost: five commands, by _id: reads of the child and the parents, and writes of the
-// child, the parents and the child again. If the smallest or greatest value leaves a
-// parent, one more read, by [Counter.Indexes]. A child without a parent costs two
-// commands. In a transaction: two commands, and the reads again if such a value leaves or
-// the operation was already done.
+// Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
+// more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
+// transaction: two commands, and the reads again if such a value leaves or the operation
+// was already done.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, op)
 }
@@ -264,11 +258,11 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 //
 // Consistency: with tokens, or in a transaction, it is exact while other operations run.
 // It starts again if an operation came between its reads, or the parent changed before
-// its write, up to 100 times. It gives the parent the tokens of operations under way.
-// With CounterSpec.Partial it can count a child whose parent isn't updated yet.
+// its write, up to 100 times. With CounterSpec.Partial it can count a child whose parent
+// isn't updated yet.
 //
 // Cost: two commands, one document. It reads every child of the parent, by the index on
-// the reference, and with tokens the marks, by their partial index.
+// the reference.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {
 	return x.c.Recount(parent)
 }

@@ -33,23 +33,20 @@
 //
 // # Consistency and costs
 //
-// A check sends one command that reads a collection and looks up the related documents.
-// If the lookup isn't by _id ([Copy.Checks], [Counter.Checks], [Subset.Checks] and
-// [Outlier.Checks]), create the indexes first. Without them the server reads the whole
-// other collection for each document.
+// Before you run [Copy.Checks], [Counter.Checks], [Subset.Checks] or [Outlier.Checks],
+// create the indexes. Without them the server reads the whole other collection for each
+// document.
 //
 // A change of one document is one atomic update. A change of two documents is two writes.
 // Each type documents the order of its writes and what a crash between them leaves. The
 // type's Checks find the leftovers, and the checks' jobs repair them without overwriting
-// concurrent changes. A repair can delete a flat document ([Columns]) or row
-// ([Normalized]) that was just stored. The next Rebuild stores it again.
+// concurrent changes.
 //
 // An append with a key, or a change with a token (op), can be run again and counts once.
 //
 // # Limits
 //
 // A document has at most 16 MiB, so that a bound times the size of an element must stay
-// well below. A value of an index table isn't null or a regular expression, and each
-// element of an array is an entry. An inverted query combines at most 256 values, and
-// groups their ids in the server's memory.
+// well below. An inverted query combines at most 256 values, and groups their ids in the
+// server's memory.
 package denorm
