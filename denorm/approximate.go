@@ -13,7 +13,7 @@ import (
 
 // Approximate counts events, such as page views, with few writes: about one event in n
 // adds n to a number of the document. The stored count is right on average.
-// [Approximate.Deviation] returns how far it is off.
+// [Approximate.Deviation] returns by how much it is typically wrong.
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.

@@ -31,8 +31,8 @@ type Attributes[D, K any] struct {
 
 // AttributesSpec names the fields of an attribute. The zero value is valid.
 type AttributesSpec struct {
-	Name  string // the field with an attribute's name; "" means "k"
-	Value string // the field with its value; "" means "v"
+	Name  string // the field with the attribute's name; "" means "k"
+	Value string // the field with the value; "" means "v"
 }
 
 // NewAttributes declares that the array at path, in the documents of owners, holds

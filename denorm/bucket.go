@@ -98,8 +98,7 @@ type BucketTotals struct {
 //
 // Checks returns two checks of all buckets:
 //   - Buckets with a count, bytes or totals that differ from the items. The repair
-//     computes these numbers again, by one atomic update for each bucket. A bucket that
-//     was full by its wrong count gets no more elements.
+//     computes these numbers again, by one atomic update for each bucket.
 //   - Buckets with more items than Max, or more bytes than MaxBytes. No write repairs
 //     them.
 //
@@ -168,10 +167,10 @@ func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
 	return commands.Served(b.buckets.ByID(id), model.IDIndex, err)
 }
 
-// Oldest returns the query of a key's buckets, oldest first. Limit the number of buckets
-// with Limited. Continue after the last bucket that you read with After(bucket.ID).
+// Oldest returns the query of a key's buckets, oldest first. Limit their number with
+// Limited. Continue after the last bucket that you read with After(bucket.ID).
 //
-// Cost: one command, by _id; one document for each page.
+// Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Oldest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, 1) }
 
 // Newest is [Bucket.Oldest] with the newest bucket first. The items of each bucket are
@@ -190,11 +189,11 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Between returns the query of a key's buckets in all periods that overlap the times from
-// ≤ t < to, oldest first. The first and last buckets may contain elements outside these
-// times. It is a [*model.ValueError] unless the spec has a Period.
+// Between returns the query of a key's buckets of the days or months that contain times t
+// with from ≤ t < to, oldest first. The first and last buckets may contain elements of
+// other times. It is a [*model.ValueError] unless the spec has a Period.
 //
-// Cost: one command, by _id; one document for each page.
+// Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Between(key K, from, to time.Time) *model.Find[BucketDoc[K, E]] {
 	filter, err := b.in.Between(key, from, to)
 	return b.find(filter, 1, err)
@@ -210,8 +209,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 }
 
 // Holding returns the query of the bucket, in the sequence key, that holds an element.
-// element is the element's value at BucketSpec.Key. Without a Key in the spec, it is a
-// [*model.ValueError].
+// element is the element's value at BucketSpec.Key. It is a [*model.ValueError] unless
+// the spec has a Key.
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

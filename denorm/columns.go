@@ -50,8 +50,7 @@ type ColumnsSpec struct {
 // hexadecimal digits. An empty name is "%". The _id is one column.
 //
 // An analytical store silently drops properties above its limit, too deep fields, and
-// repeated names. [Columns] gives a [*model.ValueError] for them. [Columns.Flatten] lists
-// all problems of a document.
+// repeated names. Columns gives a [*model.ValueError] for them.
 //
 // The flat documents are in another collection. They change only by [Columns.Store],
 // [Columns.Delete] and [Columns.Rebuild].

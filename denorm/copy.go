@@ -29,8 +29,8 @@ import (
 //
 // With a Version, a copy stores the version of its source, and an older version never
 // overwrites it. For this, every write to a copied field must raise the version, as
-// [Copy.Set] does. Changes may arrive in any order, and each writes all copied fields.
-// Without a Version the last write wins, and changes write only fields that differ.
+// [Copy.Set] does. Changes may arrive in any order. Without a Version the last write
+// wins, and changes write only fields that differ.
 //
 // A version can't prevent one race: the caller reads the source, another client changes
 // the source and its copies, and then the caller stores a copy of the old values.
@@ -99,8 +99,8 @@ type CopySpec struct {
 	// conflicts, and waits or runs again. "" means no lock.
 	Lock string
 
-	// Lists says which beginnings of KeyPath are paths of arrays. Give it only for
-	// untyped documents, such as bson.D. For typed documents [NewCopy] panics.
+	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
+	// documents, such as bson.D. For typed documents [NewCopy] panics.
 	Lists []string
 }
 
@@ -188,8 +188,8 @@ func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 // PropagateJob is [Copy.Propagate] as a job, in batches, for sources with very many
 // copies. With Listed, running it gives a [*model.ValueError].
 //
-// Cost: two commands for each batch of 500 documents, and two at the end. If there is
-// nothing to do, one command.
+// Cost: two commands for each batch of 500 documents, and two at the end. If no copy is
+// older, one command.
 func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 	return c.c.PropagateJob(source)
 }
@@ -279,9 +279,9 @@ func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
 
 // A CopySpread counts the copies of a [Copy].
 type CopySpread struct {
-	Documents int64 `bson:"documents"` // with copies
-	Sources   int64 `bson:"sources"`   // with copies
-	Pairs     int64 `bson:"pairs"`     // of a document and a source that it copies
+	Documents int64 `bson:"documents"` // documents with copies
+	Sources   int64 `bson:"sources"`   // sources with copies
+	Pairs     int64 `bson:"pairs"`     // pairs of a document and a source that it copies
 	Most      int64 `bson:"most"`      // most documents that copy the same source
 }
 

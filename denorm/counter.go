@@ -19,10 +19,10 @@ type CounterSpec struct {
 	Mins     []Field          // smallest number or date
 	Maxs     []Field          // greatest number or date
 
-	// Where are conditions on a child's fields. A child counts if all are true. A
-	// condition is {path: value} or {path: {operator: value}}, with scalars and $eq, $ne,
-	// $gt, $gte, $lt, $lte, $in or $exists, as in a query. By default every child with a
-	// parent counts.
+	// Where are conditions on a child's fields. A child counts if all conditions are
+	// true. A condition is {path: value} or {path: {operator: value}}, with scalars and
+	// $eq, $ne, $gt, $gte, $lt, $lte, $in or $exists, as in a query. By default every
+	// child with a parent counts.
 	Where bson.D
 
 	// Tokens is the parents' path of an array of bson.ObjectID: the tokens (op) of the
@@ -133,11 +133,10 @@ type CounterPending struct {
 // # Soft deletion
 //
 // Under a [model.Scope] with Delete, operations also update the numbers of parents that
-// are marked as deleted. The scope's Filter must have the condition on Delete's fields at
-// its top, or the change is refused. If children are deleted softly, give Where the same
-// condition ({deletedAt: nil}). [Counter.Delete] under the scope marks the child and
-// takes it off its parent. [Counter.Set] of deletedAt to nil, under a scope without the
-// condition, restores it.
+// are marked as deleted. If children are deleted softly, Where must contain the condition
+// that Delete's fields are null ({deletedAt: nil}). [Counter.Delete] under the scope
+// marks the child as deleted and takes it off its parent's numbers. [Counter.Set] of
+// deletedAt to nil, under a scope without Delete, restores the child.
 //
 // Source: "countOfBooks", fields that are computed when written (seed 000, 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -149,9 +148,9 @@ type CounterPending struct {
 //
 //   - Parents with numbers that differ from their children. The repair writes the counted
 //     numbers. It skips a parent that changed meanwhile or has an operation under way:
-//     run it again, or [Counter.Recount]. With Partial the check can't see operations
-//     under way. Its Age is one minute then: the job counts twice, an Age apart, and
-//     repairs parents with equal results.
+//     run the job again, or [Counter.Recount]. With Partial the check can't see
+//     operations under way. Its Age is one minute then: the job counts twice, an Age
+//     apart, and repairs parents with equal results.
 //   - Unfinished operations. The job finishes operations that are older than a minute, as
 //     [Counter.Settle] does.
 //
@@ -167,7 +166,7 @@ type Counter[C, CK, P, PK any] struct {
 	c        *counter.Counter
 }
 
-// NewCounter declares that the parents keep numbers of their children. reference is the
+// NewCounter declares that parents keep numbers of their children. reference is the
 // children's path of the parent's _id. It panics with a [*model.DeclarationError] if a
 // path or a type doesn't fit, Where has a condition that isn't allowed, spec names no
 // number, or only one of Tokens and Pending is given.
@@ -221,7 +220,7 @@ func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) m
 // Move returns the change that gives a child another parent, by its _id. It is
 // [Counter.Set] of the reference.
 //
-// Cost: as Set.
+// Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) model.Change[any] {
 	return x.c.Move(child, parent, op)
 }
@@ -229,14 +228,14 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) mode
 // Delete returns the change that deletes a child and takes it off its parent's numbers.
 // op is the operation's token. A missing child is not an error.
 //
-// Cost: as Set.
+// Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[any] {
 	return x.c.Delete(child, op)
 }
 
 // Pending returns the query of the children with an unfinished operation whose token (op)
-// was made before a time. [Counter.Settle] finishes the operation. Without Pending in the
-// spec, the query is a [*model.ValueError].
+// was made before a time. [Counter.Settle] finishes the operation. It is a
+// [*model.ValueError] unless the spec has Pending.
 //
 // Cost: one command, served by a partial index of [Counter.Indexes].
 func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
@@ -245,7 +244,7 @@ func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
 }
 
 // Settle returns the change that finishes the marked operation on a child, if any, even
-// while that operation runs. Without Pending in the spec, it is a [*model.ValueError].
+// while that operation runs. It is a [*model.ValueError] unless the spec has Pending.
 //
 // Cost: one command if the child has no mark, otherwise also the rest of the operation.
 func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {

@@ -14,8 +14,7 @@ import (
 
 // EventCommit is the document of one append to an [EventLog]. The key's type K is of kind
 // string or integer, or is bson.ObjectID. The event's type E is stored as a document. It
-// may be the interface of an embed.Union; then declare the collection with the union's
-// options.
+// may be the interface of an embed.Union, whose options the collection must have.
 type EventCommit[K, E any] struct {
 	ID     string        `bson:"_id"`    // key and First; sorts a key's commits in order
 	Key    K             `bson:"key"`    // the aggregate
@@ -68,7 +67,7 @@ type EventLogSpec[K, E, S any] struct {
 // collection must not have a collation. Tenants of a [model.Scope] must not share keys.
 // Reads include commits that a scope marked as deleted.
 //
-// An append that passes a multiple of Every also writes a snapshot.
+// An append that passes a multiple of EventLogSpec.Every also writes a snapshot.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
@@ -85,8 +84,8 @@ type EventLogSpec[K, E, S any] struct {
 //     commit ends. The repair deletes them.
 //
 // Cost: the first check reads all commits. The second sends one command for each
-// snapshot, and one for each further 1000 commits. The repair deletes one document each,
-// by _id.
+// snapshot, and one for each further 1000 commits. The repair deletes each found
+// snapshot, by _id.
 type EventLog[K, E, S any] struct {
 	model.Parts
 
@@ -236,8 +235,8 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, 
 	return l.state(key, l.l.At(key, version))
 }
 
-// AsOf returns the change that reads an aggregate's state at a time, from the commits
-// with At at or before this time.
+// AsOf returns the change that reads the state that an aggregate had at a time. Commits
+// whose At is later aren't applied.
 //
 // Cost: as [EventLog.At].
 func (l *EventLog[K, E, S]) AsOf(key K, at time.Time) model.Change[EventState[K, S]] {
@@ -254,10 +253,10 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 // Cost: one command, one document by _id.
 func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
 
-// Commits returns the query of the commits that contain an aggregate's events with the
-// numbers from to to, in order. from is at least 1; to = 0 means the last event. The
-// first and last commits may contain events outside this range. Page the query with
-// Limited and After(commit.ID).
+// Commits returns the query of the commits that contain an aggregate's events with
+// numbers n, from ≤ n ≤ to, in order. from is at least 1; to = 0 means the last event.
+// The first and last commits may contain other events too. Page the query with Limited
+// and After(commit.ID).
 //
 // Cost: one command, by _id. It examines up to MaxEvents commits before the first result.
 func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventCommit[K, E]] {
@@ -267,8 +266,8 @@ func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventComm
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Refresh returns the change that writes the snapshot of an aggregate's newest state. It
-// is a [*model.ValueError] unless the spec has Snapshots.
+// Refresh returns the change that writes a snapshot of an aggregate's newest state. It is
+// a [*model.ValueError] unless the spec has Snapshots.
 //
 // Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.

@@ -45,8 +45,7 @@ type ProjectionSpec[V, E any] struct {
 // Views are as late as the stream. A write replaces only a lower version, so that
 // repeated or reordered deliveries do nothing. A reader that uses [Projection.Load], or
 // [Projection.Generations] and [Projection.In] for each query, never sees a view return
-// to a lower version, even across a switch. For this, Switch stops writes to the live
-// generation and goes through all aggregates once more before it moves the pointer.
+// to a lower version, even across a switch.
 //
 // Under a [model.Scope] each tenant has a pointer. Streams give an error there: use
 // [Projection.CatchUp].
@@ -86,9 +85,9 @@ func NewProjection[K, E, S, V any](
 	return p
 }
 
-// CatchUp returns the change that updates an aggregate's view in each generation of this
-// Revision: the live one and the one that is being built. It is idempotent. If the
-// Revision is higher than that of each generation, it gives a [*model.ValueError]: run
+// CatchUp returns the change that updates an aggregate's view in the live generation and
+// in the one that is being built, if they have this Revision. It is idempotent. If this
+// Revision is higher than theirs, it gives a [*model.ValueError]: run
 // [Projection.Rebuild]. A lower Revision writes nothing.
 //
 // Cost: five commands, by _id, one document. Without new commits, three commands. While a
@@ -150,8 +149,8 @@ func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
 // Drop returns the change that deletes the views of a generation. If the generation is
-// being built, Drop ends the rebuild. The live generation, or an unknown number, is a
-// [*model.ValueError].
+// being built, Drop ends the rebuild. The live generation, or a number that doesn't
+// exist, is a [*model.ValueError].
 //
 // Cost: two commands, and all documents of the generation; one more command if it is
 // being built. Views may remain after a crash, or if a writer read the pointer before:

@@ -16,8 +16,8 @@ import (
 // each change of a document, and the feed's [model.Stream] runs the plan.
 //
 // The stream first plans for every stored document, then follows the collection's change
-// stream. It stores its position (its place) after the plans ran. A feed that was killed
-// and runs again repeats the last changes, in order. So plans must be repeatable:
+// stream. It stores its position after the plans ran. A feed that was killed and runs
+// again repeats the last changes, in order. So plans must be repeatable:
 //   - A plan sets, replaces or deletes a copy under an _id that the change gives. It
 //     never adds to a value.
 //   - A repeated insert is recognized only while the copy is unchanged. If copies change,

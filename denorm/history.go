@@ -12,8 +12,8 @@ import (
 
 // HistorySpec names the fields of a document with a history. The zero value is valid.
 type HistorySpec struct {
-	Version string // path of the version, an int64; "" means version
-	Revised string // path of a *[Revised], tagged omitempty; "" means revised
+	Version string // path of the version, an int64; "" means "version"
+	Revised string // path of a *[Revised], tagged omitempty; "" means "revised"
 
 	// Subject is the path of the value that identifies the person whom a document is
 	// about. Personal are the fields that [History.Erase] removes. Give both or neither.
@@ -46,7 +46,7 @@ type Revision[D, K any] struct {
 	ID    RevisionID[K] `bson:"_id"`
 	At    time.Time     `bson:"at"`              // when the version began; the zero time if unknown
 	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero in the newest version
-	Token bson.ObjectID `bson:"token,omitempty"` // of the change that began the version
+	Token bson.ObjectID `bson:"token,omitempty"` // the op of the change that began the version
 	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only the _id, version and note
 	Doc   D             `bson:"doc"`
 }
@@ -165,8 +165,8 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 
 // Delete returns the change that deletes a document and keeps its versions. The last
 // version says who deleted it. A crash can leave the document marked as gone; operations
-// treat it as missing. The next insert of its _id, a retry with the same op, or the
-// repair of the first of [History.Checks] deletes it.
+// treat it as missing. [History.Insert] and [History.Restore] of its _id, a retry with
+// the same op, and the repair of the first of [History.Checks] finish the deletion.
 //
 // Cost: five commands, four documents. In a transaction, two commands if the server has
 // bulkWrite.
