@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Approximate counts events, such as page views, in a number that grows by n about once
-// in n events. The stored count is right on average. [Approximate.Deviation] returns its
-// error. Make it with [NewApproximate].
+// Approximate counts events, such as page views, with few writes: about one event in n
+// adds n to a number of the document. The stored count is right on average.
+// [Approximate.Deviation] returns by how much it is typically wrong.
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.
@@ -25,10 +25,10 @@ type Approximate[D, K any] struct {
 	n      int64
 }
 
-// NewApproximate declares that the number at a path of the owners' documents counts
-// events, and is written once in n. With n 1 the count is exact. It panics with a
-// [*model.DeclarationError] when the path doesn't exist, isn't a number or crosses an
-// array, or when n is below 1.
+// NewApproximate declares that the number at path, in the documents of owners, counts
+// events. On average one write stands for n events. With n 1 the count is exact. It
+// panics with a [*model.DeclarationError] if the path doesn't exist, isn't a number or
+// crosses an array, or if n is below 1.
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {
 	place := core.Place(fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path))
 	if n < 1 {
@@ -39,15 +39,15 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints), owners, path, n}
 }
 
-// Count returns the plan that counts events of an owner. It rounds events to a multiple
-// of n, up or down by chance, and adds the result: for 1 event, n with a chance of 1/n.
-// draw decides: a random number in [0, 1), such as rand.Float64(). 0 events write
-// nothing. A negative number is a [*model.ValueError]. A write to a missing owner gives
-// model.ErrNotFound.
+// Count returns the plan that adds events to the count of the document with the _id
+// owner. It adds events rounded to a multiple of n, up or down by chance. For 1 event it
+// adds n with a chance of 1/n, else nothing. draw is the random number that decides, such
+// as rand.Float64(). 0 events write nothing. Negative events, or a draw outside [0, 1),
+// give a [*model.ValueError]. A write to a missing owner gives model.ErrNotFound.
 //
 // Cost: at most one command and one document, by _id. Consistency: one atomic update. If
-// the answer is lost, a second run may count twice. The driver's retryable writes count
-// once.
+// the server's answer is lost, running the plan again may count the events twice. The
+// driver's retryable writes count them once.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
 	docs := a.owners.Docs()
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})
@@ -75,8 +75,8 @@ func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Pla
 }
 
 // Deviation returns the standard deviation of a stored count, for events that were
-// counted one by one: √(count·(n-1)). Two of three counts are within it, nineteen of
-// twenty within twice it.
+// counted one by one: √(count·(n-1)). Two of three counts differ from the true number by
+// less than it, nineteen of twenty by less than twice it.
 func (a *Approximate[D, K]) Deviation(count int64) float64 {
 	return math.Sqrt(float64(max(count, 0)) * float64(a.n-1))
 }

@@ -11,18 +11,17 @@ import (
 
 // Attributes stores properties that differ from document to document as an array of names
 // and values, such as {k: 'length', v: 30}. One index serves queries by any property. A
-// document holds each name once. Names may contain dots and dollar signs. Make it with
-// [NewAttributes].
+// document holds each name once. Names may contain dots and dollar signs.
 //
 // Source: the attribute pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/attribute-pattern/.
 //
 // Indexes returns the compound index on names and values.
 //
-// Checks returns one check, of documents that hold a name more than once.
-// [Attributes.Set] never stores this. The repair keeps the first attribute of each name.
+// Checks returns one check. It finds documents that hold a name more than once, which
+// [Attributes.Set] never stores. The repair keeps the first attribute of each name.
 //
-// Cost: see [model.Check]. The repair writes one document each, by _id.
+// Cost: see [model.Check]. The repair writes each found document once, by _id.
 type Attributes[D, K any] struct {
 	model.Parts
 
@@ -32,33 +31,36 @@ type Attributes[D, K any] struct {
 
 // AttributesSpec names the fields of an attribute. The zero value is valid.
 type AttributesSpec struct {
-	Name  string // of the field that holds the name; "" means k
-	Value string // of the field that holds the value; "" means v
+	Name  string // the field with the attribute's name; "" means "k"
+	Value string // the field with the value; "" means "v"
 }
 
-// NewAttributes declares that the array at a path of the owners' documents holds
-// attributes. It panics with a [*model.DeclarationError] when the path isn't an array or
-// is inside another, when a nil slice is stored as null, or when the elements lack a
-// field of the spec or the name isn't a string.
+// NewAttributes declares that the array at path, in the documents of owners, holds
+// attributes. It panics with a [*model.DeclarationError] if the path isn't an array or is
+// inside another, if a nil slice is stored as null (tag it omitempty), if the elements
+// lack a field of the spec, or if the name isn't a string.
 func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec AttributesSpec) *Attributes[D, K] {
 	a := attributes.Declare(owners.Docs(), path, spec.Name, spec.Value)
 	indexes := func() []model.Index { return []model.Index{a.Index()} }
 	return &Attributes[D, K]{model.NewParts(indexes, nil, a.Checks, a.Footprints), owners, a}
 }
 
-// Set returns the write that sets attributes of an owner to values. An attribute that the
-// owner has keeps its position and its other fields. A new one comes last. Set is
-// idempotent. A missing owner gives model.ErrNotFound. An empty list, an empty or
-// repeated name, or a value that can't be stored is a [*model.ValueError].
+// Set returns the write that sets attributes of the document with the _id owner. list
+// gives their names and values. An attribute that the owner already has keeps its
+// position and its other fields. New attributes come last. The write is idempotent. A
+// missing owner gives model.ErrNotFound. An empty list, an empty or repeated name, or a
+// value that can't be stored is a [*model.ValueError].
 //
 // Cost: one command, one document, by _id: an atomic update by an aggregation pipeline,
-// which can't be merged with other updates.
+// which [model.Merge] can't merge with other updates.
 func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 	return a.a.Set(a.owners.ByID(owner).Query, list)
 }
 
-// Unset returns the write that removes attributes from an owner. It ignores names that
-// the owner doesn't have. It is idempotent. A missing owner gives model.ErrNotFound.
+// Unset returns the write that removes the attributes with these names from the document
+// with the _id owner. It ignores names that the owner doesn't have. The write is
+// idempotent. A missing owner gives model.ErrNotFound. No name, or an empty or repeated
+// name, is a [*model.ValueError].
 //
 // Cost: one command, one document, by _id.
 func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
@@ -69,20 +71,22 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 	return a.owners.Update(owner, pull)
 }
 
-// Equal returns the query of the documents with this value for the attribute.
+// Equal returns the query of the documents with an attribute that has this name and
+// exactly this value.
 //
-// Cost: one command, served by [Attributes.Indexes]. DocumentDB uses only the name in the
-// index and reads all documents that have the attribute. To avoid this for attributes
-// without other fields, create an index on the array and query {specs:
-// {k: name, v: value}}.
+// Cost: one command, served by [Attributes.Indexes]. On DocumentDB the index finds only
+// the name, and the query reads all documents that have the attribute. If attributes have
+// only a name and a value, you can avoid this: create an index on the array, and query
+// {specs: {k: name, v: value}}.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	filter, err := a.a.Equal(name, value)
 	return a.find(filter, err)
 }
 
-// Match returns the query of the documents whose attribute matches a condition of
-// operators, such as {$gte: 20, $lt: 40}. To query several attributes, add the Filter of
-// another Match by Where.
+// Match returns the query of the documents whose attribute of this name matches a
+// condition. condition contains operators, such as {$gte: 20, $lt: 40}; without operators
+// it is a [*model.ValueError]. To query by several attributes, pass the Filter of one
+// Match to Where of another.
 //
 // Cost: one command, served by [Attributes.Indexes].
 func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {
@@ -90,7 +94,7 @@ func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {
 	return a.find(filter, err)
 }
 
-// Has returns the query of the documents that have an attribute.
+// Has returns the query of the documents that have an attribute of this name.
 //
 // Cost: one command, served by [Attributes.Indexes].
 func (a *Attributes[D, K]) Has(name string) *model.Find[D] {
@@ -104,7 +108,7 @@ func (a *Attributes[D, K]) find(filter bson.D, err error) *model.Find[D] {
 }
 
 // Survey returns how many documents have each attribute, by name and BSON type of the
-// value, sorted by name. A name that a document repeats counts each time.
+// value, sorted by name. If a document repeats a name, each repetition counts.
 //
 // Cost: one command that reads every owner.
 func (a *Attributes[D, K]) Survey() *model.Aggregate[Use] {

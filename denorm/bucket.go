@@ -26,38 +26,42 @@ const (
 type BucketSpec struct {
 	Max int // the most elements in a bucket; at least 1
 
-	// MaxBytes is the most bytes of elements in a bucket, without array overhead and the
-	// bucket's other fields: at most 15 MiB, 0 for no bound. A larger element is refused.
-	// A bucket without room for an element is closed: later elements follow it into the
-	// next bucket, in order.
+	// MaxBytes bounds the BSON bytes of a bucket's elements, without array overhead and
+	// the bucket's other fields. It is at most 15 MiB; 0 means no bound. A larger element
+	// is a [*model.ValueError]. If an element doesn't fit into the newest bucket,
+	// [Bucket.Append] closes this bucket and opens the next one for it and later
+	// elements.
 	MaxBytes int64
 
-	// Key is the path, within an element, of its key. With a Key, an append that is run
-	// again adds nothing, whichever bucket holds the element. [Bucket.Indexes] has an
-	// index on it. Without a Key, an append that lost its answer can't be recognized.
+	// Key is the path, within an element, of the value that identifies it in its
+	// sequence. With a Key, an append that is run again adds nothing, whichever bucket
+	// holds the element. [Bucket.Indexes] returns the index on Key. Without a Key, an
+	// append that is run again adds the element again.
 	Key string
 
-	// Totals are paths, within an element, of numbers. Each bucket keeps their sum,
-	// minimum and maximum, under the path with "/" for dots. Missing values don't count.
+	// Totals are paths, within an element, of numbers. Each bucket keeps the sum, minimum
+	// and maximum of each path in BucketDoc.Totals, under the path with "/" for each dot.
+	// Missing values don't count.
 	Totals []string
 
-	// Period, with At, gives each day or month buckets of its own. A late element goes to
-	// the buckets of its period.
+	// Period, with At, gives each day or month buckets of its own. An element goes to the
+	// buckets of the day or month of its At, even if it is appended late.
 	Period   Period
 	At       string         // path, within an element, of its time
-	Location *time.Location // time zone of the days; nil means UTC
+	Location *time.Location // time zone of days and months; nil means UTC
 }
 
-// BucketDoc is the document of a bucket: consecutive elements E of the sequence of a key
-// K. K is a kind of string or integer, or a bson.ObjectID. E is stored as a document.
+// BucketDoc is the document of a bucket: consecutive elements of type E from the sequence
+// of one key. The key's type K is of kind string or integer, or is bson.ObjectID. E is
+// stored as a document.
 type BucketDoc[K, E any] struct {
-	ID     string           `bson:"_id"`              // key, period and Seq, in the order of pages
-	Key    K                `bson:"key"`              // of the sequence
+	ID     string           `bson:"_id"`              // key, period and Seq; sorts a key's buckets by period and Seq
+	Key    K                `bson:"key"`              // the sequence
 	Period string           `bson:"period,omitempty"` // "2014-03-28" or "2014-03"; "" without a Period
 	Seq    int64            `bson:"seq"`              // number in its key and period, 0 to 9999999999
 	N      int              `bson:"n"`                // number of items
 	Bytes  int64            `bson:"bytes"`            // of the items, in BSON
-	Closed bool             `bson:"closed,omitempty"` // takes no more elements
+	Closed bool             `bson:"closed,omitempty"` // the bucket takes no more elements
 	Totals map[string]Total `bson:"totals,omitempty"` // by the paths of BucketSpec.Totals, with "/" for a dot
 	Items  []E              `bson:"items,omitempty"`  // in the order of appending
 }
@@ -75,18 +79,16 @@ type BucketTotals struct {
 	Buckets int              `bson:"buckets"`
 	N       int64            `bson:"n"`      // elements
 	Bytes   int64            `bson:"bytes"`  // of elements, in BSON
-	Totals  map[string]Total `bson:"totals"` // as in [BucketDoc]; 0 without a value
+	Totals  map[string]Total `bson:"totals"` // named as in [BucketDoc]; zero if no element has the number
 }
 
 // Bucket stores a sequence of elements for each key, in documents of at most Max
-// elements: the mail of a mailbox by day. A page is one document, and an append is one
-// upsert. Make it with [NewBucket].
+// elements: the mail of a mailbox by day. Each bucket is a page of the sequence. An
+// append is one upsert.
 //
-// A bucket's _id contains its number. When two writers open the same bucket, one inserts
-// it. The other gets a duplicate key error and reads again. Buckets before the newest of
-// a key and period take no elements, so that pages are in the order of appending. Don't
-// change or remove elements. Queries use bytewise ranges of _id: the collection must not
-// have a collation.
+// Only the newest bucket of a key and period takes elements, so that buckets are in the
+// order of appending. Don't change or remove elements. The collection must not have a
+// collation.
 //
 // Source: the comments of a post stored by the hundred (seed 000), a mailbox's messages
 // by day (seed 002 §5);
@@ -95,11 +97,12 @@ type BucketTotals struct {
 // Indexes returns the index on keys of elements, if the spec has a Key.
 //
 // Checks returns two checks of all buckets:
-//   - Count, bytes or totals differ from the items. The repair computes them again, by
-//     one atomic update each. A bucket that was full by its count stays closed.
-//   - A bucket has more items than Max, or more bytes than MaxBytes. No write repairs it.
+//   - Buckets with a count, bytes or totals that differ from the items. The repair
+//     computes these numbers again, by one atomic update for each bucket.
+//   - Buckets with more items than Max, or more bytes than MaxBytes. No write repairs
+//     them.
 //
-// Cost: see [model.Check]. The repair writes one document each, by _id.
+// Cost: see [model.Check]. The repair writes each found document, by _id.
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -108,9 +111,9 @@ type Bucket[K, E any] struct {
 }
 
 // NewBucket declares that a collection holds buckets. It panics with a
-// [*model.DeclarationError] when a bound is out of range, K can't be written into an _id,
-// E isn't stored as a document, Period, At and Location don't go together, or a path
-// doesn't fit the elements.
+// [*model.DeclarationError] if a bound is out of range, K can't be written into an _id, E
+// isn't stored as a document, only one of Period and At is given, Location is given
+// without a Period, or a path of spec doesn't fit the elements.
 func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spec BucketSpec) *Bucket[K, E] {
 	out := &Bucket[K, E]{model.Parts{}, buckets, bucket.Declare(buckets.Docs(), reflect.TypeFor[K](), bucket.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Key: spec.Key, Totals: spec.Totals,
@@ -121,41 +124,42 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 }
 
 // Append returns the change that adds an element at the end of the key's sequence, in the
-// newest bucket, or in a new one if that is full. It decides again when another writer
-// came first, up to 100 times. Only its Decide understands what its Read returns. With a
-// Key, it doesn't add a stored element again: the result has no step, or one of status
-// Already.
+// newest bucket, or in a new one if that is full. If another writer came first, the
+// change reads and decides again, up to 100 times. With a Key, it doesn't add a stored
+// element again: the result then has no step, or one step with status model.Already.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
-// document. With a Key one more, to find the element by index. A stored element is read
-// twice, the second time safe from rollbacks. Closing a bucket by MaxBytes costs one
-// command and one document more. A lost race costs the same again and up to three more.
+// document. With a Key, one more command finds the element by index. If the element is
+// already stored, the change reads again, so that the answer can't be rolled back.
+// Closing a bucket by MaxBytes costs one more command and one more document. If another
+// writer came first, the change costs the same again and up to three more commands.
 //
-// Consistency: the upsert is atomic. A crash between closing a bucket and opening the
-// next leaves the sequence whole. After a crash, run the change again. Without a Key,
+// Consistency: the upsert is atomic. After a crash, run the change again. Without a Key,
 // first look whether the element is there. Reads use the primary. If two transactions
 // open the same bucket, one gets the server's error: run that transaction again.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }
 
-// AppendTo returns the write that adds an element to bucket number seq of the element's
-// period. It creates a missing bucket. Pass the number of the newest bucket, or the next
-// number if that bucket is full or closed: a higher number breaks the order.
-// [Bucket.Append] finds the number itself.
+// AppendTo returns the write that adds an element to the key's bucket number seq, in the
+// element's period. It creates a missing bucket. seq must be the Seq of the newest
+// bucket, or the next number if that bucket is full or closed: a higher number breaks the
+// order of elements.
 //
-// If the bucket doesn't take the element, running it gives model.ErrFull. If another
+// If the bucket is full or closed, running the write gives model.ErrFull. If another
 // writer has just created the bucket, it gives model.ErrStale: run it again. With a Key,
-// it doesn't add an element that this bucket holds. It doesn't look in other buckets.
+// the write doesn't add an element that this bucket already holds. It doesn't look into
+// other buckets.
 //
-// Cost: one command, one document, by _id. One to three more if the bucket refuses the
-// element.
+// Cost: one command, one document, by _id. One to three more commands if the bucket
+// doesn't take the element.
 func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
 	return b.in.AppendTo(key, seq, element)
 }
 
-// Page returns the query of a key's bucket by its number. A missing bucket gives
-// model.ErrNotFound. With a Period it is refused: use [Bucket.Between].
+// Page returns the query of a key's bucket by its number seq, from 0. A missing bucket
+// gives model.ErrNotFound. If the spec has a Period, it is a [*model.ValueError]: use
+// [Bucket.Between].
 //
 // Cost: one command, one document by _id.
 func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
@@ -163,10 +167,10 @@ func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
 	return commands.Served(b.buckets.ByID(id), model.IDIndex, err)
 }
 
-// Oldest returns the query of a key's buckets, oldest first. Limit it with Limited.
-// Continue after a page with After(page.ID).
+// Oldest returns the query of a key's buckets, oldest first. Limit their number with
+// Limited. Continue after the last bucket that you read with After(bucket.ID).
 //
-// Cost: one command, by _id; one document for each page.
+// Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Oldest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, 1) }
 
 // Newest is [Bucket.Oldest] with the newest bucket first. The items of each bucket are
@@ -185,17 +189,18 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Between returns the query of a key's buckets of all periods that overlap from ≤ t < to,
-// oldest first. The first and last page may hold elements outside these times. It needs a
-// Period.
+// Between returns the query of a key's buckets of the days or months that contain times t
+// with from ≤ t < to, oldest first. The first and last buckets may contain elements of
+// other times. It is a [*model.ValueError] unless the spec has a Period.
 //
-// Cost: one command, by _id; one document for each page.
+// Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Between(key K, from, to time.Time) *model.Find[BucketDoc[K, E]] {
 	filter, err := b.in.Between(key, from, to)
 	return b.find(filter, 1, err)
 }
 
-// Elements returns the pipeline of all elements of a key, in the order of pages.
+// Elements returns the pipeline that reads all elements of a key's sequence, in the order
+// of the buckets.
 //
 // Cost: one command, by _id, and one for each further batch.
 func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
@@ -203,8 +208,9 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Holding returns the query of the key's bucket that holds an element with this key. It
-// needs a spec with a Key.
+// Holding returns the query of the bucket, in the sequence key, that holds an element.
+// element is the element's value at BucketSpec.Key. It is a [*model.ValueError] unless
+// the spec has a Key.
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {
@@ -221,8 +227,8 @@ func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
 	return commands.Indexed(model.AggregateAs[BucketTotals](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Validation returns the validation by which the server refuses a bucket over Max, or
-// without the fields that appends write
+// Validation returns the validation by which the server refuses a bucket with more than
+// Max elements, or without the fields that appends write
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not
 // every server enforces it.
 func (b *Bucket[K, E]) Validation() model.Validation { return b.in.Validation() }

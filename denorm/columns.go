@@ -11,24 +11,26 @@ import (
 // ColumnsSpec says how documents become columns. Its zero value has the limits of an
 // analytical store.
 type ColumnsSpec struct {
-	// Separator stands between the names of a path: one character, not a letter, digit,
-	// dot, "%", "#", "!" or dollar sign. "" means "/".
+	// Separator stands between the names of a path. It is one ASCII punctuation
+	// character, but not dot, "%", "#", "!" or dollar sign. "" means "/".
 	Separator string
 
-	// MaxProperties is the most properties of a document. Each field counts, at all
-	// levels, and each element of an array that becomes columns. 0 means 1000.
+	// MaxProperties is the most properties that a document may have. Each field counts,
+	// at all levels, and each element of an array that becomes columns. 0 means 1000. A
+	// document with more gives a [*model.ValueError].
 	MaxProperties int
 
-	// MaxDepth is the greatest depth of a field; top-level fields have depth 1. 0 means
-	// 127; at most 200.
+	// MaxDepth limits how deeply fields may be nested. Top-level fields have depth 1. 0
+	// means 127; the greatest MaxDepth is 200. A document with a deeper field gives a
+	// [*model.ValueError].
 	MaxDepth int
 
-	// Refuse contains the characters that names must not contain. "" means :`,;{}()= with
-	// line end and tab, which Spark refuses, and the dot and the dollar sign.
+	// Refuse lists the characters that field names must not contain. A name with such a
+	// character gives a [*model.ValueError], unless Escape is set. "" means :`,;{}()=
+	// with line end and tab, which Spark refuses, and the dot and the dollar sign.
 	Refuse string
 
-	// Escape writes each byte of a refused character as % and two hexadecimal digits. By
-	// default the name is refused.
+	// Escape writes each byte of a character in Refuse as % and two hexadecimal digits.
 	Escape bool
 
 	// WholeArrays stores an array as one column. By default each element has columns.
@@ -42,29 +44,27 @@ type ColumnsSpec struct {
 // Columns stores documents as flat documents with a column for each value, for readers
 // that know tables. {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1,
 // "to/city": "Rome", "items/#0/sku": "a"}. [Columns.Back] restores the exact document.
-// Make it with [NewColumns].
 //
 // A column's name is its path, joined by the separator. "#" and a number is an element of
 // an array. In a name, "%", the separator and a leading "#" are escaped as % and two
 // hexadecimal digits. An empty name is "%". The _id is one column.
 //
-// Too many properties, too deep fields, refused characters and repeated names, which an
-// analytical store drops silently, are a [*model.ValueError] here. [Columns.Flatten]
-// lists all problems.
+// An analytical store silently drops properties above its limit, too deep fields, and
+// repeated names. Columns gives a [*model.ValueError] for them.
 //
-// The flat documents are in a collection of their own, as fresh as the last
-// [Columns.Store] or [Columns.Rebuild].
+// The flat documents are in another collection. They change only by [Columns.Store],
+// [Columns.Delete] and [Columns.Rebuild].
 //
 // Source: the analytical store of a document database, its limits and the advice to
 // flatten (seed 003);
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
 //
-// Checks returns one check, of flat documents without a document. The repair deletes
-// them. If a document was stored again meanwhile, the next [Columns.Rebuild] restores its
-// columns.
+// Checks returns one check. It finds flat documents whose document is missing. The repair
+// deletes these flat documents. If a document was stored again meanwhile, the next
+// [Columns.Rebuild] restores its flat document.
 //
 // Cost: see [model.Check]. The check looks up the document of each flat document by _id.
-// The repair writes one document each, by _id.
+// The repair deletes each found document by _id.
 type Columns[D, K any] struct {
 	model.Parts
 
@@ -73,8 +73,9 @@ type Columns[D, K any] struct {
 	c    *columns.Columns
 }
 
-// NewColumns declares that the collection named flat holds the documents as columns. It
-// panics with a [*model.DeclarationError] when flat or a field of spec is invalid.
+// NewColumns declares that the collection named flat stores the documents of docs as
+// columns. It panics with a [*model.DeclarationError] if flat or a field of spec is
+// invalid.
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}
@@ -82,13 +83,14 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 	return out
 }
 
-// Column returns the column name of a path: strings are fields, ints are elements. With
-// Typed, append "!" and the type. An invalid path or a refused character is a
-// [*model.ValueError].
+// Column returns the column name of a path. In path, a string is a field name, and an int
+// is the position of an array element, from 0. With Typed, append "!" and the type to the
+// result. An invalid path or a refused character is a [*model.ValueError].
 func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
-// Flatten returns a document as columns, in the order of its fields. Its error joins all
-// problems, each with its path, but doesn't look below a field that is too deep.
+// Flatten returns the flat document of doc, with columns in the order of doc's fields.
+// The error joins a [*model.ValueError] for each problem. Fields below a too deep field
+// aren't checked.
 func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.docs.Docs(), doc)
 	if err != nil {
@@ -97,9 +99,9 @@ func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.c.Flatten(raw)
 }
 
-// Back returns the document of columns. The order of the columns is the order of the
-// fields. A malformed name, columns that contradict each other and an array with a gap
-// are each a [*model.ValueError].
+// Back returns the document that [Columns.Flatten] turned into the flat document. Its
+// fields are in the order of the columns. A malformed column name, contradicting columns,
+// or a missing array element gives a [*model.ValueError].
 func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.c.Back(flat)
 	if err != nil {
@@ -108,8 +110,8 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	return doc, x.docs.Docs().Decode(raw, &doc)
 }
 
-// Store returns the write that stores a document as columns, or replaces its flat
-// document. It is idempotent.
+// Store returns the write that stores a document as columns, and replaces its earlier
+// flat document if there is one. The write is idempotent.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {
@@ -120,7 +122,7 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 	return x.c.Store(raw)
 }
 
-// Delete returns the write that deletes a document's columns, if they exist.
+// Delete returns the write that deletes the flat document with this _id, if it exists.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
@@ -129,8 +131,8 @@ func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 // matches all. It ends with an error at the first document that can't be flattened.
 //
 // Cost: two commands for each batch of 500 documents, and two at the end; each document
-// is read and written once. A crash leaves documents to do: run it again. A document that
-// another client changes meanwhile may be stored with its old values.
+// is read and written once. After a crash, run the job again. A document that another
+// client changes meanwhile may be stored with its old values.
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	f := x.docs.Find(filter)
 	return model.Job{Name: "columns " + x.flat.Name(), Err: f.Err, Stages: []model.Stage{{

@@ -11,7 +11,6 @@ import (
 )
 
 // Copy keeps copies of a source document's fields in the documents where they are read.
-// Make it with [NewCopy].
 //
 // A copy has one of three places:
 //
@@ -30,8 +29,8 @@ import (
 //
 // With a Version, a copy stores the version of its source, and an older version never
 // overwrites it. For this, every write to a copied field must raise the version, as
-// [Copy.Set] does. Changes may arrive in any order, and each writes all copied fields.
-// Without a Version the last write wins, and changes write only fields that differ.
+// [Copy.Set] does. Changes may arrive in any order. Without a Version the last write
+// wins, and changes write only fields that differ.
 //
 // A version can't prevent one race: the caller reads the source, another client changes
 // the source and its copies, and then the caller stores a copy of the old values.
@@ -54,7 +53,7 @@ import (
 //
 // Cost: see [model.Check]. The server looks up the source of each copy by _id. With
 // Listed it uses the index of the list; without that index it reads all sources for each
-// document. The repair writes one document each, by _id.
+// document. The repair writes each found document, by _id.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -71,23 +70,23 @@ type Field struct {
 
 // CopySpec says what a [Copy] copies, and to which paths.
 type CopySpec struct {
-	// KeyPath is the path of the source's _id in the documents with copies: "host",
+	// KeyPath is the path, in a document with a copy, of the source's _id: "host",
 	// "publisher.id", "items.id", "groups.items.id". In an array, the same element holds
 	// the copied fields.
 	KeyPath string
 
-	// Listed, instead of KeyPath, is a path of the source: the list of the _ids of the
-	// documents with its copies.
+	// Listed is given instead of KeyPath. It is the path, in the source, of the list of
+	// the _ids of the documents with its copies.
 	Listed string
 
 	// Fields are the copied fields.
 	Fields []Field
 
 	// Version is a field of the source that grows with each change of a copied field: an
-	// integer, which [Copy.Set] increments, or a time. VersionTo is its path in a copy.
-	// Give both or neither. Don't use a field that grows for other reasons:
+	// integer, which [Copy.Set] increments, or a time. VersionTo is the path where a copy
+	// stores it. Give both or neither. Don't use a field that grows for other reasons:
 	// [Copy.Refresh] would write all copies. If the source is an embed.Versioned,
-	// increment both by its ChangeBy, then run [Copy.Refresh].
+	// increment its version and Version by its ChangeBy, then run [Copy.Refresh].
 	Version, VersionTo string
 
 	// CountUp is the version field of an embed.Versioned over the documents with copies.
@@ -95,20 +94,20 @@ type CopySpec struct {
 	// write gives embed.ErrVersion and doesn't restore the old copy.
 	CountUp string
 
-	// Lock is an integer field of the source, used only by [Copy.Storing], which
-	// increments it in a transaction. Another transaction that changes the source then
-	// conflicts: it waits or runs again.
+	// Lock is an integer field of the source. Only [Copy.Storing] uses it: it increments
+	// Lock in its transaction, so that another transaction that changes the source
+	// conflicts, and waits or runs again. "" means no lock.
 	Lock string
 
-	// Lists are the paths of arrays on KeyPath, for untyped documents, such as bson.D.
-	// For typed documents it is refused.
+	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
+	// documents, such as bson.D. For typed documents [NewCopy] panics.
 	Lists []string
 }
 
-// NewCopy declares that documents hold copies of the sources' fields. It panics with a
-// [*model.DeclarationError] when a path or a type doesn't fit, paths overlap, KeyPath is
-// an array of ids, the array of copies can be stored as null, or CountUp or Lock isn't an
-// integer outside arrays and copies.
+// NewCopy declares that documents of targets hold copies of the sources' fields. It
+// panics with a [*model.DeclarationError] if a path or a type doesn't fit, paths overlap,
+// KeyPath is an array of ids, the array of copies can be stored as null, or CountUp or
+// Lock isn't an integer outside arrays and copies.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
 	c := copies.Declare(sources.Docs(), targets.Docs(), copies.Spec{
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
@@ -124,35 +123,38 @@ func fieldsOf(list []Field) (out []copies.Field) {
 	return out
 }
 
-// Snapshot returns the copy of a source for the caller's own write: an array element,
-// with the source's _id and version, or nested fields. It omits missing fields. The copy
-// may be outdated when it is stored: see [Copy.Storing].
+// Snapshot returns the copy of a source as BSON that the caller stores by another write:
+// an array element, or fields to nest in the document. It contains the source's _id and
+// version, and omits fields that the source lacks. The copy may be outdated when it is
+// stored: see [Copy.Storing].
 func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 	return c.c.Snapshot(source)
 }
 
-// Fields returns the copy of a source as paths and values, with the source's _id, for
-// [Counter.Set]. A missing field is a bson.RawValue of type 0, which makes Set remove it.
-// A copy in an array is refused. As with [Copy.Snapshot], the copy may be outdated.
+// Fields returns the copy of a source, with the source's _id, as the paths and values
+// that [Counter.Set] sets. The value of a field that the source lacks is a bson.RawValue
+// of type 0, with which Set removes the field. A copy in an array is a
+// [*model.ValueError]. As with [Copy.Snapshot], the copy may be outdated.
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 	return c.c.Fields(source)
 }
 
-// Attach returns the write that stores the copy of a source in a document. It pushes the
-// copy to the array, unless the array has a copy of this source. Outside arrays it sets
-// the key and the fields, unless a newer copy of this source is there. For an array
-// inside an array it is refused: push [Copy.Snapshot]. A missing document gives
-// model.ErrNotFound. If the source may have changed since it was read, run [Copy.Refresh]
-// of the document afterwards.
+// Attach returns the write that stores the copy of source in the document with this _id.
+// In an array, it pushes the copy, unless the array has a copy of this source. Outside
+// arrays it sets the key and the fields, unless the document has a copy of the same or a
+// newer version of this source. For an array inside an array it is a [*model.ValueError]:
+// push [Copy.Snapshot]. A missing document gives model.ErrNotFound. If the source may
+// have changed since it was read, run [Copy.Refresh] of the document afterwards.
 //
 // Consistency: one document, atomic; it can be run again. Cost: one command, one
-// document, by _id, and one command more if it wrote nothing.
+// document, by _id. If it wrote nothing, one more command.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 	return c.c.Attach(id, source)
 }
 
-// Detach returns the write that removes the copy of a source, if any, from a document:
-// the element, or key and fields. With Listed it doesn't change the list.
+// Detach returns the write that removes the copy of the source with the _id source, if
+// any, from the document with the _id id. It removes the array element, or the key and
+// the fields. With Listed it doesn't change the source's list.
 //
 // Consistency: one document, atomic. Cost: one command, one document, by _id.
 func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
@@ -160,11 +162,12 @@ func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
 }
 
 // Set returns the plan that sets fields of a source by their paths, and then updates its
-// copies. source is the document as it was read. nil stores null. Set increments an
-// integer Version. A time as Version must be among fields, later than the time read.
+// copies. source is the document as it was read. A nil value stores null. Set increments
+// an integer Version. If Version is a time, fields must contain a later time for it.
 //
-// With a Version, a source that another client changed since gives model.ErrStale, and
-// nothing is written. Without a Version it checks only that the source exists.
+// With a Version, if another client changed the source since it was read, running the
+// plan gives model.ErrStale and writes nothing. Without a Version the plan checks only
+// that the source exists.
 //
 // Cost: two commands, or one if no copied field changes. It writes the source and each
 // document with a copy. After a crash, run the plan again, or [Copy.Refresh].
@@ -172,52 +175,54 @@ func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 	return c.c.Set(source, fields)
 }
 
-// Propagate returns the plan that updates every copy of a source, in arrays by array
-// filters. It skips copies of the same or a newer version, or, without a Version,
-// documents where nothing differs.
+// Propagate returns the plan that updates every copy to the values of source, as it was
+// read. It skips copies of the same or a newer version. Without a Version it skips
+// documents whose copies are equal.
 //
-// Cost: one command; with Listed one for each 16 MiB of ids. It writes the documents with
+// Cost: one command, with Listed one for each 16 MiB of ids. It writes the documents with
 // an older copy, found by [Copy.Indexes] or the listed _ids.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 	return c.c.Propagate(source)
 }
 
 // PropagateJob is [Copy.Propagate] as a job, in batches, for sources with very many
-// copies. With Listed it is refused.
+// copies. With Listed, running it gives a [*model.ValueError].
 //
-// Cost: two commands for each batch of 500 documents, and two at the end, or one if
-// nothing is to do.
+// Cost: two commands for each batch of 500 documents, and two at the end. If no copy is
+// older, one command.
 func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 	return c.c.PropagateJob(source)
 }
 
-// Refresh returns the change that reads a source and updates its copies in docs, or all
-// copies without docs. Run it after storing a copy, or after a plan that was cut. It
-// returns the stored source. A missing source gives model.ErrNotFound.
+// Refresh returns the change that reads the source with this _id and updates its copies.
+// docs are the _ids of the documents to update; without docs it updates all copies. Run
+// it after storing a copy, or after a crash. Running it returns the source. A missing
+// source gives model.ErrNotFound.
 //
-// Cost: two commands. It writes the documents with an older copy, found by
-// [Copy.Indexes], or docs by _id.
+// Cost: one command to read the source, and the cost of [Copy.Propagate].
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
 	return c.c.Refresh(source, core.Anys(docs))
 }
 
-// Storing returns the change that stores copies of a source, and leaves them up to date.
-// It reads the source and runs the change that store returns, which writes a copy
-// ([Copy.Snapshot], [Copy.Fields]). store is called several times, and must return equal
-// changes for equal sources. For copies of several sources, store returns another
-// Storing. docs are the documents that get copies. Without docs, all copies of the source
-// are updated. A missing source gives model.ErrNotFound.
+// Storing returns the change that stores copies of the source with this _id, and leaves
+// them up to date. It reads the source and runs the change that store returns, which
+// writes a copy ([Copy.Snapshot], [Copy.Fields]). store is called several times, and must
+// return equal changes for equal sources. For copies of several sources, store returns
+// the Storing of the next source. docs are the _ids of the documents that get copies.
+// Without docs, all copies of the source are updated. A missing source gives
+// model.ErrNotFound.
 //
 // Without a transaction, [Copy.Refresh] follows the writes. After a crash, run the change
 // again, if store's change allows it.
 //
 // In a transaction, Storing also increments CopySpec.Lock. A concurrent change of the
-// source then waits or is refused, or this transaction runs again. Without a Lock,
-// Refresh follows the transaction. In a transaction that Storing joined, Refresh can't
-// see newer values.
+// source then waits or fails, or this transaction runs again. Without a Lock, Refresh
+// follows. If the caller began the transaction, Refresh runs inside it and can't see
+// newer values of the source.
 //
 // If store's change needs a transaction (Change.Tx) and there is none, running it gives
-// model.ErrTransactional. A change with a [model.Lease] is refused.
+// model.ErrTransactional. A store that is nil or returns a change with a [model.Lease]
+// gives a [*model.ValueError].
 //
 // Cost: the commands of store's change, and three more. In a transaction with a Lock,
 // only one more.
@@ -232,59 +237,59 @@ func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[
 	return c.c.Storing(source, core.Anys(docs), read, func(source any) model.Change[any] { return store(source.(*S)) })
 }
 
-// Rebuild returns the job that updates the copies of all sources, also copies of the same
-// version, but not newer ones. Run it after loading documents or adding a copied field.
+// Rebuild returns the job that updates the copies of all sources. It also corrects copies
+// of the source's version, but not copies of a newer version. Run it after loading
+// documents or adding a copied field.
 //
-// Cost: two commands for each batch of 500 sources, and two at the end. It writes
-// documents with an older or different copy.
+// Cost: two commands for each batch of 500 sources, and two at the end.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return c.c.Rebuild()
 }
 
-// Unfolded returns the check of the sources that [Copy.Fold] would keep: no document
-// holds a copy, a copy has other values, or a top-level field isn't copied whole. drop
-// names fields that need no copy. No write repairs them.
+// Unfolded returns the check that finds the sources that [Copy.Fold] would keep: sources
+// without a copy, with a copy of other values, or with a top-level field that isn't
+// copied whole. drop names top-level fields that may be lost. No write repairs these
+// sources.
 //
 // Cost: one command; it reads every source, and looks up its copies by [Copy.Indexes] or
 // _id. Without that index it reads all documents with copies twice for each source.
 func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
 
 // Fold returns the job that deletes the sources, so that only the copies stay. It keeps
-// the sources that [Copy.Unfolded] reports. Run [Copy.Rebuild] first.
+// the sources that [Copy.Unfolded], with the same drop, reports. Run [Copy.Rebuild]
+// first.
 //
-// A source that changes meanwhile stays. Stop writers while the job runs: a copy that is
-// stored from an older read, after its source was deleted, stays old.
+// The job keeps a source that changes meanwhile. Stop other writers while it runs: a copy
+// that they store from an older read, after the source was deleted, stays old.
 //
 // Cost: two commands for each batch of 500 sources, and two at the end, with the lookups
-// of [Copy.Unfolded]; writes the sources. It can be stopped and run again.
+// of [Copy.Unfolded]. It deletes the sources one by one. It can be stopped and run again.
 //
 // Source: "denormalize them all into the squillions side and get rid of the one
 // collection" (seed 004).
 func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job { return c.c.Fold(drop) }
 
-// Spread returns one row with the numbers of documents, sources and copies, for
-// [CopySpread.BreakEven]. Without copies there is no row.
+// Spread returns the aggregation that counts documents, sources and copies, for
+// [CopySpread.BreakEven]. It has one result, or none without copies.
 //
 // Cost: one command; it reads every document.
 func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
 	return &model.Aggregate[CopySpread]{Aggregation: c.c.Spread()}
 }
 
-// A CopySpread counts copies, from which the costs of changes and reads follow.
+// A CopySpread counts the copies of a [Copy].
 type CopySpread struct {
-	Documents int64 `bson:"documents"` // with copies
-	Sources   int64 `bson:"sources"`   // with copies
-	Pairs     int64 `bson:"pairs"`     // of a document and a source that it copies
-	Most      int64 `bson:"most"`      // documents with copies of one source
+	Documents int64 `bson:"documents"` // documents with copies
+	Sources   int64 `bson:"sources"`   // sources with copies
+	Pairs     int64 `bson:"pairs"`     // pairs of a document and a source that it copies
+	Most      int64 `bson:"most"`      // most documents that copy the same source
 }
 
 // BreakEven returns the ratio of document reads to changes of copied fields above which
-// copies are cheaper than references, or 0 without copies. Copies save each read a
-// command and the reads of the sources. They cost each change a command and the writes of
-// the documents.
+// copies are cheaper than references, or 0 without copies.
 //
-// command and write are the prices of a round trip and of the update of a document, in
-// reads of one document. 0 means 20 for command and 8 for write.
+// command is the price of a round trip, and write the price of updating a document. The
+// price of reading a document is 1. 0 means 20 for command and 8 for write.
 func (s CopySpread) BreakEven(command, write float64) float64 {
 	if s.Documents <= 0 || s.Sources <= 0 {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// CounterSpec says what a [Counter] keeps in the parents: at least one number. Paths lie
-// outside arrays. The parents' paths don't overlap.
+// CounterSpec says what a [Counter] keeps in the parents: at least one number. Paths must
+// lie outside arrays. The parents' paths must not overlap.
 type CounterSpec struct {
 	Count    string           // the parents' path of the number of children; "" for none
 	Sums     []Field          // sums of numbers; missing values add nothing
@@ -19,30 +19,29 @@ type CounterSpec struct {
 	Mins     []Field          // smallest number or date
 	Maxs     []Field          // greatest number or date
 
-	// Where are conditions on a child's fields. A child counts if all are true. A
-	// condition is {path: value} or {path: {operator: value}}, with scalars and $eq, $ne,
-	// $gt, $gte, $lt, $lte, $in or $exists, as in a query. By default every child with a
-	// parent counts.
+	// Where are conditions on a child's fields. A child counts if all conditions are
+	// true. A condition is {path: value} or {path: {operator: value}}, with scalars and
+	// $eq, $ne, $gt, $gte, $lt, $lte, $in or $exists, as in a query. By default every
+	// child with a parent counts.
 	Where bson.D
 
-	// Tokens is the parents' path of an array of bson.ObjectID, the tokens of the latest
-	// operations. Pending is the children's path of a *[CounterPending], tagged
-	// omitempty: the mark of an operation that is under way. With Tokens and Pending,
-	// operations are exact without transactions. Without them, operations run in
-	// transactions, or see Partial.
+	// Tokens is the parents' path of an array of bson.ObjectID: the tokens (op) of the
+	// latest operations. Pending is the children's path of a *[CounterPending], tagged
+	// omitempty: the mark of an unfinished operation. With Tokens and Pending, operations
+	// are exact without transactions. Without them, operations need transactions, unless
+	// Partial is set.
 	//
 	// Removing the mark costs each operation a command. Readers of children see marks.
-	// Two partial indexes find them ([Counter.Indexes]).
 	Tokens  string
 	Pending string
 
 	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100,
-	// about 2 KB in a busy parent. Keep must be at least the number of operations on one
-	// parent that are under way at a time, or between an operation and its retry.
-	// Operations that change no number count too.
+	// about 2 KB in a busy parent. If Keep other operations on the parent, also
+	// operations that change no number, come between an operation and its retry, the
+	// retry counts again.
 	Keep int
 
-	// Partial, without Tokens, lets operations run without transactions, as two plain
+	// Partial lets operations without Tokens run outside transactions, as separate
 	// writes. A crash or a race leaves wrong numbers, which [Counter.Checks] finds and
 	// repairs.
 	Partial bool
@@ -66,7 +65,7 @@ func (s CounterSpec) core() counter.Spec {
 	return out
 }
 
-// A CounterAverage is an average of a number of the children. The parent stores the exact
+// A CounterAverage is the average of a field of the children. The parent stores the exact
 // sum and the number of values in a document {sum, n}, such as [Average].
 type CounterAverage struct {
 	From string // path in a child; missing values don't count
@@ -87,12 +86,12 @@ type Average struct {
 type CounterPending struct {
 	Op      bson.ObjectID   `bson:"op"`
 	Parents []bson.RawValue `bson:"parents"`        // the old and the new parent
-	Was     bson.Raw        `bson:"was,omitempty"`  // what the child counted for: {parent, values}
+	Was     bson.Raw        `bson:"was,omitempty"`  // what the child counted for before: {parent, values}
 	Gone    bool            `bson:"gone,omitempty"` // the child is being deleted, and doesn't count
 }
 
 // Counter keeps numbers in parents that are computed from their children: a publisher's
-// number of books, their pages in all, the lowest price. Make it with [NewCounter].
+// number of books, their pages in all, the lowest price.
 //
 // Every write that changes a number goes through [Counter.Insert], [Counter.Set],
 // [Counter.Move] or [Counter.Delete]. [Counter.Checks] finds the effects of other writes.
@@ -101,18 +100,15 @@ type CounterPending struct {
 //
 // Counts, sums and averages of integers and of bson.Decimal128 are exact. The server
 // refuses an integer sum over 64 bits. Sums of floats drift by rounding, and the check
-// ignores 1e-9 of what was added. When a smallest or greatest value leaves a parent, the
-// operation looks up the next.
-//
-// Only Decide understands what Read of a [model.Change] returns. Decide(nil) plans as if
-// Read found nothing.
+// ignores 1e-9 of what was added. When the smallest or greatest value leaves a parent,
+// the operation looks up the next smallest or greatest.
 //
 // # Consistency
 //
 // An operation with tokens writes one document at a time:
 //
-//  1. It changes the child and marks it, if the child is as it was read. Otherwise it
-//     reads again.
+//  1. It changes and marks the child if the child hasn't changed since it was read.
+//     Otherwise it reads again.
 //  2. It adds the difference to the child's old and new parent, and stores the token
 //     there. It skips a parent with the token.
 //  3. It removes the mark, or deletes the child.
@@ -122,48 +118,46 @@ type CounterPending struct {
 // deleted.
 //
 // A retry of a finished operation does nothing while a parent that the child names keeps
-// the token. After Keep other operations it counts again, which [Counter.Recount]
-// repairs. If the child names no stored parent, a retry applies the operation again.
-// Other commands may write fields that affect no number.
+// the token. Later a retry counts again, which [Counter.Recount] repairs. If the child
+// names no stored parent, a retry applies the operation again. Other code may write the
+// child's fields that affect no number.
 //
 // # In a transaction
 //
 // In a transaction, operations store no mark, and all writes are one command if the
 // server has bulkWrite (MongoDB 8.0). Parents still keep tokens. [model.WithTransactions]
-// and [model.InTx] don't read the parents first: the writes check that a parent exists,
-// lacks the token, and keeps its smallest and greatest value. If not, the transaction
-// runs again and reads the parents. Transactions that the caller begins with the driver
-// read them first.
+// and [model.InTx] read the parents only if the writes of a first attempt don't match. In
+// transactions that the caller begins with the driver, operations always read the parents
+// first.
 //
 // # Soft deletion
 //
 // Under a [model.Scope] with Delete, operations also update the numbers of parents that
-// are marked as deleted. The scope's Filter must have the condition on Delete's fields at
-// its top, or the change is refused. If children are deleted softly, give Where the same
-// condition ({deletedAt: nil}). [Counter.Delete] under the scope marks the child and
-// takes it off its parent. [Counter.Set] of deletedAt to nil, under a scope without the
-// condition, restores it.
+// are marked as deleted. If children are deleted softly, Where must contain the condition
+// that Delete's fields are null ({deletedAt: nil}). [Counter.Delete] under the scope
+// marks the child as deleted and takes it off its parent's numbers. [Counter.Set] of
+// deletedAt to nil, under a scope without Delete, restores the child.
 //
 // Source: "countOfBooks", fields that are computed when written (seed 000, 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
 // Indexes returns the children's indexes: on the reference, with each field of a smallest
-// or greatest value, and two partial indexes on marks, which are almost empty.
+// or greatest value, and two partial indexes on marks.
 //
 // Checks returns one check, or two with tokens:
 //
 //   - Parents with numbers that differ from their children. The repair writes the counted
-//     numbers, unless the parent changed or an operation came in between: run it again,
-//     or [Counter.Recount]. With Partial the check can't see operations under way. Its
-//     Age is one minute then: the job counts twice, an Age apart, and repairs parents
-//     with equal results.
+//     numbers. It skips a parent that changed meanwhile or has an operation under way:
+//     run the job again, or [Counter.Recount]. With Partial the check can't see
+//     operations under way. Its Age is one minute then: the job counts twice, an Age
+//     apart, and repairs parents with equal results.
 //   - Unfinished operations. The job finishes operations that are older than a minute, as
 //     [Counter.Settle] does.
 //
 // Cost: see [model.Check]. The first check reads every child by the index on the
 // reference, and with tokens looks up the marks twice for each parent. Create the indexes
 // first. Without them the server reads all children for each parent. The repair writes
-// one document each, by _id.
+// each found document, by _id.
 type Counter[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -172,10 +166,10 @@ type Counter[C, CK, P, PK any] struct {
 	c        *counter.Counter
 }
 
-// NewCounter declares that the parents keep numbers of the children that name them at the
-// path reference. It panics with a [*model.DeclarationError] when a path or a type
-// doesn't fit, Where has another condition than it allows, nothing is kept, or only one
-// of Tokens and Pending is given.
+// NewCounter declares that parents keep numbers of their children. reference is the
+// children's path of the parent's _id. It panics with a [*model.DeclarationError] if a
+// path or a type doesn't fit, Where has a condition that isn't allowed, spec names no
+// number, or only one of Tokens and Pending is given.
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
@@ -190,43 +184,43 @@ func NewCounter[C, CK, P, PK any](
 
 // Insert returns the change that stores a new child and counts it. op is the operation's
 // token, a fresh bson.NewObjectID(): the same op makes a retry a no-op, even if the child
-// was changed or deleted since. An op of another child's stores nothing without an error;
-// Modified is 0. A taken _id gives model.ErrTaken, or in a transaction of the caller's
-// the driver's duplicate key error.
+// was changed or deleted since. If op is the token of another child's operation, Insert
+// stores nothing and gives no error; the result's Modified is 0. A taken _id gives
+// model.ErrTaken. In a transaction that the caller began, it gives the driver's duplicate
+// key error.
 //
-// Cost: four commands, by _id: a read of the parent, and writes of the child, the parent
-// and the child again. A child whose parent is missing is stored and isn't counted; a
-// relate.Dangling finds it. A child without a parent costs one command. In a transaction: one command,
-// or without Tokens two.
+// Cost: four commands, by _id. A child without a parent costs one command. In a
+// transaction: one command, or without Tokens two.
+//
+// A child whose parent is missing is stored but not counted; a relate.Dangling finds it.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), op)
 }
 
 // Set returns the change that sets fields of a child by their paths, and updates the
 // numbers of its parent, or of both parents if the reference changes. op is the
-// operation's token. nil stores null. A null reference leaves the parent. A bson.RawValue
-// is stored as it is, and one of type 0 removes the field, so that [Copy.Fields] can be
-// set too. Fields inside arrays, and below a counted field, are refused. A missing child
-// gives model.ErrNotFound.
+// operation's token. A nil value stores null; a null reference takes the child off its
+// parent. A bson.RawValue of type 0 removes the field, so that fields can contain
+// [Copy.Fields]. Fields inside arrays, or below a counted field, are a
+// [*model.ValueError]. A missing child gives model.ErrNotFound.
 //
-// Set overwrites the fields, whatever they hold, and reads again when another writer came
-// first, up to 100 times. A retry with the same op finishes or does nothing, see
-// [Counter]. If another operation moved the child to another parent meanwhile, a retry
-// sets the fields again.
+// Set overwrites the fields, whatever they hold. If another writer came first, it reads
+// again, up to 100 times. A retry with the same op finishes the operation or does
+// nothing: see [Counter]. If another operation moved the child to another parent
+// meanwhile, a retry sets the fields again.
 //
-// Cost: five commands, by _id: reads of the child and the parents, and writes of the
-// child, the parents and the child again. If a smallest or greatest value leaves a
-// parent, one read more, by [Counter.Indexes]. A child without a parent costs two. In a
-// transaction: two, and the reads again if such a value leaves or the operation was
-// already done.
+// Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
+// more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
+// transaction: two commands, and the reads again if such a value leaves or the operation
+// was already done.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, op)
 }
 
-// Move returns the change that gives a child another parent: [Counter.Set] of the
-// reference.
+// Move returns the change that gives a child another parent, by its _id. It is
+// [Counter.Set] of the reference.
 //
-// Cost: as Set.
+// Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) model.Change[any] {
 	return x.c.Move(child, parent, op)
 }
@@ -234,14 +228,14 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) mode
 // Delete returns the change that deletes a child and takes it off its parent's numbers.
 // op is the operation's token. A missing child is not an error.
 //
-// Cost: as Set.
+// Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[any] {
 	return x.c.Delete(child, op)
 }
 
-// Pending returns the query of the children with an operation that began before a time
-// (by its token) and isn't finished. [Counter.Settle] finishes it. It needs a spec with
-// Pending.
+// Pending returns the query of the children with an unfinished operation whose token (op)
+// was made before a time. [Counter.Settle] finishes the operation. It is a
+// [*model.ValueError] unless the spec has Pending.
 //
 // Cost: one command, served by a partial index of [Counter.Indexes].
 func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
@@ -249,25 +243,25 @@ func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
 	return commands.Served(x.children.Find(filter), x.c.OpIndex().Name, err)
 }
 
-// Settle returns the change that finishes the operation under way on a child, if any,
-// even while that operation runs.
+// Settle returns the change that finishes the marked operation on a child, if any, even
+// while that operation runs. It is a [*model.ValueError] unless the spec has Pending.
 //
-// Cost: one command if nothing is under way, otherwise the rest of the operation.
+// Cost: one command if the child has no mark, otherwise also the rest of the operation.
 func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 	return x.c.Settle(child)
 }
 
 // Recount returns the change that counts the children of one parent and writes the
-// numbers that differ. It returns the finding of [Counter.Checks], with an empty Problem
-// if nothing differs. A missing parent gives model.ErrNotFound.
+// numbers that differ. Running it returns the finding of [Counter.Checks], with an empty
+// Problem if no number differs. A missing parent gives model.ErrNotFound.
 //
 // Consistency: with tokens, or in a transaction, it is exact while other operations run.
 // It starts again if an operation came between its reads, or the parent changed before
-// its write, up to 100 times. It gives the parent the tokens of operations under way.
-// With CounterSpec.Partial it can count a child whose parent isn't updated yet.
+// its write, up to 100 times. With CounterSpec.Partial it can count a child whose parent
+// isn't updated yet.
 //
 // Cost: two commands, one document. It reads every child of the parent, by the index on
-// the reference, and with tokens the marks, by their partial index.
+// the reference.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {
 	return x.c.Recount(parent)
 }

@@ -33,38 +33,20 @@
 //
 // # Consistency and costs
 //
-// A check sends one command that reads a collection and looks up the related documents.
-// If the lookup isn't by _id ([Copy.Checks], [Counter.Checks], [Subset.Checks] and
-// [Outlier.Checks]), create the indexes first. Without them the server reads the whole
-// other collection for each document.
+// Before you run [Copy.Checks], [Counter.Checks], [Subset.Checks] or [Outlier.Checks],
+// create the indexes. Without them the server reads the whole other collection for each
+// document.
 //
 // A change of one document is one atomic update. A change of two documents is two writes.
-// Each type documents their order and what a crash between them leaves. The type's Checks
-// find it, and their jobs repair it without overwriting concurrent changes. A repair can
-// delete a flat document or row that was just stored. The next run stores it again.
+// Each type documents the order of its writes and what a crash between them leaves. The
+// type's Checks find the leftovers, and the checks' jobs repair them without overwriting
+// concurrent changes.
 //
-//   - Copy: readers see the old value until the second write. A version keeps older
-//     values from overwriting newer ones.
-//   - Feed: copies are late. The feed runs the plan of each change at least once, and the
-//     changes of a document in order.
-//   - Subset: an array is replaced only as it was read. A deletion that meets a change of
-//     the same child can leave its element, which the check finds.
-//   - Outlier: the flag is set first, so that a reader who sees no flag misses nothing.
-//   - WideRow: a link is stored in two documents. The left one is authoritative.
-//   - Counter: a child is marked until its parents are updated, once for each token. The
-//     next operation on the child, or a job, finishes an operation that was cut.
-//   - Slots: stock moves between slots by a numbered transfer, applied once. An operation
-//     that meets a transfer finishes it. Totals are exact.
-//   - IndexTable: an entry is written before its document and deleted after it. A crash
-//     leaves a surplus entry, which lookups of documents skip.
-//   - Columns, Normalized: as fresh as the last run.
-//
-// An append or a change with a key or a token can be run again, and counts once.
+// An append with a key, or a change with a token (op), can be run again and counts once.
 //
 // # Limits
 //
 // A document has at most 16 MiB, so that a bound times the size of an element must stay
-// well below. A value of an index table isn't null or a regular expression, and each
-// element of an array is an entry. An inverted query combines at most 256 values, and
-// groups their ids in the server's memory.
+// well below. An inverted query combines at most 256 values, and groups their ids in the
+// server's memory.
 package denorm

@@ -9,14 +9,14 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 )
 
-// ErrUnsound says that an owner's array and overflow contradict each other.
-// [Outlier.Append] and [Outlier.Remove] return it. If the array is over Max without
-// overflow, run [Outlier.Split]. If overflow exists without the flag, run the job of the
-// first of [Outlier.Checks].
+// ErrUnsound says that the array and the overflow documents of an [Outlier]'s owner
+// contradict each other. [Outlier.Append] and [Outlier.Remove] return it. If the array
+// has more than Max elements but no overflow, run [Outlier.Split]. If overflow exists but
+// the owner's flag isn't set, run the job of the first of [Outlier.Checks].
 var ErrUnsound = outlier.ErrUnsound
 
-// A ShortError says that a stock has less than [Slots.Take] asks for. It wraps
-// model.ErrFull.
+// A ShortError says that a stock has less than the amount that [Slots.Take] asks for. It
+// wraps model.ErrFull.
 type ShortError = slots.ShortError
 
 var (
@@ -24,8 +24,8 @@ var (
 	// [EventLog], or another amount of [Slots]. It wraps model.ErrTaken.
 	ErrToken = stored.ErrToken
 
-	// ErrEarlier says that the caller's time is before the last stored time, because
-	// clocks differ. A [History] and an [EventLog] return it.
+	// ErrEarlier says that the time given to a [History] or [EventLog] is before the time
+	// of the last stored change, because clocks differ.
 	ErrEarlier = stored.ErrEarlier
 
 	// ErrHandled says that an event was already handled. It wraps model.ErrTaken.

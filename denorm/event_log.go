@@ -12,15 +12,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// EventCommit is the document of one append to an [EventLog]. K is a kind of string or
-// integer, or a bson.ObjectID. E is stored as a document, and may be the interface of an
-// embed.Union, with the union's options on the collection.
+// EventCommit is the document of one append to an [EventLog]. The key's type K is of kind
+// string or integer, or is bson.ObjectID. The event's type E is stored as a document. It
+// may be the interface of an embed.Union, whose options the collection must have.
 type EventCommit[K, E any] struct {
-	ID     string        `bson:"_id"`    // key and First, in the order of events
+	ID     string        `bson:"_id"`    // key and First; sorts a key's commits in order
 	Key    K             `bson:"key"`    // the aggregate
 	First  int64         `bson:"first"`  // number of the first event; an aggregate's first event is 1
 	Last   int64         `bson:"last"`   // number of the last event: the aggregate's version
-	At     time.Time     `bson:"at"`     // never before the previous commit's
+	At     time.Time     `bson:"at"`     // never before the previous commit's At
 	Token  bson.ObjectID `bson:"token"`  // the append's op
 	Events []E           `bson:"events"` // in order
 }
@@ -29,13 +29,14 @@ type EventCommit[K, E any] struct {
 // or a document of a [Projection].
 type EventState[K, S any] struct {
 	ID       K         `bson:"_id"`      // the aggregate
-	Version  int64     `bson:"version"`  // number of the last event in State; 0 for none
+	Version  int64     `bson:"version"`  // number of the last event in State; 0 without events
 	At       time.Time `bson:"at"`       // time of that event's commit
-	Revision int       `bson:"revision"` // of Fold
+	Revision int       `bson:"revision"` // Revision of the spec's Fold
 	State    S         `bson:"state"`
 }
 
-// EventLogSpec says how events make states, and bounds appends. Fold is required.
+// EventLogSpec says how states are computed from events, and bounds appends. Fold is
+// required.
 type EventLogSpec[K, E, S any] struct {
 	// Fold applies an event to a state and returns the new state. The first state is the
 	// zero S. Fold must be pure, but may change state and return it. An error ends the
@@ -43,39 +44,37 @@ type EventLogSpec[K, E, S any] struct {
 	Fold func(state S, event E) (S, error)
 
 	// Revision is the version number of Fold. Reads ignore snapshots of other revisions.
-	// New snapshots replace snapshots of lower revisions only.
+	// A snapshot is never replaced by one of a lower revision.
 	Revision int
 
-	// Snapshots stores a state of each aggregate about every Every events, so that a read
-	// replays few events. Give both or neither.
+	// Snapshots is the collection that stores a state of each aggregate, after about
+	// every Every events, so that a read replays few events. Give both or neither.
 	Snapshots *model.Collection[EventState[K, S], K]
 	Every     int64
 
 	// MaxEvents and MaxBytes bound one append. 0 means 1000 events and 15 MiB. Never
-	// lower MaxEvents, because EventLog.Commits relies on it.
+	// lower MaxEvents, or [EventLog.Commits] misses commits.
 	MaxEvents int
 	MaxBytes  int64
 }
 
-// EventLog stores the events of aggregates and computes states from them. A writer
-// appends events at the version that it has read. Events never change. Make it with
-// [NewEventLog].
+// EventLog stores the events of aggregates, such as accounts, and computes their states.
+// A writer appends events at the version (the number of the last event) that it has read.
+// Events never change.
 //
 // One append is one document, a commit. Its _id contains the aggregate's key and the
-// number of the first event, so that the server stores only one append at a version: a
-// log has no gap and no fork. Queries use bytewise ranges of _id: the collection must not
-// have a collation. Tenants of a [model.Scope] must not share keys. Reads include commits
-// that a scope marked as deleted.
+// number of the first event, so that the server stores only one append at a version. The
+// collection must not have a collation. Tenants of a [model.Scope] must not share keys.
+// Reads include commits that a scope marked as deleted.
 //
-// An append that passes a multiple of Every also writes a snapshot, which replaces older
-// snapshots only. After a crash, an older snapshot may remain.
+// An append that passes a multiple of EventLogSpec.Every also writes a snapshot.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
 // Sourcing", M. Fowler (https://martinfowler.com/eaaDev/EventSourcing.html).
 //
-// Indexes returns the unique index of key and token. [EventLog.Decide] finds its commit
-// by it, and a token can't be used twice.
+// Indexes returns the unique index of key and token. [EventLog.Decide] finds the commit
+// of its token by this index, and an aggregate can't use a token twice.
 //
 // Checks returns one check, or two with Snapshots:
 //
@@ -85,8 +84,8 @@ type EventLogSpec[K, E, S any] struct {
 //     commit ends. The repair deletes them.
 //
 // Cost: the first check reads all commits. The second sends one command for each
-// snapshot, and one for each further 1000 commits. The repair deletes one document each,
-// by _id.
+// snapshot, and one for each further 1000 commits. The repair deletes each found
+// snapshot, by _id.
 type EventLog[K, E, S any] struct {
 	model.Parts
 
@@ -96,8 +95,8 @@ type EventLog[K, E, S any] struct {
 }
 
 // NewEventLog declares that a collection holds the commits of an event log. It panics
-// with a [*model.DeclarationError] when K can't be written into an _id, E isn't stored as
-// a document, snapshots and commits share a collection, or a spec field is missing or out
+// with a [*model.DeclarationError] if K can't be written into an _id, E isn't stored as a
+// document, snapshots and commits share a collection, or a spec field is missing or out
 // of range.
 func NewEventLog[K, E, S any](commits *model.Collection[EventCommit[K, E], string], spec EventLogSpec[K, E, S]) *EventLog[K, E, S] {
 	var docs *core.Docs
@@ -176,30 +175,33 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 	}}
 }
 
-// Append returns the change that appends events to an aggregate at the version that the
-// caller has read, 0 for a new aggregate. It stores all events or none. op is the
-// append's token: the same op makes a retry a no-op, even after other appends.
+// Append returns the change that appends events, which happened at the time at, to the
+// aggregate key. expected is the version that the caller has read, 0 for a new aggregate.
+// It stores all events or none. op is the append's token: the same op makes a retry a
+// no-op, even after other appends.
 //
 // Running it gives ErrVersion if the aggregate is at another version, ErrToken if the
 // token belongs to another append, ErrEarlier if at is before the last commit's time, and
-// a [*model.ValueError] for no events, too many or too large ones.
+// a [*model.ValueError] for no events, or for too many or too large events.
 //
 // Cost: two commands, one document, by _id; on a conflict up to three commands more. A
-// snapshot costs three commands and one document more. An error of the snapshot is
-// returned although the events are stored.
+// snapshot costs three more commands and one more document. If only the snapshot fails,
+// its error is returned although the events are stored.
 func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events []E, op bson.ObjectID) model.Change[any] {
 	return l.l.Append(key, expected, at, op, l.events(key, op, events))
 }
 
-// Decide returns the change that appends the events which decide returns for the current
-// state. decide must be pure. When another append came first, decide is called again with
-// the new state, up to 100 times. Its error ends the change. No events append nothing.
-// The commit's time is at, or the last commit's time if that is later. op is the append's
-// token: a retry does nothing and doesn't call decide.
+// Decide returns the change that appends the events which decide returns for the
+// aggregate's current state. decide must be pure. When another append came first, decide
+// is called again with the new state, up to 100 times. An error of decide ends the
+// change. If decide returns no events, nothing is appended. The commit's time is at, or
+// the last commit's time if that is later. op is the append's token: a retry does nothing
+// and doesn't call decide.
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
-// document. With a snapshot, one more finds the token by [EventLog.Indexes]. When Every
-// events follow the snapshot, three commands and one document more.
+// document. If there is a snapshot, one more command finds the token by
+// [EventLog.Indexes]. Writing a new snapshot costs three more commands and one more
+// document.
 func (l *EventLog[K, E, S]) Decide(
 	key K, at time.Time, op bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {
@@ -218,13 +220,14 @@ func (l *EventLog[K, E, S]) Decide(
 //
 // Cost: two commands, by _id: the snapshot and the commits after it, normally of at most
 // Every events and one commit. Without Snapshots, one command that reads every commit.
-// One command more for each further 1000 commits or 16 MB.
+// One more command for each further 1000 commits or 16 MB.
 func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
 }
 
-// At returns the change that reads the state at a version, also in the middle of a
-// commit. A version that the aggregate hasn't reached gives ErrVersion.
+// At returns the change that reads an aggregate's state at a version, the number of the
+// last event in the state. This event may be in the middle of a commit. Version 0 is the
+// zero state. A version that the aggregate hasn't reached gives ErrVersion.
 //
 // Cost: as [EventLog.Load]. If the snapshot is newer, it reads all commits up to the
 // version.
@@ -232,8 +235,8 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, 
 	return l.state(key, l.l.At(key, version))
 }
 
-// AsOf returns the change that reads the state at a time, from the commits at or before
-// it.
+// AsOf returns the change that reads the state that an aggregate had at a time. Commits
+// whose At is later aren't applied.
 //
 // Cost: as [EventLog.At].
 func (l *EventLog[K, E, S]) AsOf(key K, at time.Time) model.Change[EventState[K, S]] {
@@ -250,11 +253,12 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 // Cost: one command, one document by _id.
 func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
 
-// Commits returns the query of the commits with an aggregate's events from ≤ n ≤ to, in
-// order. 0 for to means all. The first and last commit may hold events outside. Page it
-// with Limited and After(commit.ID).
+// Commits returns the query of the commits that contain an aggregate's events with
+// numbers n, from ≤ n ≤ to, in order. from is at least 1; to = 0 means the last event.
+// The first and last commits may contain other events too. Page the query with Limited
+// and After(commit.ID).
 //
-// Cost: one command, by _id. It examines up to MaxEvents commits before the first.
+// Cost: one command, by _id. It examines up to MaxEvents commits before the first result.
 func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventCommit[K, E]] {
 	filter, err := l.l.Commits(key, from, to)
 	f := l.commits.Find(filter)
@@ -262,10 +266,10 @@ func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventComm
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Refresh returns the change that writes the snapshot of an aggregate's newest state. It
-// needs Snapshots.
+// Refresh returns the change that writes a snapshot of an aggregate's newest state. It is
+// a [*model.ValueError] unless the spec has Snapshots.
 //
-// Cost: two commands, as [EventLog.Load], and one write by _id, unless the snapshot is up
+// Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.
 func (l *EventLog[K, E, S]) Refresh(key K) model.Change[any] {
 	return commands.Untyped(l.l.Snapshot(key))

@@ -8,46 +8,46 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// ProjectionSpec says how events make a view. Fold is required.
+// ProjectionSpec says how views are computed from events. Fold is required.
 type ProjectionSpec[V, E any] struct {
 	// Fold applies an event to a view and returns the new view. It must be pure. The
 	// first view is the zero V.
 	Fold func(view V, event E) (V, error)
 
-	// Revision is the version number of Fold. After raising it, run Rebuild and Switch.
-	// Until then, old processes write the live generation, and new processes the new
-	// generation.
+	// Revision is the version number of Fold. Raise it when Fold changes, then run
+	// [Projection.Rebuild] and [Projection.Switch]. Rebuild writes the views into a new
+	// collection (a generation). Until Switch, readers read the old generation, which
+	// only processes with the old Revision update.
 	Revision int
 
-	// Places is the collection of the pointer to the live generation and of the stream's
-	// place. "" means "docmodel.projections".
+	// Places is the collection that stores which generation is live, and how far the
+	// stream has read the commits. "" means "docmodel.projections".
 	Places string
 
-	// Poll lets the stream poll a server without change streams, by [Projection.Indexes].
-	// It is the greatest delay between a commit's time and its visibility, because of
-	// slow writes and different clocks. Polling misses a later commit until the
-	// aggregate's next commit or [Projection.CatchUp]. 0 refuses servers without change
-	// streams.
+	// Poll lets the stream poll a server that has no change streams. With 0, running the
+	// stream there gives model.ErrNoChangeStreams. Poll is the greatest delay between a
+	// commit's At and the moment when it can be read, because of slow writes and
+	// different clocks. Polling misses a commit with a longer delay until the aggregate's
+	// next commit or [Projection.CatchUp].
 	Poll time.Duration
 }
 
 // Projection stores a view of each aggregate of an [EventLog] in another collection, for
-// queries and indexes: {_id: key, version, at, revision, state}. Make it with
-// [NewProjection].
+// queries and indexes: {_id: key, version, at, revision, state}.
 //
 // Views are stored in generations, each in a collection: accounts.1, accounts.2. A
-// pointer document names the live generation. Rebuild fills a new generation while events
-// come in. Switch makes it live.
+// document, the pointer, says which generation is live, that is, read by readers.
+// [Projection.Rebuild] fills a new generation while events come in. [Projection.Switch]
+// makes it live.
 //
 // # Consistency
 //
 // Views are as late as the stream. A write replaces only a lower version, so that
-// repeated or reordered deliveries do nothing. A reader by [Projection.Load], or by
-// [Projection.Generations] and [Projection.In] each time, never sees a view return to a
-// lower version, even across a switch. For this, Switch stops writes to the live
-// generation and goes through all aggregates once more before it moves the pointer.
+// repeated or reordered deliveries do nothing. A reader that uses [Projection.Load], or
+// [Projection.Generations] and [Projection.In] for each query, never sees a view return
+// to a lower version, even across a switch.
 //
-// Under a [model.Scope] each tenant has its own pointer. Streams are refused there: use
+// Under a [model.Scope] each tenant has a pointer. Streams give an error there: use
 // [Projection.CatchUp].
 //
 // Source: Materialized View pattern
@@ -64,9 +64,10 @@ type Projection[K, E, V any] struct {
 	rev   int
 }
 
-// NewProjection declares a projection of a log. The generations' names begin with the
-// name of views. It panics with a [*model.DeclarationError] when Fold is missing, Poll is
-// negative, or views, places and commits share a collection.
+// NewProjection declares a projection of a log. The collections of the generations are
+// named as views, with a dot and the generation's number. It panics with a
+// [*model.DeclarationError] if Fold is missing, Poll is negative, or views, places and
+// commits share a collection.
 func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
 ) *Projection[K, E, V] {
@@ -84,22 +85,22 @@ func NewProjection[K, E, S, V any](
 	return p
 }
 
-// CatchUp returns the change that updates an aggregate's view in each generation that
-// takes writes of this Revision. It is idempotent. A Revision above those of all
-// generations is a [*model.ValueError]. A lower Revision writes nothing.
+// CatchUp returns the change that updates an aggregate's view in the live generation and
+// in the one that is being built, if they have this Revision. It is idempotent. If this
+// Revision is higher than theirs, it gives a [*model.ValueError]: run
+// [Projection.Rebuild]. A lower Revision writes nothing.
 //
-// Cost: five commands, one document: four read the last commit, the pointer, the view and
-// the commits after it, by _id, and one writes the view. Without new commits, three.
-// While a generation is built, two commands and one document more. The first call also
-// stores the pointer. A crash leaves one or both views as they were.
+// Cost: five commands, by _id, one document. Without new commits, three commands. While a
+// generation is built, two more commands and one more document. The first call also
+// stores the pointer. A crash can leave the view old in one or both generations.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
-// Stream returns the stream that updates the views as commits come in: see
+// Stream returns the stream that updates the views as commits come in. Run it with
 // [model.Stream.Run]. Its name contains the Revision, so that a new Revision goes through
 // all commits.
 //
 // Cost: three commands for each commit: the pointer and the view by _id, and a write of
-// one document. One more for a commit out of order.
+// one document. One more command for a commit out of order.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
 // Load returns the change that reads an aggregate's view in the live generation. A
@@ -112,8 +113,8 @@ func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
 
 // Generations contains the numbers of a projection's generations.
 type Generations struct {
-	Live     int64 // readers read it
-	Building int64 // between Rebuild and Switch; 0 for none
+	Live     int64 // the generation that readers read
+	Building int64 // the new generation, between Rebuild and Switch; 0 for none
 }
 
 // Generations returns the change that reads the numbers of the generations.
@@ -123,8 +124,8 @@ func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
 	return readAs(p.p.Generations(), func(at eventlog.Pointer) Generations { return Generations{at.Live, at.Building} })
 }
 
-// In returns the collection of a generation's views. Read the number again for each
-// query.
+// In returns the collection of a generation's views. Read the generation's number with
+// [Projection.Generations] before each query.
 func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[K, V], K] {
 	return p.views.Named(p.p.Name(generation))
 }
@@ -133,23 +134,25 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 // writes all views there, while events come in. Readers don't see it before
 // [Projection.Switch].
 //
-// Cost: one command for each 100 aggregates, which examines all commits by _id, and one
-// to write their views; two for each aggregate, to read its view and commits. After a
-// crash, run it again.
+// Cost: two commands for each 100 aggregates and two for each aggregate. It examines all
+// commits by _id. After a crash, run it again.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
-// Switch returns the job that makes the new generation live. It stops writes to the live
-// generation, updates the new one, and moves the pointer. Without a new generation it
-// does nothing.
+// Switch returns the job that makes the new generation live. It stops writes to the old
+// generation, updates the new generation, and changes the pointer. Without a new
+// generation it does nothing.
 //
 // Cost: as [Projection.Rebuild], but only for views that are behind, and two commands and
-// two documents for the pointer. After a crash readers read the live generation, but it
-// isn't updated until the job runs again or the new generation is dropped.
+// two documents for the pointer. After a crash, readers still read the old generation,
+// but it isn't updated until the job runs again or [Projection.Drop] deletes the new
+// generation.
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
-// Drop returns the change that deletes the views of a generation. A generation that is
-// being built is given up. The live one is a [*model.ValueError].
+// Drop returns the change that deletes the views of a generation. If the generation is
+// being built, Drop ends the rebuild. The live generation, or a number that doesn't
+// exist, is a [*model.ValueError].
 //
-// Cost: two commands, and all documents of the generation; one more to give it up. Views
-// may remain after a crash, or if a writer read the pointer before: run it again.
+// Cost: two commands, and all documents of the generation; one more command if it is
+// being built. Views may remain after a crash, or if a writer read the pointer before:
+// run the change again.
 func (p *Projection[K, E, V]) Drop(generation int64) model.Change[any] { return p.p.Drop(generation) }

@@ -16,8 +16,8 @@ import (
 // each change of a document, and the feed's [model.Stream] runs the plan.
 //
 // The stream first plans for every stored document, then follows the collection's change
-// stream. It stores its place after the plans ran. A feed that was killed and runs again
-// repeats the last changes, in order. So plans must be repeatable:
+// stream. It stores its position after the plans ran. A feed that was killed and runs
+// again repeats the last changes, in order. So plans must be repeatable:
 //   - A plan sets, replaces or deletes a copy under an _id that the change gives. It
 //     never adds to a value.
 //   - A repeated insert is recognized only while the copy is unchanged. If copies change,
@@ -49,27 +49,28 @@ type Feed[D, K any] struct {
 
 // FeedSpec says how a feed sees changes. The zero value is valid.
 type FeedSpec struct {
-	// Places is the collection that stores the feed's place, under its name. "" means
-	// "docmodel.feeds".
+	// Places is the collection that stores how far the feed has read the changes, in a
+	// document with the feed's name as _id. "" means "docmodel.feeds".
 	Places string
 
-	// Bare leaves out the look-up of updated documents: their changes have no Doc.
-	// Without Bare, the feed skips an update of a document that is gone.
+	// Bare leaves out the look-up of updated documents: changes by updates have no Doc.
+	// Without Bare, the feed skips an update of a document that was deleted since.
 	Bare bool
 
 	// Mark is a field of the source for this feed alone. Plans that update the source
-	// leave their change's token there, so that the feed skips these updates. "" refuses
-	// such plans.
+	// store their change's token there, so that the feed skips these updates. With "",
+	// the feed stops at such a plan.
 	Mark string
 
 	// Since is the path of a field that each write of the source sets to a greater value,
-	// such as a time. The feed polls by it on a server without change streams. "" refuses
-	// such servers.
+	// such as a time. With Since, the feed polls a server that has no change streams.
+	// With "", running the feed there gives model.ErrNoChangeStreams.
 	Since string
 
-	// Overlap is how far each poll goes back and plans again, if Since is a time or an
-	// ObjectID. With 0, the feed misses a smaller value that arrives late, from another
-	// clock or a slow write, until its document is written again or [Feed.Rebuild] runs.
+	// Overlap is how far each poll goes back, if Since is a time or an ObjectID. The feed
+	// runs the plans of documents in this time again. With 0, it misses a document that
+	// becomes visible later than a document with a greater Since, because of a slow write
+	// or another clock, until the document is written again or [Feed.Rebuild] runs.
 	Overlap time.Duration
 }
 
@@ -86,14 +87,15 @@ type FeedChange[D, K any] struct {
 	Time      time.Time // of the change; zero if Scanned
 }
 
-// NewFeed declares a feed. apply computes the plan of a change and must be pure. NewFeed
-// tries apply with each kind of change of sample, a typical document.
+// NewFeed declares a feed of the changes of source. name identifies the feed's stored
+// position. apply computes the plan of a change and must be pure. NewFeed tries apply
+// with each kind of change of sample, a typical document.
 //
 // It panics with a [*model.DeclarationError] if
 //   - a plan for sample isn't repeatable, has bad input, or writes to the source other
 //     than by updates with a Mark; a running feed stops before such a plan
 //   - all plans for sample are empty, or sample has no _id
-//   - Mark isn't a string field, or Since isn't a growing field
+//   - Mark isn't a string field, or the type of Since can't grow
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
@@ -147,16 +149,16 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 	return c, nil
 }
 
-// Stream returns the stream that runs the feed: see [model.Stream.Run].
+// Stream returns the stream that runs the feed, by [model.Stream.Run].
 //
-// Cost: the commands of each change's plan, and one per 100 changes to store the place.
-// The server looks up each updated document by _id.
+// Cost: the commands of each change's plan, and one command per 100 changes to store the
+// position. The server looks up each updated document by _id.
 func (f *Feed[D, K]) Stream() model.Stream { return f.stream }
 
-// Plan returns the plan of a change as a running feed sends it. The plan is refused where
-// a running feed would stop.
+// Plan returns the plan that a running feed sends for a change. If the feed would stop at
+// this change, running the plan gives the error.
 //
-// Cost: nothing is sent.
+// Cost: no command.
 func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	id, err := f.source.Docs().Raw(c.ID)
 	e := model.Event{
@@ -176,13 +178,14 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	return plan
 }
 
-// Rebuild returns the job that plans for all documents, as Scanned, to fill or repair
-// copies. It doesn't see deleted documents. Beside a running feed, it can overwrite newer
-// copies: let plans compare versions, or stop the feed meanwhile.
+// Rebuild returns the job that runs the plans of all stored documents, as changes of kind
+// [model.Scanned], to fill or repair copies. It doesn't delete the copies of deleted
+// documents. While a feed runs, it can overwrite newer copies: let plans compare
+// versions, or stop the feed meanwhile.
 //
 // Cost: a query per batch of 500 documents, two to find the end, and the plans' writes;
-// consecutive writes of one kind share a command. A cut leaves some copies old, and one
-// plan perhaps half done: run it again.
+// consecutive writes of one kind share a command. A crash leaves some copies old, and
+// perhaps one plan half done: run the job again.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

@@ -12,8 +12,8 @@ import (
 
 // HistorySpec names the fields of a document with a history. The zero value is valid.
 type HistorySpec struct {
-	Version string // path of the version, an int64; "" means version
-	Revised string // path of a *[Revised], tagged omitempty; "" means revised
+	Version string // path of the version, an int64; "" means "version"
+	Revised string // path of a *[Revised], tagged omitempty; "" means "revised"
 
 	// Subject is the path of the value that identifies the person whom a document is
 	// about. Personal are the fields that [History.Erase] removes. Give both or neither.
@@ -22,7 +22,7 @@ type HistorySpec struct {
 
 	// Uncounted are paths that other techniques write without incrementing the version.
 	// No revision records a change of these paths alone. With Uncounted, [History.Change]
-	// and [History.Restore] are refused: use [History.Set].
+	// and [History.Restore] give a [*model.ValueError]: use [History.Set].
 	Uncounted []string
 }
 
@@ -46,7 +46,7 @@ type Revision[D, K any] struct {
 	ID    RevisionID[K] `bson:"_id"`
 	At    time.Time     `bson:"at"`              // when the version began; the zero time if unknown
 	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero in the newest version
-	Token bson.ObjectID `bson:"token,omitempty"` // of the change that began the version
+	Token bson.ObjectID `bson:"token,omitempty"` // the op of the change that began the version
 	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only the _id, version and note
 	Doc   D             `bson:"doc"`
 }
@@ -64,30 +64,30 @@ type Difference struct {
 //	revisions  upsert {_id: {id, v: 3}, doc: the document in version 3}
 //	documents  update {_id: id, version: 3} to version 4
 //
-// A cut between the writes leaves a revision that equals the document. The next change
-// uses it. Documents from before have version 0 and began at the zero time. All writers
-// must increment the version. [model.New] refuses a technique that doesn't, unless
-// HistorySpec.Uncounted names its paths.
+// A crash between the writes leaves a revision that equals the document. The next change
+// uses it. Documents stored by other code have version 0, which began at the zero time.
+// All writers must increment the version. [model.New] refuses a technique that doesn't,
+// unless HistorySpec.Uncounted names its paths.
 //
-// op is the operation's token, a fresh bson.NewObjectID(). A retry with the same op does
-// nothing while the operation's revision is kept. An operation that meets another on the
-// same document retries, up to 100 times.
+// In the methods, note says who makes a change, when and why. op is the operation's
+// token, a fresh bson.NewObjectID(). A retry with the same op does nothing while the
+// operation's revision is stored. An operation that meets another operation on the same
+// document reads again, up to 100 times.
 //
 // # Errors
 //
-// A change with an earlier time than the last change gives [ErrEarlier]. A missing
-// document gives model.ErrNotFound, a missing version [ErrNoRevision]. A document that
-// leaves no room for a revision in 16 MiB is refused.
+// A note with an earlier At than the last change gives [ErrEarlier]. A missing document
+// gives model.ErrNotFound, a missing version [ErrNoRevision]. A document that leaves no
+// room for a revision in 16 MiB is a [*model.ValueError].
 //
 // # Retention
 //
-// A schema.Expiry by "until" deletes old revisions. "until" is the time of the change
-// that ended the version, or of a later, concurrent attempt.
+// A schema.Expiry by "until" deletes old revisions.
 //
 // # Scopes
 //
-// [History.Delete] deletes a document also under a [model.Scope] with Delete. Revisions
-// belong to the tenant who wrote them.
+// Under a [model.Scope] with Delete, [History.Delete] also deletes the document, and
+// doesn't mark it. Revisions belong to the tenant who wrote them.
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
@@ -96,10 +96,11 @@ type Difference struct {
 // documents by subject.
 //
 // Checks returns three checks:
-//   - Deletions that began and didn't end. Mending finishes them after a minute.
+//   - Deletions that began and didn't end. The repair finishes deletions that are older
+//     than a minute.
 //   - Documents with a lower version than a revision, because other code stored them
-//     anew. Mending raises the version.
-//   - Missing revisions between others. No write mends them.
+//     anew. The repair raises the version.
+//   - Documents whose revisions have a gap. No write repairs it.
 type History[D, K any] struct {
 	model.Parts
 
@@ -109,9 +110,9 @@ type History[D, K any] struct {
 }
 
 // NewHistory declares that docs keep their earlier versions in revisions. It panics with
-// a [*model.DeclarationError] if both are one collection, if a path of spec doesn't exist
-// or fit, if only one of Subject and Personal is given, or if a personal field overlaps
-// another, lies inside an array, or contains the subject.
+// a [*model.DeclarationError] if docs and revisions are one collection, if a path of spec
+// doesn't exist or fit, if only one of Subject and Personal is given, or if a personal
+// field overlaps another, lies inside an array, or contains the subject.
 func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
@@ -124,25 +125,27 @@ func NewHistory[D, K any](
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
-// Insert returns the change that stores a new document. doc's version must be 0. It gets
-// version 1, or the next after a deletion. A stored document gives a model.ErrTaken.
+// Insert returns the change that stores a new document. doc's version must be 0. The
+// document gets version 1 or, after a deletion, the next version. If a document with its
+// _id is stored, running the change gives model.ErrTaken.
 //
 // Cost: two commands, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Change[any] {
 	return x.h.Insert(&doc, note.note(), op)
 }
 
-// Set returns the change that sets fields of a document by their paths; nil stores null.
-// An array is set whole.
+// Set returns the change that sets fields of a document by their paths. A nil value
+// stores null. Fields inside arrays can't be set: set the whole array.
 //
 // Cost: one read and two writes, by _id and the index by operation.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID) model.Change[any] {
 	return x.h.Set(id, fields, note.note(), op)
 }
 
-// Change returns the change that replaces a document by the result of decide, which must
-// be pure. The result's version and note are ignored. Fields that D doesn't know are
-// lost.
+// Change returns the change that replaces a document by the result of decide, which
+// receives the document and must be pure. The result must have the same _id; its version
+// and Revised are ignored. Stored fields that D doesn't have are lost. An error of decide
+// ends the change.
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -161,18 +164,20 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 }
 
 // Delete returns the change that deletes a document and keeps its versions. The last
-// version says who deleted it. A cut leaves a document that is marked as gone and counts
-// as missing. The next operation on it, or the first of [History.Checks], deletes it.
+// version says who deleted it. A crash can leave the document marked as gone; operations
+// treat it as missing. [History.Insert] and [History.Restore] of its _id, a retry with
+// the same op, and the repair of the first of [History.Checks] finish the deletion.
 //
-// Cost: five commands, four documents; two commands in a transaction, where the server
-// has bulkWrite.
+// Cost: five commands, four documents. In a transaction, two commands if the server has
+// bulkWrite.
 func (x *History[D, K]) Delete(id K, note Revised, op bson.ObjectID) model.Change[any] {
 	return x.h.Delete(id, note.note(), op)
 }
 
-// Restore returns the change that stores an earlier version again, as a new version, also
-// after a deletion. Erased data stays erased. The newest version, and a version that was
-// a deletion, give [ErrNoRevision].
+// Restore returns the change that stores an earlier version of a document again, as a new
+// version. It also restores a deleted document. Data that [History.Erase] removed stays
+// removed. If version is the newest version, a deletion, or not stored, running the
+// change gives [ErrNoRevision].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.ObjectID) model.Change[any] {
@@ -180,7 +185,7 @@ func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.Objec
 }
 
 // AsOf returns the query of a document as it was at a time. It has no result if the
-// document wasn't stored then.
+// document wasn't stored at that time.
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) AsOf(id K, at time.Time) *model.Aggregate[Revision[D, K]] {
@@ -196,9 +201,9 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Revisions returns the query of the n newest versions below the version after, newest
-// first, deletions included. after = 0 begins with the newest version. n = 0 returns all,
-// grouped in the server's memory.
+// Revisions returns the query of the n newest versions of a document that are lower than
+// the version after, newest first. It includes deletions. after = 0 begins with the
+// newest version. n = 0 returns all versions, which the server groups in memory.
 //
 // Cost: one command, by _id; n+1 revisions are read.
 func (x *History[D, K]) Revisions(id K, after, n int64) *model.Aggregate[Revision[D, K]] {
@@ -206,8 +211,8 @@ func (x *History[D, K]) Revisions(id K, after, n int64) *model.Aggregate[Revisio
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Between returns the query of the versions that began at from or later, but before to,
-// newest first.
+// Between returns the query of a document's versions that began at the time from or
+// later, but before the time to, newest first.
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, from, to time.Time) *model.Aggregate[Revision[D, K]] {
@@ -216,7 +221,7 @@ func (x *History[D, K]) Between(id K, from, to time.Time) *model.Aggregate[Revis
 }
 
 // Diff returns the paths at which two documents differ, in the order of the fields of
-// from, then of to. It compares arrays as a whole and skips the version and the note.
+// from, then of to. It compares arrays as a whole and skips the version and the Revised.
 func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	found, err := x.h.Diff(from, to)
 	for _, d := range found {
@@ -225,19 +230,20 @@ func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	return out, err
 }
 
-// Erase returns the job that removes a subject's personal fields from documents, as a new
-// version, and from all revisions. It empties each Revised.By that equals a subject of
-// type string. A concurrent change reads again and doesn't store erased data.
+// Erase returns the job that removes the fields HistorySpec.Personal of a person from the
+// documents, as new versions, and from all revisions. subject is the person's value at
+// HistorySpec.Subject. If subject is a string, the job also empties each Revised.By that
+// equals it. A concurrent change doesn't store erased data again.
 //
-// Cost: two writes per document, one per revision, by the subject's indexes. For
-// Revised.By every document and revision is read.
+// Cost: two writes per document and one per revision, found by the indexes on the
+// subject. For a string subject, every document and revision is read.
 func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model.Job {
 	return x.h.Erase(subject, note.note(), op)
 }
 
-// Traces returns the checks that find personal data of a subject. They find nothing after
-// [History.Erase]. Missing, null and zero values aren't findings.
+// Traces returns the checks that find what [History.Erase] would remove for the same
+// subject. After Erase they find nothing. Missing, null and zero values aren't findings.
 //
-// Cost: one command each, by the subject's indexes. For a string subject, every document
-// and revision is read.
+// Cost: one command each, by the indexes on the subject. For a string subject, every
+// document and revision is read.
 func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }
