@@ -161,7 +161,7 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 
 // Roll returns the job that finishes interrupted batches, and then adds waiting events to
 // their bins. Several runners may run it at any time. Events that can't be counted keep
-// their mark: [Rollup.Checks] finds them.
+// their mark, and the job returns a [*model.LeftError].
 //
 // Cost: two commands if no event waits. Otherwise seven per batch of 500 events
 // (JobOptions.BatchSize, at most 5,000). A batch writes each event twice and each bin

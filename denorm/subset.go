@@ -46,8 +46,8 @@ type SubsetSpec struct {
 	Max int // maximum elements, at least 1
 
 	// By is the order of the children: the array keeps the first. {time: -1} keeps the
-	// newest. _id is added as the last field. Elements copy the fields of By, and every
-	// child must have them: don't use omitempty.
+	// newest. _id is added, in the direction of the last field. Elements copy the fields
+	// of By, and every child must have them: don't use omitempty.
 	By bson.D
 
 	// Fields are the paths of a child, not inside arrays, that its element copies besides
