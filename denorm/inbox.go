@@ -27,8 +27,6 @@ type Receipt struct {
 // For an effect on several documents, put [Inbox.Once] first in a transaction. An effect
 // outside the database, such as a mail, can happen several times.
 //
-// Only the last InboxSpec.Keep events of a document are recognized.
-//
 // Source: the Idempotent Consumer pattern,
 // https://microservices.io/patterns/communication-style/idempotent-consumer.html.
 type Inbox[D, K any] struct {
@@ -40,8 +38,8 @@ type Inbox[D, K any] struct {
 
 // NewInbox declares that documents keep tokens in an array of [Receipt] at path. It
 // panics with a [*model.DeclarationError] if there is no such array, if it lies in
-// another array or in _id, if a nil slice is stored as null (tag it omitempty), or if
-// Keep is out of range.
+// another array or in _id, if a nil slice is stored as null (tag it omitempty), or for a
+// bad Keep.
 func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpec) *Inbox[D, K] {
 	in := inbox.Declare(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
 	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.Footprints), docs, in}
@@ -50,8 +48,7 @@ func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpe
 // Handle returns the write that applies update operators to a document and keeps the
 // event's token, op. event is any value that BSON stores. A retry with the same op and
 // event changes nothing. If op was used for a different event, the write gives
-// [ErrToken]. A missing document gives model.ErrNotFound. A zero op, or an update of the
-// tokens' array, gives a [*model.ValueError].
+// [ErrToken]. A missing document gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id; up to three reads more if the update matches
 // nothing.
@@ -71,9 +68,9 @@ func (x *Inbox[D, K]) Once(id K, event any, op bson.ObjectID) model.Write {
 }
 
 // Insert returns the write that stores a new document as the event's effect, with the
-// event's token. op is the event's token. A retry with the same op and event changes
-// nothing. If a different document has the _id, the write gives model.ErrTaken. If op was
-// used for a different event, it gives [ErrToken].
+// event's token, op. A retry with the same op and event changes nothing. If a different
+// document has the _id, the write gives model.ErrTaken. If op was used for a different
+// event, it gives [ErrToken].
 //
 // Cost: one command, one document.
 func (x *Inbox[D, K]) Insert(doc D, event any, op bson.ObjectID) model.Write {

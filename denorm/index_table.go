@@ -11,8 +11,8 @@ import (
 
 // IndexTable finds documents by another field than _id, with a collection of entries:
 // users by city, users by email. Use it where no secondary index can serve: for another
-// key of a sharded collection, values that are unique across shards or collections, or
-// lookups that copied fields answer alone.
+// key of a sharded collection, for values that are unique across shards or collections,
+// or to read only copied fields.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   in a unique table
@@ -24,19 +24,11 @@ import (
 //
 // A value's entry is written before the document gets the value, and removed after the
 // document has lost the value. A crash in between leaves at most a surplus entry: the
-// document lacks the value. [IndexTable.Documents] skips it. An entry lists the tokens of
-// the operations that need it (ops), and whether one of them was completed (sure). So
-// operations on one document don't remove each other's entries. [IndexTable.Checks]
-// finds, and its jobs repair, what remains:
-//   - After a deletion and a concurrent change of the value, an entry can stay.
-//   - After two concurrent changes of copied fields, the older copy can stay.
-//   - After three or more concurrent operations on a document, an entry can be missing.
-//   - Writes that bypass the table don't change its entries.
+// document lacks the value. [IndexTable.Documents] skips it. Operations on one document
+// don't remove each other's entries. [IndexTable.Checks] finds what concurrent operations
+// on a document, and writes that bypass the table, can leave.
 //
-// Plans write each entry twice: before and after the document. In a transaction they
-// write it once.
-//
-// Source: "Index Table", users by city (seed 002); the Index Table pattern
+// Source: "Index Table" (seed 002); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
@@ -107,16 +99,16 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 // NewIndexTable declares that a collection of entries finds docs by their values at path,
 // which may be an array of values. entries is the name of the collection of [IndexEntry]
 // documents. It panics with a [*model.DeclarationError] if path or a copied path doesn't
-// exist, is within _id or lies inside an array, if such paths overlap, or if entries
-// isn't a valid name or is the name of docs.
+// exist, is within _id or lies inside an array, if such paths overlap, or for a bad name
+// of entries.
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
 }
 
-// Insert returns the plan that stores a new document with its entries: write the entries,
-// insert the document, confirm the entries. op is the operation's token, a fresh
-// bson.NewObjectID(). A retry with the same op completes the plan.
+// Insert returns the plan that writes the entries of a new document, inserts the document
+// and confirms the entries. op is the operation's token, a fresh bson.NewObjectID(). A
+// retry with the same op completes the plan.
 //
 // If another document has the _id, or the value in a unique table, the plan gives
 // model.ErrTaken and removes its entries again. A retry also gives model.ErrTaken if
@@ -133,15 +125,13 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // Set returns the plan that sets fields of a document and updates its entries: write
 // entries of new values, write the document, confirm these entries, remove entries of old
 // values. doc is the document as the caller read it. fields are paths and their new
-// values; nil stores null. op is the operation's token, a fresh bson.NewObjectID(). A
-// value of a wrong type, or a path below the indexed path or a copied path, gives a
-// [*model.ValueError].
+// values; nil stores null. op is as in [IndexTable.Insert]. A value of a wrong type, or a
+// path below the indexed path or a copied path, gives a [*model.ValueError].
 //
 // The plan gives model.ErrStale if the indexed value or a copied field has changed since
 // doc was read, model.ErrNotFound if the document is gone, and model.ErrTaken if another
-// document has the value in a unique table. Then it removes the new entries again.
-// Changes of other fields don't matter. A retry with the same fields and op completes the
-// first run, also with doc read anew.
+// document has the value in a unique table. Then it removes the new entries again. A
+// retry with the same fields and op completes the first run, also with doc read anew.
 //
 // Cost: one command if no indexed or copied field is set, two if copied fields are set,
 // up to four if the indexed field is set. A change of copied fields writes all entries of

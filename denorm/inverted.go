@@ -14,7 +14,6 @@ import (
 // Each declared path has an inverted index, value → ids: an [IndexTable] in the
 // collection prefix.path. A query intersects, unites and subtracts the ids of its values
 // in one command. Write documents through the Inverted, not through one of its tables.
-// Where secondary indexes can serve, use them instead.
 //
 // # Consistency
 //
@@ -22,8 +21,7 @@ import (
 // [Inverted.IDs], [Inverted.Count] and [Inverted.Values] don't read documents, so they
 // include surplus entries.
 //
-// Source: "Inverted Search – Direct Aggregation", users by category and site (seed 002
-// §10).
+// Source: "Inverted Search – Direct Aggregation" (seed 002 §10).
 //
 // Indexes and Checks return those of the tables.
 type Inverted[D, K any] struct {
@@ -109,7 +107,6 @@ func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 }
 
 // Documents returns the query of the documents that q finds, in the order of their ids.
-// Surplus entries give no result.
 //
 // Cost: as [Inverted.IDs], and one document per id, by _id.
 func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
@@ -119,8 +116,7 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 
 // Report returns the query that groups the documents that q finds by their value at path,
 // and counts each group. path can be any field within at most one array. Groups are in
-// the order of values. A document counts once for each distinct element of an array, and
-// not at all without a value.
+// the order of values. A document counts once for each distinct element of an array.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {

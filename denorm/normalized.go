@@ -18,9 +18,8 @@ type Part struct {
 	Key string
 }
 
-// Normalized divides documents into rows of several collections, on the server: orders
-// with customer and items become orders, customers and items, for readers that need flat
-// documents.
+// Normalized divides documents into rows of several collections, on the server, for
+// readers that need flat documents: orders, customers and items.
 //
 //	main row    the document, with a key or an array's length in place of each part
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
@@ -31,11 +30,10 @@ type Part struct {
 // values.
 //
 // If documents change while [Normalized.Plan] runs, the rows may mix old and new values:
-// run the plan again. The plan never deletes rows: the second check finds rows of deleted
-// documents.
+// run the plan again. The plan never deletes rows.
 //
-// Source: normalizing into customers, orders and items for an analytical store (seed
-// 003); https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
+// Source: normalizing for an analytical store (seed 003);
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
 //
 // Indexes returns one index per array part, on the rows' document and position.
 //

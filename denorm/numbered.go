@@ -41,18 +41,16 @@ type NumberedSpec struct {
 //
 // A missing, null or empty list stays so, and so does a missing or null field of an
 // element. A stored document can't be decoded as D: use [Numbered.Documents] or
-// [Numbered.Back]. Each write of a document is atomic.
+// [Numbered.Back].
 //
-// Source: "Nested Documents Flattening: Numbered Field Names", the skills of a résumé
-// (seed 002 §15); index limits:
-// https://www.mongodb.com/docs/manual/reference/limits/#indexes.
+// Source: "Nested Documents Flattening: Numbered Field Names"(seed 002 §15); index
+// limits: https://www.mongodb.com/docs/manual/reference/limits/#indexes.
 //
 // Indexes returns an index per position, on Fields in order.
 //
 // Checks returns two checks, for positions up to Max:
 //   - Counts that differ from the numbered fields, or are missing. Mending sets the count
-//     to the highest position with a field. A position without fields then counts as an
-//     element without fields, or as a null value.
+//     to the highest position with a field.
 //   - Lists that are stored nested, or have a count above Max. No write mends them: use
 //     [Numbered.Convert], or a larger Max.
 //

@@ -46,9 +46,8 @@ type Delivery[K, E any] struct {
 
 	Key K // the _id of the event's document; events of one key are in order
 
-	// Fence grows when another runner takes over. A receiver that remembers the greatest
-	// Fence of each Key can refuse a lower one: it comes from a runner that lost its
-	// lease.
+	// Fence grows when another runner takes over. A receiver that remembers each Key's
+	// greatest Fence can refuse a lower Fence of a runner that lost its lease.
 	Fence int64
 }
 
@@ -62,8 +61,7 @@ type OutboxDepth struct {
 }
 
 // Outbox stores an event together with the change that it reports, and a [Relay] delivers
-// it. No event is lost or sent without its change, and no transaction across the database
-// and the message broker is needed. There are two ways to store an event:
+// it. No event is lost or sent without its change. There are two ways to store an event:
 //   - In the changed document, by one write: [model.Merge] the change and
 //     [Outbox.Publish], or store [Outbox.Outgoing] in a new document.
 //   - In a collection of its own (OutboxSpec.Create), for changes of many documents and
@@ -106,8 +104,8 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 }
 
 // Publish returns the write that adds an event to a document. at is stored as the event's
-// time. op is the event's token: a fresh bson.NewObjectID(), or the token of the
-// operation that the event reports.
+// time. op is the event's token: a fresh bson.NewObjectID(), or the reported operation's
+// token.
 //
 // The write gives model.ErrNotFound if the document is missing and OutboxSpec.Create is
 // false, model.ErrFull if OutboxSpec.Max events wait, [ErrToken] if a different event of
@@ -174,8 +172,8 @@ type RelaySpec struct {
 // A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the relay that passes each event to hand, which delivers it. Runners with
-// the same name divide the documents among them.
+// Relay returns the relay that passes each event to hand. Runners with the same name
+// divide the documents among them.
 //
 // For each part, one goroutine calls hand, with a document's events in order. If hand
 // returns an error, the event is tried again later. After RelaySpec.Attempts errors it is

@@ -32,10 +32,10 @@ type OutlierCount struct {
 }
 
 // Outlier keeps an owner's elements in an array of the owner. The few owners with too
-// many elements have the rest in overflow documents: the customers who bought a
-// bestseller. An owner without the flag has all elements in the array. The overflow is a
-// [Bucket], with the owner's _id as key. Once the flag is set, new elements go to the
-// overflow, so elements stay in order. Below, Key means the Key of the Bucket's spec.
+// many elements have the rest in overflow documents. An owner without the flag has all
+// elements in the array. The overflow is a [Bucket], with the owner's _id as key. Once
+// the flag is set, new elements go to the overflow, so elements stay in order. Below, Key
+// means the Key of the Bucket's spec.
 //
 // # Consistency
 //
@@ -53,15 +53,14 @@ type OutlierCount struct {
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
 //   - Overflow without the flag, which readers miss. Mending sets the flag. But if there
 //     is a Key and the array has all elements of the overflow, which an interrupted Split
-//     leaves, mending deletes the overflow. It leaves unclear cases. If other code
-//     shortened the array after the interruption, an element can be in both places.
+//     leaves, mending deletes the overflow. Mending leaves unclear cases unchanged.
 //   - Arrays over Max. No write mends them: use [Outlier.Split], or [Outlier.Settle] for
 //     owners with the flag.
 //   - Overflow without an owner. Mending deletes it, unless it changed meanwhile.
 //
 // Cost: see [model.Check]. The first two checks look up overflow by its index; without
-// this index the server reads all overflow per owner. The third looks up owners by _id.
-// Mending writes one document per finding.
+// this index the server reads all overflow per owner. Mending writes one document per
+// finding.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -100,8 +99,8 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 // reaches the Bucket's MaxBytes. If the element exists, the reads are sent twice, the
 // second time safe from rollbacks.
 //
-// Consistency: reads ask the primary. A crash leaves at most a flag without overflow, or a
-// closed overflow document. Without a Key, look for the element before a retry.
+// A crash leaves at most a flag without overflow, or a closed overflow document. Without
+// a Key, look for the element before a retry.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 	return x.o.Append(owner, element)
 }
@@ -116,7 +115,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 }
 
 // Delete returns the plan that deletes an owner and then its overflow. It can be run
-// again. A cut, or a concurrent append, leaves overflow without an owner: see
+// again. A crash, or a concurrent append, leaves overflow without an owner: see
 // [Outlier.Checks].
 //
 // Cost: two commands, by _id; all documents of the owner.
@@ -171,8 +170,7 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 // the job can end with model.ErrStale: see [Outlier.Checks].
 //
 // Cost: a scan of the owners, which returns batches of 10 owners over Max; per such owner
-// one command, and one per overflow document. A crash leaves overflow that nobody reads,
-// until the next run.
+// one command, and one per overflow document.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
@@ -183,10 +181,10 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 // [*model.ValueError].
 //
 // The writes are those of [Outlier.Split], but until the last write readers see the moved
-// elements twice. An element that is removed meanwhile can come back.
+// elements twice. A removed element can come back.
 //
-// Cost: as [Outlier.Split], and all overflow of these owners is read, by its index. A cut
-// leaves elements in both places until the next run.
+// Cost: as [Outlier.Split], and all overflow of these owners is read, by its index. A
+// crash leaves elements in both places until the next run.
 func (x *Outlier[D, K, E]) Settle() model.Job {
 	return x.o.Settle()
 }

@@ -60,8 +60,8 @@ type Proximity[D, K any] struct {
 }
 
 // NewProximity declares that the list at path, not inside another array, is also stored
-// as text. Text and Fields are those of spec. It panics with a [*model.DeclarationError]
-// if path, Fields or Text don't fit the type D, or if Text overlaps path or _id.
+// as text. It panics with a [*model.DeclarationError] if path, Fields or Text don't fit
+// the type D, or if Text overlaps path or _id.
 func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
 	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true}, spec.Text, spec.IgnoreCase)
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
@@ -108,16 +108,14 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 // missing document gives [model.ErrNotFound]. It is idempotent and safe against
 // concurrent Adds.
 //
-// Cost: one command, one document, by _id. If the update matches nothing, one or two more
-// commands find out why.
+// Cost: one command, one document, by _id. One or two more if the update matches nothing.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	f := x.docs.ByID(id)
 	return x.p.Add(f.Filter, element, f.Err)
 }
 
 // Remove returns the write that removes these elements (equal fields) from a document's
-// list and text. Missing elements and documents are ignored. No elements give a
-// [*model.ValueError]. It is idempotent.
+// list and text. Missing elements and documents are ignored. It is idempotent.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {

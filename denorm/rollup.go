@@ -24,7 +24,7 @@ type RollupSpec struct {
 	Mark string         // path of an event's *RollupMark, tagged omitempty
 
 	// Keep is how many batches a bin remembers, so that it counts each once: 1 to 10,000;
-	// 0 means 100. See Consistency in [Rollup].
+	// 0 means 100.
 	Keep int
 
 	// For is how long you keep events ([Rollup.Expire] deletes them). [Rollup.Checks]
@@ -69,16 +69,15 @@ type RollupTotal[V any] struct {
 	Values map[string]RollupValue[V] `bson:"values"` // by path, with "/" for a dot
 }
 
-// Rollup keeps totals of events by hour, day and month: how many views a page had, and
-// their total and longest time. Then you can delete the events.
+// Rollup keeps totals of events by hour, day and month, so that you can delete the
+// events.
 //
 // [Rollup.Insert] stores an event with a mark: the event waits. [Rollup.Roll], run by a
 // timer or in a loop, adds waiting events to the bins and removes the marks. Late events
-// count in the bin of their time. Don't change events. Deleted events stay counted,
-// unless a rebuild recounts their bins.
+// count in the bin of their time. Don't change events. Deleted events stay counted.
 //
-// Bins start at full hours, midnights and first days of months, as clocks in Zone show
-// them. An hour that clocks repeat at the end of summer time makes two bins.
+// Bins start at full hours, midnights and first days of months, in Zone. An hour that
+// clocks repeat makes two bins.
 //
 // Counts and integer sums are exact. The server returns an error for integer sums over 64
 // bits. Sums of bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded,
@@ -86,14 +85,8 @@ type RollupTotal[V any] struct {
 //
 // # Consistency
 //
-// Events are added in batches:
-//
-//  1. The first event, the leader, is marked with the batch's token and the events that
-//     the batch may claim.
-//  2. The listed events that still wait get the token too. Now the batch's events are
-//     fixed.
-//  3. Each bin of these events is updated once and stores the token, shorter bins first.
-//  4. The marks are removed, the leader's last.
+// Events are added in batches. A batch first marks its events with its token. Then it
+// updates each of their bins once, which stores the token. Then it removes the marks.
 //
 // The next run finishes an interrupted batch. Several runners can run at once. If two
 // finish the same batch, it counts once. It can count twice only if a bin gets Keep other
@@ -168,7 +161,7 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 // once.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins from ≤ start < to: finest bins from
+// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins from
 // events, coarser bins from finer bins. If from or to isn't the start of a finest bin,
 // the job ends with a [*model.ValueError].
 //
@@ -178,8 +171,8 @@ func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 // Inserts and rollups may run meanwhile. Bins that they change are recounted, up to 100
 // times. Then the job ends with [model.ErrStale].
 //
-// Cost: five commands for each time at which bins start, for all groups together, and two
-// more if bins differ. Served by [Rollup.Indexes]. If interrupted, run it again.
+// Cost: five commands for each time at which bins start, and two more if bins differ.
+// Served by [Rollup.Indexes]. If interrupted, run it again.
 func (x *Rollup[E, K, G, V]) Rebuild(from, to time.Time) model.Job { return x.r.Rebuild(from, to) }
 
 // Bins returns the query of a group's bins of one unit with from ≤ start < to, in order.
@@ -194,9 +187,9 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *mod
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins from ≤ start < to. from and to
-// must be starts of finest bins, otherwise it gives a [*model.ValueError]. It reads the
-// coarsest bins that fit. Without bins, One returns [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with from ≤ start < to. from and
+// to must be starts of finest bins, otherwise it gives a [*model.ValueError]. It reads
+// the coarsest bins that fit. Without bins, One returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {
@@ -204,9 +197,9 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events before a time that have no mark.
-// Events with a mark and bins stay. Afterwards don't call [Rollup.Rebuild] for that time,
-// and set RollupSpec.For so that the checks skip it. It is idempotent.
+// Expire returns the write that deletes the events before a time, except events with a
+// mark. Afterwards don't call [Rollup.Rebuild] for that time, and set RollupSpec.For so
+// that the checks skip it. It is idempotent.
 //
 // Cost: one command, served by [Rollup.Indexes], which deletes all these events. If
 // interrupted, some events stay.

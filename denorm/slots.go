@@ -62,8 +62,7 @@ type SlotTotal[K any] struct {
 // changes one slot's sum in one update: the total is exact. A stock is divided among the
 // slots. A slot with too little stock for a Take gets stock from other slots.
 //
-// Stock moves in three updates: the first slot gives up stock and stores a numbered
-// transfer, the second slot adds it, and the first slot removes the transfer. Any
+// Stock moves between slots by numbered transfers, which several updates apply once. Any
 // operation finishes the transfers that it reads. [Slots.Resize] divides and joins slots
 // in the same way. A joined slot stays as a closed document with its sum.
 //
@@ -75,10 +74,8 @@ type SlotTotal[K any] struct {
 //
 //   - Unfinished transfers. Mending finishes them.
 //   - Keys with missing slots, with a token in two slots, or with a stock that differs
-//     from the sum. Mending stores missing slots. Other findings come from other code and
-//     aren't mended.
-//   - Slots with tokens of other slots, or with negative stock. They come from other code
-//     and aren't mended.
+//     from the sum. Mending stores missing slots and leaves the rest.
+//   - Slots with tokens of other slots, or with negative stock. No write mends them.
 //
 // Cost: see [model.Check]; the second check reads suspicious keys twice or more.
 type Slots[K any] struct {
@@ -116,9 +113,8 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 //
 // Cost: one command, one document by _id, if the operation's slot has enough. If it needs
 // stock of one other slot, five commands write three documents; of two other slots, seven
-// commands write six. Each further slot adds one command and three documents. A
-// ShortError costs at least three commands. After a crash in between, the next operation
-// that reads the transfers finishes this Take too.
+// commands write six. Each further slot adds one command and three documents. After a
+// crash in between, the next operation that reads the transfers finishes this Take too.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }

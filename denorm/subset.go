@@ -7,8 +7,7 @@ import (
 )
 
 // Subset keeps a parent's newest n children, or the first n in another order, in an array
-// of the parent. All children are in their own collection. A post with its ten newest
-// comments is one document.
+// of the parent. All children are in their own collection.
 //
 // An element of the array contains the child's _id and copied fields. The array is sorted
 // by SubsetSpec.By.

@@ -32,10 +32,9 @@ type SubsetPagesSpec struct {
 //
 // Concurrent operations don't lose elements. One race can leave an outdated element,
 // which Checks finds: a Set or Remove of an element before its Append returns.
-// [model.WithTransactions] excludes this race. Only [model.InTx] makes a Set or Remove
-// one transaction.
+// [model.WithTransactions] excludes this race.
 //
-// Source: posts that embed the newest comments and store all by the hundred (seed 000);
+// Source: posts with their newest comments (seed 000);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
 //
 // Indexes returns the Bucket's index.

@@ -41,12 +41,12 @@ type UniqueDoc[G, M any] struct {
 // part are %23 and %25, integers have 20 digits. The collection must not have a
 // collation.
 //
-// Queries count from ≤ t < to. Periods that overlap this time count as a whole, and a
-// member of several periods counts once. A zero time means no bound. Without a Period,
-// both times must be zero, otherwise a query gives a [*model.ValueError].
+// Queries count visits at from ≤ t < to. Periods that overlap this time count as a whole,
+// and a member of several periods counts once. A zero time means no bound. Without a
+// Period, both times must be zero, otherwise a query gives a [*model.ValueError].
 //
-// Source: "Aggregation with Composite Keys", unique visitors per site, and "Composite Key
-// Index" (seed 002 §9 and §8).
+// Source: "Aggregation with Composite Keys"and "Composite Key Index" (seed 002 §9 and
+// §8).
 //
 // Indexes returns, with a Period, the index of periods, groups and members that serves
 // [UniqueCount.Counts], and with For the TTL index.
@@ -68,7 +68,7 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 }
 
 // Visit returns the upsert that stores that group saw member at the time at. It is
-// idempotent. An empty group or member gives a [*model.ValueError].
+// idempotent.
 //
 // Cost: one command; one document, by _id, if the member is new in its period.
 func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
@@ -129,7 +129,7 @@ func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
-// Rollup returns the plan that copies the members of from ≤ t < to into another
+// Rollup returns the plan that copies the members seen at from ≤ t < to into another
 // UniqueCount, with a longer Period or none: days into months, so that the days can
 // expire. A zero time, a different Location, or more than 120 periods of into give a
 // [*model.ValueError]. Members that are already counted in into stay, so a month can be

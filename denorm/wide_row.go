@@ -64,7 +64,7 @@ type RowColumn[K any] struct {
 //
 // Copied fields are as old as the link or the last [RowSide.Refresh].
 //
-// Source: user_by_item and item_by_user with composite columns of time and id (seed 001).
+// Source: user_by_item and item_by_user (seed 001).
 //
 // Indexes returns two indexes for each collection of rows: to find a pair, and to page
 // from the oldest column.
@@ -82,7 +82,7 @@ type RowColumn[K any] struct {
 //     splits them.
 //
 // Cost: see [model.Check]. The first check reads all rows, and mends each pair like
-// [WideRow.Link]. The second reads each linked document by _id, once per distinct copy.
+// [WideRow.Link].
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -192,8 +192,7 @@ func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 }
 
 // Refresh returns the write that copies the fields of doc, a changed document, to all
-// columns that link to it. If the spec copies no fields of this side, it gives a
-// [*model.ValueError]. It is idempotent.
+// columns that link to it. It is idempotent.
 //
 // Cost: one command, served by [WideRow.Indexes]; it writes all documents of the other
 // side's rows with such a column. If interrupted, or while a document is split, some

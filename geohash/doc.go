@@ -29,8 +29,8 @@
 // # Exactness
 //
 // [Encode], [Cell.Box], [Cell.Center] and [Key.Point] return the same bits on every
-// architecture. [Distance] is exact to a few units in the last place, which can differ
-// between architectures. Covers contain every point that Contains reports.
+// architecture. [Distance] can differ in the last digits. Covers contain every point that
+// Contains reports.
 //
 // # Costs
 //
@@ -52,6 +52,5 @@
 // # Limits
 //
 // Points in one 60-bit cell (1.9 cm high) have one key. Cells are rectangles of degrees,
-// not metres. The Earth is a sphere ([EarthRadius]) without heights. Only [Distance] and
-// [Point.Normalize] wrap coordinates out of range.
+// not metres. The Earth is a sphere ([EarthRadius]) without heights.
 package geohash

@@ -11,7 +11,7 @@
 //
 // A 2dsphere index needs no second field, and serves $near. But it can't be in a shard
 // key, serves no covered query and no other order than distance, and measures on a sphere
-// of 6378100 m. A key needs only a plain index, on any server that speaks MongoDB.
+// of 6378100 m. A key needs only a plain index.
 //
 // # Tasks
 //
@@ -46,8 +46,8 @@
 // # Consistency
 //
 // One update of one document writes point and key. Code that writes the point without
-// [Field] leaves an old key, and searches miss the document at its new place.
-// [Field.Checks] finds such keys, and [Field.Rebuild] repairs them.
+// [Field] leaves an old key, and searches miss the document at its new place: see
+// [Field.Checks].
 //
 // # Limits
 //

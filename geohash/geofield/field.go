@@ -14,8 +14,7 @@ import (
 
 // Field is a place in documents: a GeoJSON point, and its key ([geohash.Encode]), by
 // which an ordinary index finds what is near. One write stores both. A document without a
-// point has no key, and no search finds it. If other code changes a point, [Field.Checks]
-// finds the old key.
+// point has no key, and no search finds it.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966), for the
 // order of keys; "Geohash Index" of
@@ -27,10 +26,10 @@ import (
 // null.
 //
 // Prefix and key, ascending, can be a shard key, supported by this index. Queries then go
-// only to the shards with their ranges. If most places are in one city, spread them by a
-// field of Prefix. [Field.Set] changes a shard key value. MongoDB 4.2 and later allow
-// this in a transaction or retryable write, if you AND the whole old shard key to the
-// filter (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
+// only to the shards with their ranges. [Field.Set] changes a shard key value. MongoDB
+// 4.2 and later allow this in a transaction or retryable write, if you AND the whole old
+// shard key to the filter
+// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
 // Checks returns one check: documents with an invalid point, or with a key that is
 // missing, wrong, or without a point. Mending writes the point's key, and removes a key

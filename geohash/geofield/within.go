@@ -35,8 +35,7 @@ type Within[D any] struct {
 // gives a [*model.ValueError], in Find.Err and from every run.
 //
 // MongoDB's {$geoWithin: {$centerSphere: [[lng, lat], meters/geohash.EarthRadius]}} finds
-// the same documents, except some millimetres from the rim. $near with $maxDistance in
-// metres uses a radius of 6378100 m, and finds 0.11 % less.
+// the same documents, except some millimetres from the rim.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //
