@@ -18,8 +18,7 @@ import (
 // # Consistency
 //
 // See [IndexTable]. [Inverted.Documents] and [Inverted.Report] skip surplus entries.
-// [Inverted.IDs], [Inverted.Count] and [Inverted.Values] don't read documents, so they
-// include surplus entries.
+// [Inverted.IDs], [Inverted.Count] and [Inverted.Values] include them.
 //
 // Source: "Inverted Search – Direct Aggregation" (seed 002 §10).
 //
@@ -54,8 +53,7 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 }
 
 // Set returns the plan that sets fields of a document and updates the entries of all
-// paths. Parameters and errors are those of [IndexTable.Set]: it gives model.ErrStale if
-// a value at any of the paths has changed since doc was read.
+// paths. Parameters and errors are those of [IndexTable.Set]; all paths count as indexed.
 //
 // Cost: one command, two per path that is set, and one per path that gets or loses
 // values.
@@ -72,8 +70,8 @@ func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }
 
-// Rebuild returns the job that writes the missing entries of all paths, and reads each
-// document once. See [IndexTable.Rebuild].
+// Rebuild returns the job that writes the missing entries of all paths. See
+// [IndexTable.Rebuild].
 //
 // Cost: per batch of 500 documents, one command to read and one for each path with
 // missing entries; two commands to find the end.
@@ -165,7 +163,7 @@ func (q InvertedQuery) with(how inverted.Combination, others []InvertedQuery) In
 }
 
 // Direct returns the query that reads only _id and the declared paths of the documents
-// with these ids, in the order of _id. No ids give a [*model.ValueError].
+// with these ids, in the order of _id.
 //
 // Cost: one command, and one per further batch; one document per id, by _id.
 func (x *Inverted[D, K]) Direct(ids ...K) *model.Find[bson.Raw] {

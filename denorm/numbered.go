@@ -25,7 +25,7 @@ type NumberedSpec struct {
 	Separator string
 
 	// Key is the field, one of Fields, that identifies an element in its list. For plain
-	// values it is the list's name. With a Key, appending an element again adds nothing.
+	// values it is the list's name.
 	Key string
 }
 
@@ -43,7 +43,7 @@ type NumberedSpec struct {
 // element. A stored document can't be decoded as D: use [Numbered.Documents] or
 // [Numbered.Back].
 //
-// Source: "Nested Documents Flattening: Numbered Field Names"(seed 002 §15); index
+// Source: "Nested Documents Flattening: Numbered Field Names" (seed 002 §15); index
 // limits: https://www.mongodb.com/docs/manual/reference/limits/#indexes.
 //
 // Indexes returns an index per position, on Fields in order.
@@ -150,9 +150,9 @@ func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 	return x.n.Append(f.Filter, element, f.Err)
 }
 
-// Equal returns the query of the documents with an element that has all these values. A
-// value is compared as it is, never used as an operator. Null also matches a missing
-// field of an existing element.
+// Equal returns the query of the documents with an element that has all these values.
+// Values are never used as operators. Null also matches a missing field of an existing
+// element.
 //
 // Cost: one command with an $or over Max positions, each served by its index. Without a
 // condition on the first of Fields no index serves.
@@ -177,7 +177,7 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 
 // Documents returns the query that returns the results of query as nested documents.
 // query comes from [Numbered.Equal], [Numbered.Match] or the collection. Its projection
-// is ignored. The server nests the lists.
+// is ignored.
 //
 // Cost: one command, and one per further batch. The same index serves as for query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {

@@ -70,22 +70,20 @@ type OutboxDepth struct {
 //
 // Each event is delivered at least once, with the same token (OutgoingEvent.ID): see
 // [Inbox]. Events of one document are delivered in order. A failing event delays the
-// document's next events until it succeeds or is parked, which is after
-// RelaySpec.Attempts errors.
+// document's next events until it succeeds or is parked (see RelaySpec.Attempts).
 //
 // A retry of Publish does nothing while the event waits, but publishes the event again
 // after its delivery. To prevent this, merge Publish with a write that remembers tokens
 // longer, such as embed.Versioned.Guarded with Tokens.
 //
-// Events of a deleted document are lost. Relays don't see the events of documents that a
-// [model.Scope] with Delete has marked as deleted. A write that replaces a whole document
-// removes its events: with embed.Versioned, name the path in VersionedSpec.Uncounted.
+// Events of a deleted document are lost. A [model.Scope] with Delete hides the events of
+// deleted documents from relays. A write that replaces a whole document removes its
+// events: with embed.Versioned, name the path in VersionedSpec.Uncounted.
 //
 // Source: the Transactional Outbox pattern,
 // https://microservices.io/patterns/data/transactional-outbox.html.
 //
-// Indexes returns two partial indexes: of documents with waiting events, and of documents
-// with parked events.
+// Indexes returns two partial indexes, for waiting and for parked events.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -112,8 +110,7 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 // the document has the token, and a [*model.ValueError] for an event over
 // OutboxSpec.MaxBytes.
 //
-// Cost: one command, one document, by _id; no further command if merged with another
-// write.
+// Cost: one command, one document, by _id; no more if merged with another write.
 func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID) model.Write {
 	return x.o.Publish(id, event, at, op)
 }
@@ -198,10 +195,9 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 	return Relay{r}
 }
 
-// Run delivers events until the context ends, and returns the context's error. With
-// RelaySpec.Once it returns nil when no event is due, or a database error. Without Once
-// it retries after a database error. A bad spec, an empty name or a nil hand gives a
-// [*model.ValueError].
+// Run delivers events until the context ends, and returns the context's error. After a
+// database error it retries. With RelaySpec.Once it returns such an error, or nil when no
+// event is due. A bad spec, an empty name or a nil hand gives a [*model.ValueError].
 //
 // Runners divide the documents by leases on parts. A new runner gets its share within a
 // third of RelaySpec.For. Other runners take over a dead runner's parts after For. The

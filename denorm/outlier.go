@@ -170,7 +170,7 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 // the job can end with model.ErrStale: see [Outlier.Checks].
 //
 // Cost: a scan of the owners, which returns batches of 10 owners over Max; per such owner
-// one command, and one per overflow document.
+// one command, and one per overflow document. After a crash, run it again.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }

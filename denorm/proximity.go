@@ -45,8 +45,8 @@ type ProximitySpec struct {
 // Source: "Nested Documents Flattening: Proximity Queries" (seed 002 §16);
 // https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
 //
-// Indexes returns an index on the text. It is optional: with it, queries read index keys
-// instead of documents.
+// Indexes returns an optional index on the text: with it, queries read index keys instead
+// of documents.
 //
 // Checks returns one check: texts that differ from their list. Mending writes the text on
 // the server, from the current list.
@@ -83,8 +83,8 @@ func (x *Proximity[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
 }
 
-// Replace returns the write that replaces the document with doc's _id by doc, with the
-// text of doc's list. A missing document gives [model.ErrNotFound].
+// Replace returns the write that replaces the document with doc's _id by doc and its
+// text. A missing document gives [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Replace(doc D) model.Write {
@@ -125,8 +125,8 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 
 // Equal returns the query of the documents with one element in which all of these fields
 // have these string values. For a list of strings, the field is the list's name. nil
-// matches null or a missing field. Another value, an unknown field, or values that make a
-// regular expression over 32,000 bytes give a [*model.ValueError].
+// matches null or a missing field. Other values, or a regular expression over 32,000
+// bytes, give a [*model.ValueError].
 //
 // Cost: one command; the server reads every text, or every key of the index.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {

@@ -80,8 +80,7 @@ type RollupTotal[V any] struct {
 // clocks repeat makes two bins.
 //
 // Counts and integer sums are exact. The server returns an error for integer sums over 64
-// bits. Sums of bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded,
-// and the checks ignore relative differences up to 1e-9.
+// bits. Sums of bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded.
 //
 // # Consistency
 //
@@ -96,8 +95,7 @@ type RollupTotal[V any] struct {
 // # Scopes
 //
 // A bin's _id contains the group, not the tenant. Under a [model.Scope] with a Tenant,
-// put the tenant's field first in By. Events that a Scope has marked as deleted still
-// count.
+// put the tenant's field first in By. Soft-deleted events (Scope.Delete) still count.
 //
 // Source: data binning and materialized views (seed 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -114,9 +112,8 @@ type RollupTotal[V any] struct {
 //   - Coarser bins that are missing or differ from the finer bins of their time. Mending
 //     works the same way.
 //
-// Cost: see [model.Check]. The partial index serves the first check. The others read
-// every bin, and every event younger than RollupSpec.For, with three commands for each
-// time at which bins start.
+// Cost: see [model.Check]. The last two read every bin, and every event younger than
+// RollupSpec.For, with three commands for each time at which bins start.
 type Rollup[E, K, G, V any] struct {
 	model.Parts
 
@@ -165,8 +162,8 @@ func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 // events, coarser bins from finer bins. If from or to isn't the start of a finest bin,
 // the job ends with a [*model.ValueError].
 //
-// All events of this time must still be stored, otherwise the bins lose the counts of
-// deleted events. Don't delete finer bins meanwhile.
+// Events of this time that were deleted no longer count. Don't delete finer bins
+// meanwhile.
 //
 // Inserts and rollups may run meanwhile. Bins that they change are recounted, up to 100
 // times. Then the job ends with [model.ErrStale].
@@ -188,8 +185,8 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *mod
 }
 
 // Total returns the pipeline that adds up a group's bins with from ≤ start < to. from and
-// to must be starts of finest bins, otherwise it gives a [*model.ValueError]. It reads
-// the coarsest bins that fit. Without bins, One returns [model.ErrNotFound].
+// to are checked as in [Rollup.Rebuild]. It reads the coarsest bins that fit. Without
+// bins, One returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {

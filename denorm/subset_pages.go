@@ -22,7 +22,7 @@ type SubsetPagesSpec struct {
 
 // SubsetPages keeps all elements of a parent in pages of a hundred or so, and the newest
 // also in an array of the parent: a post with its newest comments is one document. The
-// pages are the documents of a [Bucket], with the parent's _id as key.
+// pages are a [Bucket] with the parent's _id as key.
 //
 // # Consistency
 //
@@ -87,8 +87,8 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 // [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write, and two more if the array contains the
-// element. If a field of By is set, the array is set from the pages: see
-// [SubsetPages.Refresh]. A crash leaves an array with old fields.
+// element. If a field of By is set, the array is refreshed ([SubsetPages.Refresh]). A
+// crash leaves an array with old fields.
 func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change[any] {
 	return x.s.Set(parent, key, fields)
 }

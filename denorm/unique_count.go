@@ -18,8 +18,8 @@ type UniqueSpec struct {
 	Period   Period
 	Location *time.Location // time zone of days; nil means UTC
 
-	// For is how long documents are kept, from the start of their period, before a TTL
-	// index deletes them: at least one Period; 0 means for ever.
+	// For is how long a TTL index keeps documents, from the start of their period: at
+	// least one Period; 0 means for ever.
 	For time.Duration
 }
 
@@ -45,7 +45,7 @@ type UniqueDoc[G, M any] struct {
 // and a member of several periods counts once. A zero time means no bound. Without a
 // Period, both times must be zero, otherwise a query gives a [*model.ValueError].
 //
-// Source: "Aggregation with Composite Keys"and "Composite Key Index" (seed 002 §9 and
+// Source: "Aggregation with Composite Keys" and "Composite Key Index" (seed 002 §9 and
 // §8).
 //
 // Indexes returns, with a Period, the index of periods, groups and members that serves
@@ -147,6 +147,6 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 // Expire returns the write that deletes the documents of periods that ended at before or
 // earlier. Without UniqueSpec.Period it gives a [*model.ValueError]. It is idempotent.
 //
-// Cost: one command, served by [UniqueCount.Indexes]; it deletes all documents of these
-// periods. If interrupted, counts of these periods are too low.
+// Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
+// periods are too low.
 func (x *UniqueCount[G, M]) Expire(before time.Time) model.Write { return x.u.Expire(before) }

@@ -23,9 +23,9 @@ type WideRowSpec struct {
 
 	Max int // maximum columns per document of a row, 2 to 100,000; 0 means 500
 
-	// MaxBytes is the maximum size of a row's document, 4 KiB to 15 MiB; 0 means 1 MiB.
-	// [WideRow.Link] gives a [*model.ValueError] for a column over half of it, or copied
-	// fields over a quarter. [RowSide.Refresh] can exceed it.
+	// MaxBytes is the maximum size of a row's document, 4 KiB to 15 MiB; 0 means 1 MiB. A
+	// column over half of it, or copied fields over a quarter, give a
+	// [*model.ValueError]. [RowSide.Refresh] can exceed it.
 	MaxBytes int
 }
 
@@ -39,9 +39,8 @@ type RowColumn[K any] struct {
 }
 
 // WideRow is a many-to-many relation that is read from both ends in order of time: which
-// items a user likes, and which users like an item. Each left and right document has a
-// row. A row's columns contain time, id and copied fields of the linked documents, so one
-// read shows a page of names.
+// items a user likes. Each left and right document has a row. A row's columns contain
+// time, id and copied fields of the linked documents, so one read shows a page of names.
 //
 // A row consists of documents for consecutive time spans, of up to Max columns each. Full
 // documents are split:
@@ -60,7 +59,7 @@ type RowColumn[K any] struct {
 // mending, keeps the earlier column.
 //
 // Concurrent writes of a row lose nothing. The next operation finishes an interrupted
-// split.
+// split. While a document is split, readers can see columns twice.
 //
 // Copied fields are as old as the link or the last [RowSide.Refresh].
 //
@@ -76,7 +75,7 @@ type RowColumn[K any] struct {
 //     pairs with a column younger than the check's Age. Running this check with a filter
 //     gives a [*model.ValueError].
 //   - Columns with old copied fields. Mending updates them, unless they have changed
-//     since. It can miss columns of a document that is split meanwhile: check again.
+//     since. After a concurrent split, check again.
 //   - Columns that link to a missing document. No write mends them: use [WideRow.Unlink].
 //   - Row documents with more than Max columns. No write mends them: the next column
 //     splits them.
@@ -155,17 +154,17 @@ type RowSide[D, K, O any] struct {
 }
 
 // Newest returns the pipeline of the n newest columns of a document's row, newest first.
-// n 0 means all. after is the Key of the last column of the previous page, or "" for the
-// first page. With [ColumnsFrom](t), it returns only columns before t.
+// n 0 means all. after is the Key of the last column of the previous page, "" for the
+// first page, or the key of a time ([ColumnsFrom]).
 //
 // Cost: one command per batch, served by _id; it reads the row's documents with these
-// columns. While a document is split, columns can come twice.
+// columns.
 func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, after, n)}
 }
 
 // Oldest returns the pipeline of the n oldest columns, oldest first. after and n work as
-// in [RowSide.Newest], but with [ColumnsFrom](t) it returns columns at t or later.
+// in [RowSide.Newest].
 //
 // Cost: as Newest, served by the index on row and hi.
 func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
@@ -183,8 +182,7 @@ type RowCount struct {
 }
 
 // Count returns the pipeline that counts the columns of a document's row. For an empty
-// row, One can return model.ErrNotFound. While a document is split, columns can count
-// twice.
+// row, One can return model.ErrNotFound. During a split columns can count twice.
 //
 // Cost: one command, served by _id; it reads every document of the row.
 func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {

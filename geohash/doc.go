@@ -45,9 +45,8 @@
 //	ranges        4     8    16    32
 //	mean       2.03  1.44  1.21  1.10
 //
-// Cells get narrow towards the poles: eight ranges cover 1.5 times the area at 70°, 1.7
-// at 80°, 4.7 at 89°. Around a pole, filter by latitude: few ranges can't cover all
-// longitudes well.
+// Towards the poles eight ranges cover more: 1.7 times the area at 80°, 4.7 at 89°.
+// Around a pole, filter by latitude.
 //
 // # Limits
 //

@@ -16,15 +16,13 @@ import (
 // Nearest is a search in the order of distance, then _id, made by [Field.Nearest]. Each
 // and All run it.
 type Nearest[D any] struct {
-	// First is the query that reads the first circle, to inspect it. Its Err is the error
-	// of bad input.
+	// First is the query that reads the first circle. Its Err is the error of bad input.
 	First *model.Find[D]
 
 	n nearest
 }
 
-// NearestSpec says where a search for the nearest looks. The zero value searches
-// everywhere.
+// NearestSpec says where to search. The zero value searches everywhere.
 type NearestSpec struct {
 	Max float64 // maximum distance in metres; 0 means no maximum
 	// Start is the radius of the first circle in metres; 0 means 1000. The search is
@@ -32,7 +30,7 @@ type NearestSpec struct {
 	Start float64
 	Where bson.D // conditions, as where of [Field.Within]
 
-	// Trace, if not nil, is called after each ring that was read.
+	// Trace, if not nil, is called after each ring.
 	Trace func(Ring)
 }
 
@@ -60,8 +58,7 @@ type nearest struct {
 // previous page, or zero for the first page. An _id that is a number, string or ObjectID
 // has MongoDB's order, another type the order of its bytes.
 //
-// The search reads a circle, then rings around it, until n places are found. The density
-// of the places so far decides how wide a ring is.
+// The search reads a circle, then rings around it, until n places are found.
 //
 // Every run returns a [*model.ValueError] for an invalid point, a negative n, negative or
 // NaN metres, or a field of Prefix without a condition.

@@ -34,7 +34,7 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 // [model.Collection.Replace] does, with the key of its point. If doc still has the key of
 // an old point, it gives a [*model.ValueError]: set the key to zero, or use [Field.Set].
 // A missing document gives [model.ErrNotFound]. It is idempotent, but a retry overwrites
-// changes that others made in between.
+// changes of others in between.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
