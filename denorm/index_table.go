@@ -117,16 +117,15 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // the driver's duplicate key error.
 //
 // Cost: three commands, or one without values. A crash leaves entries without a document:
-// retry, or run the jobs of [IndexTable.Checks].
+// retry, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), op)
 }
 
-// Set returns the plan that sets fields of a document and updates its entries: write
-// entries of new values, write the document, confirm these entries, remove entries of old
-// values. doc is the document as the caller read it. fields are paths and their new
-// values; nil stores null. op is as in [IndexTable.Insert]. A value of a wrong type, or a
-// path below the indexed path or a copied path, gives a [*model.ValueError].
+// Set returns the plan that sets fields of a document and updates its entries. doc is the
+// document as the caller read it. fields are paths and their new values; nil stores null.
+// op is as in [IndexTable.Insert]. A value of a wrong type, or a path below the indexed
+// path or a copied path, gives a [*model.ValueError].
 //
 // The plan gives model.ErrStale if the indexed value or a copied field has changed since
 // doc was read, model.ErrNotFound if the document is gone, and model.ErrTaken if another
@@ -135,7 +134,7 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 //
 // Cost: one command if no indexed or copied field is set, two if copied fields are set,
 // up to four if the indexed field is set. A change of copied fields writes all entries of
-// the document. A crash leaves a surplus entry or old copies: retry, or run the jobs of
+// the document. A crash leaves a surplus entry or old copies: retry, or see
 // [IndexTable.Checks].
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Set(doc, fields, op)
@@ -143,9 +142,9 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 
 // Delete returns the plan that deletes a document, and then its entries. doc is the
 // document as the caller read it. If the stored document has changed since, it is deleted
-// too, but entries of its newer values stay until the job of [IndexTable.Checks] deletes
-// them. A crash leaves surplus entries: retry. If the document can't be read any more,
-// pass a document with only its _id.
+// too, but entries of newer values stay: see [IndexTable.Checks]. A crash leaves surplus
+// entries: retry. If the document can't be read any more, pass a document with only its
+// _id.
 //
 // Cost: three commands, two without values.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {

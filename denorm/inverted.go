@@ -9,7 +9,7 @@ import (
 )
 
 // Inverted finds documents by combinations of several fields' values, and counts them by
-// another field: users of a city who visited one site and not another, by category.
+// another field: users of a city who visited a site, by category.
 //
 // Each declared path has an inverted index, value → ids: an [IndexTable] in the
 // collection prefix.path. A query intersects, unites and subtracts the ids of its values

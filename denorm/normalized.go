@@ -39,8 +39,8 @@ type Part struct {
 //
 // Checks returns, for each part and for the main rows,
 //   - a check of missing or different rows. Mending writes them.
-//   - a check of rows without a document. Mending deletes them. If a document has got
-//     such a row meanwhile, the next [Normalized.Plan] stores the row again.
+//   - a check of rows without a document. Mending deletes them. The next
+//     [Normalized.Plan] restores a row that a document has got meanwhile.
 //
 // For each keyed part it also returns a check of keys for which documents contain
 // different values. No write mends them.

@@ -11,8 +11,7 @@ import (
 
 // NumberedSpec says how a list becomes numbered fields. Max is required.
 type NumberedSpec struct {
-	// Max is how many elements a list can have, from 1 to 60. Each position needs an
-	// index, and a collection has at most 64.
+	// Max is how many elements a list can have, from 1 to 60.
 	Max int
 
 	// Fields are the names of an element's fields, without dots, in their order. Leave
@@ -54,7 +53,7 @@ type NumberedSpec struct {
 //   - Lists that are stored nested, or have a count above Max. No write mends them: use
 //     [Numbered.Convert], or a larger Max.
 //
-// Cost: see [model.Check]; mending writes one document per finding.
+// Cost: see [model.Check].
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -144,7 +143,7 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 // add the element twice: look for it first.
 //
 // Cost: two commands per attempt and one document, by _id. If the element exists, it only
-// reads, twice: the second read is safe from rollbacks.
+// reads, twice.
 func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 	f := x.docs.ByID(id)
 	return x.n.Append(f.Filter, element, f.Err)
@@ -162,8 +161,8 @@ func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 }
 
 // Match returns the query of the documents with an element that matches all conditions:
-// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Take operators only from your own code.
-// Pass values of users to [Numbered.Equal], or as operands.
+// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Pass values of users only to
+// [Numbered.Equal], or as operands.
 //
 // Cost: as [Numbered.Equal].
 func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {
@@ -196,7 +195,7 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 // be stored flat, the job ends with an error that names the document.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
-// nested document. No index serves. After a crash, run it again.
+// nested document. After a crash, run it again.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
 // Restore returns the write that nests all flat documents again, on the server. It leaves

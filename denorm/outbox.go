@@ -70,7 +70,7 @@ type OutboxDepth struct {
 //
 // Each event is delivered at least once, with the same token (OutgoingEvent.ID): see
 // [Inbox]. Events of one document are delivered in order. A failing event delays the
-// document's next events until it succeeds or is parked (see RelaySpec.Attempts).
+// document's next events: see [Outbox.Relay].
 //
 // A retry of Publish does nothing while the event waits, but publishes the event again
 // after its delivery. To prevent this, merge Publish with a write that remembers tokens

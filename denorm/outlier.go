@@ -40,9 +40,9 @@ type OutlierCount struct {
 // # Consistency
 //
 // The flag is set before the first overflow document is written, so a reader who sees no
-// flag misses nothing. A crash in between leaves a flag without overflow, which is
-// harmless. With a Key, appends never store an element both in the array and in the
-// overflow, as long as nobody unsets the flag.
+// flag misses nothing. A crash in between leaves a flag without overflow. With a Key,
+// appends never store an element both in the array and in the overflow, as long as nobody
+// unsets the flag.
 //
 // Source: the Outlier pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
@@ -96,8 +96,7 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 //
 // Cost: two commands while the array has room, three with overflow, four with overflow
 // and a Key. Setting the flag is one more, and so is closing an overflow document that
-// reaches the Bucket's MaxBytes. If the element exists, the reads are sent twice, the
-// second time safe from rollbacks.
+// reaches the Bucket's MaxBytes. If the element exists, the reads are sent twice.
 //
 // A crash leaves at most a flag without overflow, or a closed overflow document. Without
 // a Key, look for the element before a retry.
@@ -164,10 +163,10 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 // elements over Max into overflow documents. An element that the Bucket can't store, such
 // as one without the Key, stops the job with a [*model.ValueError].
 //
-// The job writes the overflow documents first. Then one write shortens the array and sets
-// the flag, if the array's end hasn't changed since it was read. Otherwise the job reads
-// again. Several of these jobs may run at once. If other code removes elements meanwhile,
-// the job can end with model.ErrStale: see [Outlier.Checks].
+// The job writes overflow documents first. The last write shortens the array and sets the
+// flag. Several of these jobs may run at once, and other clients may append. If other
+// code removes elements meanwhile, the job can end with model.ErrStale: see
+// [Outlier.Checks].
 //
 // Cost: a scan of the owners, which returns batches of 10 owners over Max; per such owner
 // one command, and one per overflow document. After a crash, run it again.

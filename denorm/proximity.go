@@ -51,7 +51,7 @@ type ProximitySpec struct {
 // Checks returns one check: texts that differ from their list. Mending writes the text on
 // the server, from the current list.
 //
-// Cost: see [model.Check]; mending writes one document per finding, by _id.
+// Cost: see [model.Check].
 type Proximity[D, K any] struct {
 	model.Parts
 

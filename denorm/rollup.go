@@ -79,7 +79,7 @@ type RollupTotal[V any] struct {
 // Bins start at full hours, midnights and first days of months, in Zone. An hour that
 // clocks repeat makes two bins.
 //
-// Counts and integer sums are exact. The server returns an error for integer sums over 64
+// Counts and integer sums are exact, and the server returns an error for sums over 64
 // bits. Sums of bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded.
 //
 // # Consistency
@@ -87,10 +87,10 @@ type RollupTotal[V any] struct {
 // Events are added in batches. A batch first marks its events with its token. Then it
 // updates each of their bins once, which stores the token. Then it removes the marks.
 //
-// The next run finishes an interrupted batch. Several runners can run at once. If two
-// finish the same batch, it counts once. It can count twice only if a bin gets Keep other
-// batches in between. Don't delete events with a mark: the batch may count wrong.
-// [Rollup.Rebuild] repairs the bins in both cases.
+// The next run finishes an interrupted batch. If two runners finish the same batch, it
+// counts once. It can count twice only if a bin gets Keep other batches in between. Don't
+// delete events with a mark: the batch may count wrong. [Rollup.Rebuild] repairs the bins
+// in both cases.
 //
 // # Scopes
 //

@@ -113,8 +113,8 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 //
 // Cost: one command, one document by _id, if the operation's slot has enough. If it needs
 // stock of one other slot, five commands write three documents; of two other slots, seven
-// commands write six. Each further slot adds one command and three documents. After a
-// crash in between, the next operation that reads the transfers finishes this Take too.
+// commands write six. After a crash in between, the next operation that reads the
+// transfers finishes this Take too.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }

@@ -34,8 +34,7 @@ type UniqueDoc[G, M any] struct {
 }
 
 // UniqueCount counts the different members of groups exactly: the visitors of a site.
-// Each group, period and member is one document with all three in its _id. A repeated
-// visit writes the same document, and a count reads a range of _id.
+// Each group, period and member is one document with all three in its _id.
 //
 // The _id is group#period#member, or group#member without a Period. "#" and "%" within a
 // part are %23 and %25, integers have 20 digits. The collection must not have a

@@ -40,7 +40,7 @@ type RowColumn[K any] struct {
 
 // WideRow is a many-to-many relation that is read from both ends in order of time: which
 // items a user likes. Each left and right document has a row. A row's columns contain
-// time, id and copied fields of the linked documents, so one read shows a page of names.
+// time, id and copied fields of the linked documents.
 //
 // A row consists of documents for consecutive time spans, of up to Max columns each. Full
 // documents are split:

@@ -46,7 +46,7 @@ func (c Cell) Range() Range {
 
 // CommonCell returns the smallest cell that contains both keys. The keys' places are at
 // most its [Cell.Diameter] apart. But near places can have a large common cell: on both
-// sides of the equator, the world. To find near places, use [Circle.Cover].
+// sides of the equator, the world.
 func CommonCell(a, b Key) Cell {
 	return a.Cell(bits.LeadingZeros64(uint64((a^b)&keyMask)) - (64 - MaxBits))
 }

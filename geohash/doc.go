@@ -35,8 +35,7 @@
 // # Costs
 //
 // Only [Cell.String], [Key.String] and errors allocate, and functions that append to a
-// dst without room. internal/bench/RESULTS.md compares all operations with
-// mmcloughlin/geohash, S2 and GeoFire.
+// dst without room.
 //
 // Each range costs a query one index scan. Fewer ranges include more keys outside the
 // area. Eight ranges are a good default. The area of a cover, as a multiple of its

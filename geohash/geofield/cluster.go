@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Cluster is the number of documents in a cell, to show on a map: see [Field.Clusters].
+// Cluster is the number of documents in a cell: see [Field.Clusters].
 type Cluster struct {
 	Cell  geohash.Cell
 	Count int64

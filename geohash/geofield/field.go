@@ -22,8 +22,7 @@ import (
 // the field.
 //
 // Indexes returns the index on Prefix, key and Suffix, and with FieldSpec.Sphere a
-// 2dsphere index on the point. Documents without a key have index entries too, under
-// null.
+// 2dsphere index on the point.
 //
 // Prefix and key, ascending, can be a shard key, supported by this index. Queries then go
 // only to the shards with their ranges. [Field.Set] changes a shard key value. MongoDB

@@ -55,18 +55,17 @@ type nearest struct {
 
 // Nearest returns the search for the n documents nearest to a point, ordered by
 // [geohash.Distance], then _id. n 0 means all. after is the Mark of the last place of the
-// previous page, or zero for the first page. An _id that is a number, string or ObjectID
-// has MongoDB's order, another type the order of its bytes.
+// previous page, or zero for the first page.
 //
 // The search reads a circle, then rings around it, until n places are found.
 //
 // Every run returns a [*model.ValueError] for an invalid point, a negative n, negative or
 // NaN metres, or a field of Prefix without a condition.
 //
-// Cost: one command per ring, usually two or three, and six to search the world. Each has
-// about FieldSpec.Ranges index scans. A search reads about 2n documents, or many more if
-// Start is too large, because a ring is read completely. The next page doesn't read the
-// previous page's circle again, except its rim.
+// Cost: one command per ring, usually two or three. Each has about FieldSpec.Ranges index
+// scans. A search reads about 2n documents, or many more if Start is too large, because a
+// ring is read completely. The next page doesn't read the previous page's circle again,
+// except its rim.
 //
 // Consistency: each ring is a query. A document that moves meanwhile can be missed, but
 // isn't returned twice.

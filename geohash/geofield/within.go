@@ -14,8 +14,7 @@ import (
 type Within[D any] struct {
 	// Find is the query of the documents with keys in the area's cover. For a box it is
 	// exact. For other areas it also finds documents around the area, which Each, All and
-	// Count leave out: about 44 % more for a circle of up to some hundred kilometres,
-	// with eight ranges.
+	// Count leave out: about 44 % more for a circle, with eight ranges.
 	//
 	// You can add Where, a sort, options, or a projection that includes the point. For
 	// other areas than a box, a limit or skip makes every run return a
@@ -35,7 +34,7 @@ type Within[D any] struct {
 // gives a [*model.ValueError], in Find.Err and from every run.
 //
 // MongoDB's {$geoWithin: {$centerSphere: [[lng, lat], meters/geohash.EarthRadius]}} finds
-// the same documents, except some millimetres from the rim.
+// the same, except some millimetres from the rim.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //

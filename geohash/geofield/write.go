@@ -80,8 +80,7 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 // point, for another operator on point or key, for a wrong key, an update pipeline, or a
 // write of another collection.
 //
-// Cost and consistency are those of w. For whole documents that another technique stores,
-// use [Field.Completed].
+// Cost and consistency are those of w.
 func (f *Field[D, K]) Complete(w model.Write) model.Write { return f.f.complete(w) }
 
 func (f *field) completeAll(p model.Plan) model.Plan {
