@@ -21,8 +21,8 @@ type Receipt struct {
 	Sum   int64         `bson:"sum"`
 }
 
-// Inbox makes a document handle each event once, although an [Outbox] may deliver the
-// event several times. One write stores the event's effect and its token.
+// Inbox makes a document handle each event once, even if an [Outbox] delivers it several
+// times. One write stores the event's effect and its token.
 //
 // For an effect on several documents, put [Inbox.Once] first in a transaction. An effect
 // outside the database, such as a mail, can happen several times.

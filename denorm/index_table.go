@@ -10,9 +10,9 @@ import (
 )
 
 // IndexTable finds documents by another field than _id, with a collection of entries:
-// users by city, users by email. Use it where no secondary index can serve: for another
-// key of a sharded collection, for values that are unique across shards or collections,
-// or to read only copied fields.
+// users by email. Use it where no secondary index can serve: for another key of a sharded
+// collection, for values that are unique across shards or collections, or to read only
+// copied fields.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   in a unique table
@@ -39,7 +39,7 @@ import (
 //   - surplus entries, whose document is gone or lacks the value. Mending deletes them.
 //     The check's Age, one minute, must be longer than any plan takes.
 //   - old copied fields, if there are copies. Mending sets them.
-//   - values without an entry. Mending enters them.
+//   - values without an entry. Mending writes entries.
 //   - in a unique table, values that two documents have, so that one has no entry. No
 //     write mends them: change the value of one document.
 //
@@ -63,7 +63,7 @@ type IndexTableSpec struct {
 	Copies []string
 }
 
-// An IndexEntry is an entry of either form, as [IndexTable.Lookup] returns it.
+// An IndexEntry is an entry of an [IndexTable], as [IndexTable.Lookup] returns it.
 type IndexEntry[K any] struct {
 	Key   bson.RawValue   // the entry's _id: Find.After(entry.Key) goes on after it
 	Value bson.RawValue   // the value, as it is stored

@@ -40,7 +40,8 @@ type OutgoingEvent[E any] struct {
 	Error    string        `bson:"error,omitempty"`    // why it failed last, in at most 500 bytes
 }
 
-// A Delivery is an event as a [Relay] passes it to its function hand.
+// A Delivery is an event as a [Relay] passes it to hand, the function given to
+// [Outbox.Relay].
 type Delivery[K, E any] struct {
 	OutgoingEvent[E]
 

@@ -34,8 +34,8 @@ type OutlierCount struct {
 // Outlier keeps an owner's elements in an array of the owner. The few owners with too
 // many elements have the rest in overflow documents. An owner without the flag has all
 // elements in the array. The overflow is a [Bucket], with the owner's _id as key. Once
-// the flag is set, new elements go to the overflow, so elements stay in order. Below, Key
-// means the Key of the Bucket's spec.
+// the flag is set, new elements go to the overflow. Below, Key means the Key of the
+// Bucket's spec.
 //
 // # Consistency
 //
@@ -164,9 +164,8 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 // as one without the Key, stops the job with a [*model.ValueError].
 //
 // The job writes overflow documents first. The last write shortens the array and sets the
-// flag. Several of these jobs may run at once, and other clients may append. If other
-// code removes elements meanwhile, the job can end with model.ErrStale: see
-// [Outlier.Checks].
+// flag. Several of these jobs may run at once. If other code removes elements meanwhile,
+// the job can end with model.ErrStale: see [Outlier.Checks].
 //
 // Cost: a scan of the owners, which returns batches of 10 owners over Max; per such owner
 // one command, and one per overflow document. After a crash, run it again.

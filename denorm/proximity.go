@@ -36,8 +36,6 @@ type ProximitySpec struct {
 //
 // Spaces, tabs, line ends and ends of values separate words, but not commas or hyphens.
 //
-// One atomic update writes list and text.
-//
 // A query reads every text, because an index can't find a word inside a text. For more
 // than some thousands of documents, add a condition on an indexed field, or use
 // [Numbered], $elemMatch or a search engine.

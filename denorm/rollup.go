@@ -73,8 +73,8 @@ type RollupTotal[V any] struct {
 // events.
 //
 // [Rollup.Insert] stores an event with a mark: the event waits. [Rollup.Roll], run by a
-// timer or in a loop, adds waiting events to the bins and removes the marks. Late events
-// count in the bin of their time. Don't change events. Deleted events stay counted.
+// timer, adds waiting events to the bins and removes the marks. Late events count in the
+// bin of their time. Don't change events. Deleted events stay counted.
 //
 // Bins start at full hours, midnights and first days of months, in Zone. An hour that
 // clocks repeat makes two bins.

@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SlotsSpec says how numbers are divided. The zero value is a counter in 16 slots.
+// SlotsSpec says how [Slots] divides numbers. The zero value is a counter in 16 slots.
 type SlotsSpec struct {
-	// Slots is the number of slots of a new key: a power of two up to 1024, default 16.
+	// Slots is the number of slots of a new key: a power of two up to 1024; 0 means 16.
 	// [Slots.Resize] changes existing keys.
 	Slots int
 
@@ -19,7 +19,7 @@ type SlotsSpec struct {
 	// below zero.
 	Stock bool
 
-	// Keep is how many tokens a slot remembers, at most 10000, default 100. An operation
+	// Keep is how many tokens a slot remembers, at most 10,000; 0 means 100. An operation
 	// that is retried after Keep other operations in its slot counts twice.
 	Keep int
 }
@@ -29,7 +29,7 @@ type SlotDoc[K any] struct {
 	ID  string `bson:"_id"`
 	Key K      `bson:"key"`
 	N   int32  `bson:"n"` // slot number, from 0
-	// The slot counts the tokens with SlotOp.H modulo Of = N. A closed slot has Of 0.
+	// Of divides tokens: this slot has those with SlotOp.H modulo Of = N. 0 if closed.
 	Of   int32            `bson:"of"`
 	Sum  int64            `bson:"sum"`            // of all operations in this slot
 	Free int64            `bson:"free,omitempty"` // available stock
@@ -56,13 +56,13 @@ type SlotTotal[K any] struct {
 }
 
 // Slots keeps one number per key in several documents (slots), so that many writers don't
-// wait for one document: likes of a post, seats left.
+// wait for one document.
 //
 // An operation's token decides its slot, so a retry meets its token there. Each operation
 // changes one slot's sum in one update: the total is exact. A stock is divided among the
 // slots. A slot with too little stock for a Take gets stock from other slots.
 //
-// Stock moves between slots by numbered transfers, which several updates apply once. Any
+// A numbered transfer moves stock from one slot to another, in three updates. Any
 // operation finishes the transfers that it reads. [Slots.Resize] divides and joins slots
 // in the same way. A joined slot stays as a closed document with its sum.
 //

@@ -29,7 +29,7 @@ import (
 //
 // Checks returns one check: parents whose array differs from their children. It can
 // report an operation in progress. Mending sets the array and doesn't disturb operations.
-// Run the check's job to fill the array at first, and after By, Max or Fields changed.
+// Run its job to fill the array at first, and after By, Max or Fields changed.
 //
 // Cost: see [model.Check]. The server reads each parent's first children by the index, or
 // without it all children for each parent. Mending writes one document per finding.

@@ -81,8 +81,8 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)
 }
 
-// Set returns the change that sets fields, given by their paths in the element, of the
-// element with this key, in its page and in the parent's array. nil stores null. The
+// Set returns the change that sets fields of the element with this key, in its page and
+// in the parent's array. fields are paths within the element; nil stores null. The
 // Bucket's Key or At in fields gives a [*model.ValueError], a missing element
 // [model.ErrNotFound].
 //

@@ -90,8 +90,8 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[Un
 	return commands.Served(x.docs.ByID(id), model.IDIndex, err)
 }
 
-// Visits returns the query of a group's documents, ordered by period and member. For the
-// next page use After(doc.ID).
+// Visits returns the query of a group's documents at from ≤ t < to, ordered by period and
+// member. For the next page use After(doc.ID).
 //
 // Cost: one command per batch; served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -101,7 +101,8 @@ func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[Uniq
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Count returns the pipeline of one result: how many different members a group has, or 0.
+// Count returns the pipeline of one result: how many different members a group saw at
+// from ≤ t < to, or 0.
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[Count] {
@@ -109,8 +110,9 @@ func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[
 	return commands.Indexed(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
-// PerPeriod returns the pipeline of a group's count in each period, in order. Empty
-// periods are left out. Without UniqueSpec.Period it gives a [*model.ValueError].
+// PerPeriod returns the pipeline of a group's count in each period at from ≤ t < to, in
+// order. Empty periods are left out. Without UniqueSpec.Period it gives a
+// [*model.ValueError].
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggregate[Counted[string]] {
@@ -118,8 +120,8 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggreg
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline of each group's count, in the order of groups. Groups
-// without members are left out.
+// Counts returns the pipeline of each group's count at from ≤ t < to, in the order of
+// groups. Groups without members are left out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
 // periods, or the whole collection without bounds.
@@ -143,8 +145,8 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 	return x.u.Rollup(into.u, from, to)
 }
 
-// Expire returns the write that deletes the documents of periods that ended at before or
-// earlier. Without UniqueSpec.Period it gives a [*model.ValueError]. It is idempotent.
+// Expire returns the write that deletes the documents of periods that ended by the time
+// before. Without UniqueSpec.Period it gives a [*model.ValueError]. It is idempotent.
 //
 // Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
 // periods are too low.

@@ -72,8 +72,7 @@ type RowColumn[K any] struct {
 //
 //   - Pairs without exactly one column in each row, both with the same time. Mending
 //     links or unlinks the pair as the left row says, with its earliest time. It skips
-//     pairs with a column younger than the check's Age. Running this check with a filter
-//     gives a [*model.ValueError].
+//     pairs with a column younger than the check's Age. This check takes no filter.
 //   - Columns with old copied fields. Mending updates them, unless they have changed
 //     since. After a concurrent split, check again.
 //   - Columns that link to a missing document. No write mends them: use [WideRow.Unlink].

@@ -25,9 +25,9 @@ import (
 // 2dsphere index on the point.
 //
 // Prefix and key, ascending, can be a shard key, supported by this index. Queries then go
-// only to the shards with their ranges. [Field.Set] changes a shard key value. MongoDB
-// 4.2 and later allow this in a transaction or retryable write, if you AND the whole old
-// shard key to the filter
+// only to the shards with their ranges. [Field.Set] then changes the shard key's value.
+// MongoDB 4.2 and later allow this in a transaction or retryable write, if you AND the
+// whole old shard key to the filter
 // (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
 // Checks returns one check: documents with an invalid point, or with a key that is

@@ -33,9 +33,6 @@ type Within[D any] struct {
 // narrow the index scans. An invalid area, or a field of Prefix without a condition,
 // gives a [*model.ValueError], in Find.Err and from every run.
 //
-// MongoDB's {$geoWithin: {$centerSphere: [[lng, lat], meters/geohash.EarthRadius]}} finds
-// the same, except some millimetres from the rim.
-//
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //
 // Consistency: one query. A document that moves meanwhile can be missed, but isn't

@@ -17,7 +17,7 @@ import (
 // Errors are those of [model.Collection.Insert], and a [*model.ValueError] for an invalid
 // GeoJSON point, for coordinates that are NaN, infinite, out of range or both 0 (see
 // FieldSpec.Zero), and for a key that isn't empty (missing, null, 0 or "") or the
-// point's. It names the field, such as loc.coordinates.1.
+// point's. The error names the field, such as loc.coordinates.1.
 //
 // Cost: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
