@@ -10,8 +10,8 @@ import (
 
 // InboxSpec says how many tokens an [Inbox] keeps. The zero value is valid.
 type InboxSpec struct {
-	// Keep is how many tokens a document keeps: more than the events that can come before
-	// an event is repeated for the last time. 0 means 100, at most 10,000.
+	// Keep is how many tokens a document keeps, at most 10,000. 0 means 100. An event
+	// that is repeated after Keep other events of its document is handled again.
 	Keep int
 }
 
@@ -21,14 +21,11 @@ type Receipt struct {
 	Sum   int64         `bson:"sum"`
 }
 
-// Inbox makes a document handle each event once, although an [Outbox] may deliver the
-// event several times. One write stores the event's effect and its token.
+// Inbox makes a document handle each event once, even if an [Outbox] delivers it several
+// times. One write stores the event's effect and its token.
 //
-// For an effect on several documents, begin a transaction with [Inbox.Once]. Effects
+// For an effect on several documents, put [Inbox.Once] first in a transaction. An effect
 // outside the database, such as a mail, can happen several times.
-//
-// An event that is repeated after InboxSpec.Keep other events of the document is handled
-// again.
 //
 // Source: the Idempotent Consumer pattern,
 // https://microservices.io/patterns/communication-style/idempotent-consumer.html.
@@ -40,26 +37,30 @@ type Inbox[D, K any] struct {
 }
 
 // NewInbox declares that documents keep tokens in an array of [Receipt] at path. It
-// panics with a [*model.DeclarationError] if there is no such array, it lies in an array,
-// or its nil slice is stored as null.
+// panics with a [*model.DeclarationError] if there is no such array, if it lies in
+// another array or in _id, if a nil slice is stored as null (tag it omitempty), or for a
+// bad Keep.
 func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpec) *Inbox[D, K] {
 	in := inbox.Declare(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
 	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.Footprints), docs, in}
 }
 
 // Handle returns the write that applies update operators to a document and keeps the
-// event's token, op. event is any value that BSON stores. A retry changes nothing. A
-// token of another event gives [ErrToken], a missing document model.ErrNotFound.
+// event's token, op. event is any value that BSON stores. A retry with the same op and
+// event changes nothing. If op was used for a different event, the write gives
+// [ErrToken]. A missing document gives model.ErrNotFound.
 //
-// Cost: one command, one document, by _id; up to three reads if nothing matched.
+// Cost: one command, one document, by _id; up to three reads more if the update matches
+// nothing.
 func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, op bson.ObjectID) model.Write {
 	return x.in.Handle(id, update, event, op)
 }
 
-// Once returns the write that only keeps an event's token. Put it before the writes of
-// the event's effect in a plan, and run the plan with model.Plan.RunTx. If the token was
-// kept before, the plan ends with [ErrHandled] and the transaction is aborted. Other
-// errors are those of [Inbox.Handle].
+// Once returns the write that stores only an event's token, op, in the document id. Put
+// it before the writes of the event's effect in a plan, and run the plan with
+// model.Plan.RunTx. If the document has the token already, the plan ends with
+// [ErrHandled] and the transaction is aborted. Parameters and other errors are those of
+// [Inbox.Handle].
 //
 // Cost: as [Inbox.Handle].
 func (x *Inbox[D, K]) Once(id K, event any, op bson.ObjectID) model.Write {
@@ -67,8 +68,9 @@ func (x *Inbox[D, K]) Once(id K, event any, op bson.ObjectID) model.Write {
 }
 
 // Insert returns the write that stores a new document as the event's effect, with the
-// event's token. A retry changes nothing. Another document with the _id gives a
-// model.ErrTaken, a token of another event [ErrToken].
+// event's token, op. A retry with the same op and event changes nothing. If a different
+// document has the _id, the write gives model.ErrTaken. If op was used for a different
+// event, it gives [ErrToken].
 //
 // Cost: one command, one document.
 func (x *Inbox[D, K]) Insert(doc D, event any, op bson.ObjectID) model.Write {

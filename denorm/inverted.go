@@ -9,20 +9,18 @@ import (
 )
 
 // Inverted finds documents by combinations of several fields' values, and counts them by
-// another field: users of a city who visited one site and not another, by category.
+// another field: users of a city who visited a site, by category.
 //
 // Each declared path has an inverted index, value → ids: an [IndexTable] in the
 // collection prefix.path. A query intersects, unites and subtracts the ids of its values
-// in one command. Write through the Inverted, not through one table. Where secondary
-// indexes can serve, use them instead.
+// in one command. Write documents through the Inverted, not through one of its tables.
 //
 // # Consistency
 //
 // See [IndexTable]. [Inverted.Documents] and [Inverted.Report] skip surplus entries.
-// [Inverted.IDs], [Inverted.Count] and [Inverted.Values] count them.
+// [Inverted.IDs], [Inverted.Count] and [Inverted.Values] include them.
 //
-// Source: "Inverted Search – Direct Aggregation", users by category and site (seed 002
-// §10).
+// Source: "Inverted Search – Direct Aggregation" (seed 002 §10).
 //
 // Indexes and Checks return those of the tables.
 type Inverted[D, K any] struct {
@@ -35,7 +33,7 @@ type Inverted[D, K any] struct {
 
 // NewInverted declares the inverted indexes of paths, in collections named prefix.path.
 // It panics with a [*model.DeclarationError] if there is no path, if two paths overlap,
-// or if [NewIndexTable] refuses a path.
+// or if [NewIndexTable] panics for a path.
 func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ...string) *Inverted[D, K] {
 	var cores indextable.Tables
 	for _, path := range paths {
@@ -46,17 +44,16 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
 }
 
-// Insert returns the plan that stores a new document with the entries of all paths: see
-// [IndexTable.Insert].
+// Insert returns the plan that stores a new document with the entries of all paths. op
+// and errors are those of [IndexTable.Insert].
 //
-// Cost: one command, and two per path with values.
+// Cost: one command, and two for each path at which doc has values.
 func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	return x.cores.Insert(x.docs.Insert(doc), op)
 }
 
-// Set returns the plan that sets fields of a document that the caller read, and updates
-// the entries of all paths: see [IndexTable.Set]. The values of all paths guard the
-// write.
+// Set returns the plan that sets fields of a document and updates the entries of all
+// paths. Parameters and errors are those of [IndexTable.Set]; all paths count as indexed.
 //
 // Cost: one command, two per path that is set, and one per path that gets or loses
 // values.
@@ -64,25 +61,27 @@ func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan
 	return x.cores.Set(doc, fields, op)
 }
 
-// Delete returns the plan that deletes a document that the caller read, and then its
-// entries: see [IndexTable.Delete].
+// Delete returns the plan that deletes a document, as the caller read it, and then its
+// entries. See [IndexTable.Delete].
 //
-// Cost: one command, one per path, and one more per path with values.
+// Cost: one command, one for each path, and one more for each path at which doc has
+// values.
 func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }
 
-// Rebuild returns the job that enters the missing values of all paths in one pass: see
+// Rebuild returns the job that writes the missing entries of all paths. See
 // [IndexTable.Rebuild].
 //
-// Cost: per batch of 500 documents one read and one command per path with missing
-// entries; two to find the end.
+// Cost: per batch of 500 documents, one command to read and one for each path with
+// missing entries; two commands to find the end.
 func (x *Inverted[D, K]) Rebuild() model.Job {
 	return x.cores.Rebuild("inverted index of " + x.docs.Name())
 }
 
-// Is returns the query of the documents with a value at a declared path. A query of null,
-// an array or a regular expression is refused when used.
+// Is returns the query of the documents with a value at a declared path. If path isn't
+// declared, or value is nil, an array or a regular expression, running the query gives a
+// [*model.ValueError].
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
@@ -106,7 +105,6 @@ func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 }
 
 // Documents returns the query of the documents that q finds, in the order of their ids.
-// Surplus entries give no result.
 //
 // Cost: as [Inverted.IDs], and one document per id, by _id.
 func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
@@ -114,9 +112,9 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 	return commands.Indexed(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
-// Report returns the query that counts the documents that q finds by their values at
-// path, any field, in the order of values. Each distinct element of an array counts; a
-// missing or null value doesn't.
+// Report returns the query that groups the documents that q finds by their value at path,
+// and counts each group. path can be any field within at most one array. Groups are in
+// the order of values. A document counts once for each distinct element of an array.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
@@ -138,12 +136,12 @@ type InvertedID[K any] struct {
 	ID K `bson:"_id"`
 }
 
-// An InvertedQuery says which documents to find. [Inverted.Is] begins a query. And, Or
-// and Minus return a new query from several of one Inverted. The zero InvertedQuery is
-// refused.
+// An InvertedQuery says which documents to find. [Inverted.Is] returns one. And, Or and
+// Minus combine queries of the same Inverted, with at most 256 values in all. Running any
+// other query, or the zero InvertedQuery, gives a [*model.ValueError].
 type InvertedQuery struct{ q inverted.Query }
 
-// And returns the query of the documents that q and all others find.
+// And returns the query of the documents that q and every one of others find.
 func (q InvertedQuery) And(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.And, others)
 }
@@ -164,8 +162,8 @@ func (q InvertedQuery) with(how inverted.Combination, others []InvertedQuery) In
 	return InvertedQuery{q.q.With(how, list)}
 }
 
-// Direct returns the query of the values at the declared paths, for documents with these
-// ids, in the order of _id.
+// Direct returns the query that reads only _id and the declared paths of the documents
+// with these ids, in the order of _id.
 //
 // Cost: one command, and one per further batch; one document per id, by _id.
 func (x *Inverted[D, K]) Direct(ids ...K) *model.Find[bson.Raw] {

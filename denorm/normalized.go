@@ -13,37 +13,37 @@ type Part struct {
 	Into string // the collection of the rows
 
 	// Key is the field that identifies the document at Path: a customer's id. Each key
-	// has one row, from the last document by _id that contains the key. "" means that
-	// Path is an array, with one row per element.
+	// has one row, with the values of the last document by _id that contains the key. ""
+	// means that Path is an array, with one row per element.
 	Key string
 }
 
-// Normalized divides documents into rows of several collections, on the server: orders
-// with customer and items become orders, customers and items, for readers that need flat
-// documents.
+// Normalized divides documents into rows of several collections, on the server, for
+// readers that need flat documents: orders, customers and items.
 //
 //	main row    the document, with a key or an array's length in place of each part
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
-// A part that is missing or null, or a document without the key, stays in the main row.
-// Elements are documents without an _id, or plain values.
+// A part that is missing, null, or a document without the key becomes no row: its value
+// stays in the main row. Elements of an array part are documents without an _id, or plain
+// values.
 //
 // If documents change while [Normalized.Plan] runs, the rows may mix old and new values:
-// run it again. It deletes no rows.
+// run the plan again. The plan never deletes rows.
 //
-// Source: normalizing into customers, orders and items for an analytical store (seed
-// 003); https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
+// Source: normalizing for an analytical store (seed 003);
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
 //
 // Indexes returns one index per array part, on the rows' document and position.
 //
 // Checks returns, for each part and for the main rows,
 //   - a check of missing or different rows. Mending writes them.
 //   - a check of rows without a document. Mending deletes them. The next
-//     [Normalized.Plan] restores a row that became right meanwhile.
+//     [Normalized.Plan] restores a row that a document has got meanwhile.
 //
-// For each keyed part it also returns a check of keys with contradicting documents. No
-// write mends them.
+// For each keyed part it also returns a check of keys for which documents contain
+// different values. No write mends them.
 //
 // Cost: see [model.Check]. Look-ups are by _id, but by the key for a keyed part: without
 // your own index on the key, the server reads all documents per key. Mending writes one
@@ -71,8 +71,8 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ..
 }
 
 // Plan returns the plan that writes or replaces the rows of the documents that match
-// filter; nil means all. The server uses $merge. The rows of parts come first, so a cut
-// leaves no main row without them. The plan can be run again.
+// filter; nil means all. The server uses $merge. The rows of parts are written before the
+// main rows, so a crash leaves no main row without its parts. The plan can be run again.
 //
 // Cost: one command per collection, which reads the documents and writes rows.
 func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
@@ -83,8 +83,8 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 	return x.n.Plan(f.Filter)
 }
 
-// Documents returns the query that puts whole documents together from rows. filter
-// applies to main rows; nil means all. The key of a part comes first in its document.
+// Documents returns the query that puts whole documents together from the rows. filter
+// selects main rows; nil means all. In a keyed part, the key becomes the first field.
 //
 // Cost: one command; per main row a look-up for each part, by _id or the index of
 // Indexes. Without this index the server reads all rows of an array part each time.

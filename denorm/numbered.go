@@ -11,20 +11,20 @@ import (
 
 // NumberedSpec says how a list becomes numbered fields. Max is required.
 type NumberedSpec struct {
-	// Max is how many elements a list can have, from 1 to 60. Each position needs an
-	// index, and a collection has at most 64.
+	// Max is how many elements a list can have, from 1 to 60.
 	Max int
 
 	// Fields are the names of an element's fields, without dots, in their order. Leave
-	// them out for plain values. An element with another field is refused.
+	// Fields empty for plain values. Storing an element with another field gives a
+	// [*model.ValueError].
 	Fields []string
 
 	// Separator comes between a field's name and its position, without digits, dots or
 	// dollar signs. "" means "_".
 	Separator string
 
-	// Key is the one of Fields that identifies an element in its list, or the list's name
-	// for plain values. With a Key, a repeated append adds nothing.
+	// Key is the field, one of Fields, that identifies an element in its list. For plain
+	// values it is the list's name.
 	Key string
 }
 
@@ -39,23 +39,21 @@ type NumberedSpec struct {
 //	{name: "Ann", skills: 1, skill_1: "Poetry", level_1: 5}
 //
 // A missing, null or empty list stays so, and so does a missing or null field of an
-// element. Decoding a stored document as D fails: use [Numbered.Documents] or
-// [Numbered.Back]. Each write of a document is atomic.
+// element. A stored document can't be decoded as D: use [Numbered.Documents] or
+// [Numbered.Back].
 //
-// Source: "Nested Documents Flattening: Numbered Field Names", the skills of a résumé
-// (seed 002 §15); index limits:
-// https://www.mongodb.com/docs/manual/reference/limits/#indexes.
+// Source: "Nested Documents Flattening: Numbered Field Names" (seed 002 §15); index
+// limits: https://www.mongodb.com/docs/manual/reference/limits/#indexes.
 //
 // Indexes returns an index per position, on Fields in order.
 //
 // Checks returns two checks, for positions up to Max:
-//   - Counts that differ from the numbered fields, or are missing. Mending sets the
-//     highest position with a field. A gap becomes an element without fields, or a null
-//     value.
-//   - Lists that are nested or count above Max. No write mends them: use
+//   - Counts that differ from the numbered fields, or are missing. Mending sets the count
+//     to the highest position with a field.
+//   - Lists that are stored nested, or have a count above Max. No write mends them: use
 //     [Numbered.Convert], or a larger Max.
 //
-// Cost: see [model.Check]; mending writes one document per finding.
+// Cost: see [model.Check].
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -72,9 +70,9 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
 }
 
-// Flatten returns the stored form of a document. A [*model.ValueError] reports a list
-// over Max, an element with an undeclared field or an array, or a field that is named
-// like a numbered field.
+// Flatten returns the stored form of a document. It returns a [*model.ValueError] if the
+// list has more than Max elements, if an element has an undeclared field or contains an
+// array, or if a field of doc is named like a numbered field.
 func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.n.Docs, doc)
 	if err != nil {
@@ -83,8 +81,8 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.n.Flatten(raw)
 }
 
-// Back returns the document of a stored form, or of a nested one. A [*model.ValueError]
-// reports a wrong count: see [Numbered.Checks].
+// Back returns the document that flat, a stored document, represents. flat may also be
+// nested. A wrong count gives a [*model.ValueError]: see [Numbered.Checks].
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.Back(flat)
 	if err != nil {
@@ -93,23 +91,23 @@ func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	return doc, x.n.Docs.Decode(raw, &doc)
 }
 
-// Insert returns the write that stores a new document, checked as by Collection.Insert
-// and [Numbered.Flatten].
+// Insert returns the write that stores a new document flat. Errors are those of
+// Collection.Insert and [Numbered.Flatten].
 //
 // Cost: one command, one document.
 func (x *Numbered[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.n.Flatten)
 }
 
-// Replace returns the write that replaces the document with the same _id. A missing
-// document gives model.ErrNotFound.
+// Replace returns the write that replaces the document with doc's _id by the flat form of
+// doc. A missing document gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
 	return flat.StoredAs(x.docs.Replace(doc), x.n.Flatten)
 }
 
-// Set returns the write that replaces a document's list by elements, idempotently. A
+// Set returns the write that replaces a document's list by elements. It is idempotent. A
 // missing document gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id.
@@ -121,11 +119,13 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 	return x.docs.Update(id, update)
 }
 
-// AppendAt returns the write that adds an element to a list of n elements. It gives
-// model.ErrStale if the list has another length, model.ErrNotFound for a missing
-// document, and model.ErrFull if n is Max. With a Key, an existing element adds nothing.
+// AppendAt returns the write that adds an element at the end of a list that has n
+// elements. It gives model.ErrStale if the list has a different length, model.ErrNotFound
+// for a missing document, and model.ErrFull if n is Max. With a Key, it adds nothing if
+// the list contains the key.
 //
-// Cost: one command, one document, by _id; up to two reads if nothing matched.
+// Cost: one command, one document, by _id; up to two reads more if the update matches
+// nothing.
 func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 	f := x.docs.ByID(id)
 	if f.Err != nil {
@@ -136,21 +136,22 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 
 // Append returns the change that adds an element at the end of a document's list. After a
 // concurrent append it reads again, up to 100 times (see Attempts). It gives
-// model.ErrFull if the list has Max elements, and model.ErrNotFound for a missing
-// document. A count that isn't a number up to Max is refused.
+// model.ErrFull if the list has Max elements, model.ErrNotFound for a missing document,
+// and a [*model.ValueError] if the stored count isn't a number up to Max.
 //
-// With a Key, an existing element adds nothing. Without a Key, a retry can add the
-// element twice: look for it first.
+// With a Key, it adds nothing if the list contains the key. Without a Key, a retry can
+// add the element twice: look for it first.
 //
-// Cost: two commands per attempt and one document, by _id. If the element exists, two
-// reads, the second one safe from rollbacks.
+// Cost: two commands per attempt and one document, by _id. If the element exists, it only
+// reads, twice.
 func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 	f := x.docs.ByID(id)
 	return x.n.Append(f.Filter, element, f.Err)
 }
 
 // Equal returns the query of the documents with an element that has all these values.
-// Values are never operators. Null also matches a missing field of an existing element.
+// Values are never used as operators. Null also matches a missing field of an existing
+// element.
 //
 // Cost: one command with an $or over Max positions, each served by its index. Without a
 // condition on the first of Fields no index serves.
@@ -160,8 +161,8 @@ func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 }
 
 // Match returns the query of the documents with an element that matches all conditions:
-// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Take operators only from your own code.
-// Pass values of users to [Numbered.Equal], or as operands.
+// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Pass values of users only to
+// [Numbered.Equal], or as operands.
 //
 // Cost: as [Numbered.Equal].
 func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {
@@ -173,11 +174,11 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the query that nests the results of [Numbered.Equal],
-// [Numbered.Match] or another query of the collection, on the server. It keeps everything
-// but a projection.
+// Documents returns the query that returns the results of query as nested documents.
+// query comes from [Numbered.Equal], [Numbered.Match] or the collection. Its projection
+// is ignored.
 //
-// Cost: one command, and one per further batch; served as query.
+// Cost: one command, and one per further batch. The same index serves as for query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
 	if query == nil {
 		a := x.docs.Aggregate(nil)
@@ -189,16 +190,16 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	return commands.Indexed(a, query.Index, query.Err)
 }
 
-// Convert returns the job that stores nested documents flat, in place. It leaves a
-// document that changed meanwhile to the next run. A list that can't be stored flat ends
-// the job with an error that names the document.
+// Convert returns the job that replaces nested documents by their flat form. A document
+// that another client changes meanwhile stays nested until the next run. If a list can't
+// be stored flat, the job ends with an error that names the document.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
-// nested document. No index serves. After a cut, run it again.
+// nested document. After a crash, run it again.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
-// Restore returns the write that nests all flat documents again, on the server, except
-// those that [Numbered.Checks] finds. After a cut, run it again.
+// Restore returns the write that nests all flat documents again, on the server. It leaves
+// out documents that [Numbered.Checks] finds. After a crash, run it again.
 //
 // Cost: one command that reads every document and writes the flat documents.
 func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OutboxSpec says which events an [Outbox] takes. The zero value is valid.
+// OutboxSpec says how many and how large events an [Outbox] stores. The zero value is
+// valid.
 type OutboxSpec struct {
 	Max      int // how many events one document may have waiting; 0 means 100, at most 10,000
 	MaxBytes int // the BSON size of one event at most; 0 means 64 KiB, at most 15 MiB
@@ -24,12 +25,12 @@ type OutboxSpec struct {
 // Outgoing is the field of a document in which its events wait. Tag it omitempty.
 type Outgoing[E any] struct {
 	Events []OutgoingEvent[E] `bson:"events,omitempty"` // in the order in which they were published
-	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // failed RelaySpec.Attempts times
-	Hash   int64              `bson:"hash,omitempty"`   // of the _id; divides documents among runners
-	Fence  int64              `bson:"fence,omitempty"`  // of the runner that wrote last
+	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // failed RelaySpec.Attempts times; see [Outbox.Retry]
+	Hash   int64              `bson:"hash,omitempty"`   // hash of the _id; divides documents among runners
+	Fence  int64              `bson:"fence,omitempty"`  // greatest Delivery.Fence of a runner so far
 }
 
-// An OutgoingEvent is a waiting event.
+// An OutgoingEvent is an event that waits for delivery or is parked.
 type OutgoingEvent[E any] struct {
 	ID       bson.ObjectID `bson:"id"` // the token that it was published with
 	At       time.Time     `bson:"at"`
@@ -39,14 +40,15 @@ type OutgoingEvent[E any] struct {
 	Error    string        `bson:"error,omitempty"`    // why it failed last, in at most 500 bytes
 }
 
-// A Delivery is an event as a relay delivers it.
+// A Delivery is an event as a [Relay] passes it to hand, the function given to
+// [Outbox.Relay].
 type Delivery[K, E any] struct {
 	OutgoingEvent[E]
 
 	Key K // the _id of the event's document; events of one key are in order
 
-	// Fence grows when another runner takes over: a receiver can refuse a lower Fence
-	// than a key's greatest.
+	// Fence grows when another runner takes over. A receiver that remembers each Key's
+	// greatest Fence can refuse a lower Fence of a runner that lost its lease.
 	Fence int64
 }
 
@@ -60,8 +62,7 @@ type OutboxDepth struct {
 }
 
 // Outbox stores an event together with the change that it reports, and a [Relay] delivers
-// it. No event is lost or sent without its change, and no transaction across the database
-// and the message broker is needed. There are two ways to store an event:
+// it. No event is lost or sent without its change. There are two ways to store an event:
 //   - In the changed document, by one write: [model.Merge] the change and
 //     [Outbox.Publish], or store [Outbox.Outgoing] in a new document.
 //   - In a collection of its own (OutboxSpec.Create), for changes of many documents and
@@ -69,21 +70,21 @@ type OutboxDepth struct {
 //     [model.InTx]).
 //
 // Each event is delivered at least once, with the same token (OutgoingEvent.ID): see
-// [Inbox]. Events of one document are delivered in order. A failing event delays the next
-// events until it succeeds or is parked.
+// [Inbox]. Events of one document are delivered in order. A failing event delays the
+// document's next events: see [Outbox.Relay].
 //
 // A retry of Publish does nothing while the event waits, but publishes the event again
-// after the delivery. To exclude this, merge Publish with a write that remembers its
-// token longer, such as embed.Versioned.Guarded with Tokens.
+// after its delivery. To prevent this, merge Publish with a write that remembers tokens
+// longer, such as embed.Versioned.Guarded with Tokens.
 //
-// A deleted document takes its events along. A [model.Scope] with Delete hides events
-// from relays. Other writers must not replace whole documents: name the path in
-// embed.VersionedSpec.Uncounted.
+// Events of a deleted document are lost. A [model.Scope] with Delete hides the events of
+// deleted documents from relays. A write that replaces a whole document removes its
+// events: with embed.Versioned, name the path in VersionedSpec.Uncounted.
 //
 // Source: the Transactional Outbox pattern,
 // https://microservices.io/patterns/data/transactional-outbox.html.
 //
-// Indexes returns two partial indexes, of documents with waiting and with parked events.
+// Indexes returns two partial indexes, for waiting and for parked events.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -92,8 +93,8 @@ type Outbox[D, K, E any] struct {
 }
 
 // NewOutbox declares that events of type E wait in the [Outgoing] field at path. It
-// panics with a [*model.DeclarationError] if there is no such field outside arrays,
-// tagged omitempty, or E isn't stored as a document.
+// panics with a [*model.DeclarationError] if path isn't such a field, lies inside an
+// array or isn't tagged omitempty, or if E isn't stored as a document.
 func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec OutboxSpec) *Outbox[D, K, E] {
 	o := outbox.Declare(docs.Docs(), path, outbox.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
@@ -101,19 +102,22 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
 }
 
-// Publish returns the write that adds an event to a document. op is the event's token: a
-// fresh bson.NewObjectID(), or the token of the reported operation.
+// Publish returns the write that adds an event to a document. at is stored as the event's
+// time. op is the event's token: a fresh bson.NewObjectID(), or the reported operation's
+// token.
 //
-// The write gives model.ErrNotFound if the document is missing, without
-// OutboxSpec.Create; a model.ErrFull if OutboxSpec.Max events wait; and [ErrToken] if
-// another event there has the token. An event over OutboxSpec.MaxBytes is refused.
+// The write gives model.ErrNotFound if the document is missing and OutboxSpec.Create is
+// false, model.ErrFull if OutboxSpec.Max events wait, [ErrToken] if a different event of
+// the document has the token, and a [*model.ValueError] for an event over
+// OutboxSpec.MaxBytes.
 //
-// Cost: one command, one document, by _id; nothing if merged with another write.
+// Cost: one command, one document, by _id; no more if merged with another write.
 func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID) model.Write {
 	return x.o.Publish(id, event, at, op)
 }
 
-// Outgoing returns the field of a new document with its first event.
+// Outgoing returns the [Outgoing] field, with a first event, for a new document with this
+// _id. Parameters and errors are those of [Outbox.Publish].
 func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID) (out Outgoing[E], err error) {
 	raw, err := x.o.Outgoing(id, event, at, op)
 	if err == nil {
@@ -137,13 +141,13 @@ func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 	return commands.Served(x.docs.Find(x.o.Parked()), x.o.Indexes()[1].Name, nil)
 }
 
-// Retry returns the write that lets a document's parked events wait again, after its
-// waiting events, with no attempts counted.
+// Retry returns the write that moves a document's parked events behind its waiting
+// events, with Attempts 0, so that a relay delivers them again.
 //
 // Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 
-// Drop returns the write that deletes a parked event by its token.
+// Drop returns the write that deletes a document's parked event with the token op.
 //
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, op bson.ObjectID) model.Write { return x.o.Drop(id, op) }
@@ -154,24 +158,25 @@ type RelaySpec struct {
 	Pause    time.Duration // before an event is tried again, doubled each time; 0 means 1 s
 	MaxPause time.Duration // the longest such pause; 0 means 1 minute
 
-	Parts  int           // number of parts of the documents, divided among runners; 0 means 16
+	Parts  int           // into how many parts runners divide documents; 0 means 16
 	For    time.Duration // how long a dead runner keeps its parts; 0 means 10 s
-	Poll   time.Duration // how long a runner waits when nothing is due; 0 means 1 s
+	Poll   time.Duration // how long a runner waits when no event is due; 0 means 1 s
 	Leases string        // the collection of the runners' leases; "" means docmodel.relays
 
-	// Once ends a run when nothing is due. Failed events wait for another run.
+	// Once ends a run when no event is due. Failed events wait for another run.
 	Once bool
 }
 
 // A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the relay that passes each event to hand. Runners of one name divide the
-// documents.
+// Relay returns the relay that passes each event to hand. Runners with the same name
+// divide the documents among them.
 //
-// One goroutine per part calls hand, with one event of a document at a time, in order.
-// After RelaySpec.Attempts errors the event is parked, and the document's next event
-// follows. The context ends with the runner's lease.
+// For each part, one goroutine calls hand, with a document's events in order. If hand
+// returns an error, the event is tried again later. After RelaySpec.Attempts errors it is
+// parked, and the document's next event follows. hand's context ends when the runner
+// loses its lease on the part.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if hand == nil {
@@ -191,16 +196,16 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 	return Relay{r}
 }
 
-// Run delivers events until the context ends, and returns the context's error. With
-// RelaySpec.Once it returns nil when nothing is due. Run retries after a database error,
-// except with Once.
+// Run delivers events until the context ends, and returns the context's error. After a
+// database error it retries. With RelaySpec.Once it returns such an error, or nil when no
+// event is due. A bad spec, an empty name or a nil hand gives a [*model.ValueError].
 //
 // Runners divide the documents by leases on parts. A new runner gets its share within a
 // third of RelaySpec.For. Other runners take over a dead runner's parts after For. The
-// runners' clocks must differ by much less than For. If a slow runner is taken for dead,
-// an event can be delivered twice at the same time, with different fences.
+// runners' clocks must differ by much less than For. If a slow runner loses its lease,
+// two runners can deliver an event at the same time, with different fences.
 //
 // Cost: one read per 100 documents with events, and per Poll of a part without events;
-// one write per document with delivered events, and per failure; each third of For, about
-// three commands and one per part for leases.
+// one write per document with delivered events, and per failure. For leases, each runner
+// sends about three commands, and one per part, every third of For.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

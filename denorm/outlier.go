@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OutlierSpec says what an owner keeps. Max and Flag are required.
+// OutlierSpec says how many elements an owner's array keeps. Max and Flag are required.
 type OutlierSpec struct {
 	Max int // how many elements the owner's array has at most, from 1 to 1,000,000
 
@@ -19,8 +19,8 @@ type OutlierSpec struct {
 	// later elements go to the overflow.
 	MaxBytes int64
 
-	// Flag is the path of the owner's bool, outside arrays, that says that there is
-	// overflow.
+	// Flag is the path of the owner's bool, outside arrays, that is true if the owner has
+	// overflow documents.
 	Flag string
 }
 
@@ -32,16 +32,16 @@ type OutlierCount struct {
 }
 
 // Outlier keeps an owner's elements in an array of the owner. The few owners with too
-// many elements have the rest in overflow documents: the customers who bought a
-// bestseller. An owner without the flag has all elements in the array. The overflow is a
-// [Bucket], with the owner's _id as key. Once the flag is set, the array takes no more
-// elements, so elements stay in order. Key means the Key of the Bucket's spec.
+// many elements have the rest in overflow documents. An owner without the flag has all
+// elements in the array. The overflow is a [Bucket], with the owner's _id as key. Once
+// the flag is set, new elements go to the overflow. Below, Key means the Key of the
+// Bucket's spec.
 //
 // # Consistency
 //
 // The flag is set before the first overflow document is written, so a reader who sees no
-// flag misses nothing. A cut in between leaves a flag without overflow, which is
-// harmless. With a Key, appends never store an element in both places, as long as nobody
+// flag misses nothing. A crash in between leaves a flag without overflow. With a Key,
+// appends never store an element both in the array and in the overflow, as long as nobody
 // unsets the flag.
 //
 // Source: the Outlier pattern,
@@ -51,17 +51,16 @@ type OutlierCount struct {
 // overflow by owner, with a Key the Bucket's own.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
-//   - Overflow without the flag, which readers miss. Mending sets the flag, or deletes
-//     overflow of a Split that was cut, if there is a Key and the array has all its
-//     elements. Mending leaves unclear cases. If other code shortened the array after the
-//     cut, an element can be in both places.
-//   - Arrays over Max. No write mends them: use [Outlier.Split], or with the flag
-//     [Outlier.Settle].
+//   - Overflow without the flag, which readers miss. Mending sets the flag. But if there
+//     is a Key and the array has all elements of the overflow, which an interrupted Split
+//     leaves, mending deletes the overflow. Mending leaves unclear cases unchanged.
+//   - Arrays over Max. No write mends them: use [Outlier.Split], or [Outlier.Settle] for
+//     owners with the flag.
 //   - Overflow without an owner. Mending deletes it, unless it changed meanwhile.
 //
 // Cost: see [model.Check]. The first two checks look up overflow by its index; without
-// this index the server reads all overflow per owner. The third looks up owners by _id.
-// Mending writes one document per finding.
+// this index the server reads all overflow per owner. Mending writes one document per
+// finding.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -78,7 +77,7 @@ type Outlier[D, K, E any] struct {
 //     range
 //   - the array lies in an array, can be stored as null, or has other elements than
 //     overflow
-//   - overflow has a Period or the collection of the owners
+//   - overflow has a Period, or is in the owners' collection
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
 	if overflow == nil {
 		core.Place("NewOutlier of "+owners.Name()).Fail("the bucket of the overflow is nil", "give a result of NewBucket")
@@ -91,23 +90,23 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 
 // Append returns the change that adds an element to the owner's array, or to the overflow
 // if the array is full. After a concurrent write it reads again, up to 100 times (see
-// Attempts). With a Key, an existing element adds nothing. A missing owner gives
-// model.ErrNotFound, an array that doesn't fit its overflow [ErrUnsound].
+// Attempts). With a Key, it adds nothing if the owner has an element with the key. A
+// missing owner gives model.ErrNotFound. An array over Max without overflow, or overflow
+// without the flag, gives [ErrUnsound].
 //
 // Cost: two commands while the array has room, three with overflow, four with overflow
-// and a Key; one more to set the flag, and one to close an overflow document for
-// MaxBytes. If the element exists, the reads are sent twice, the second time safe from
-// rollbacks.
+// and a Key. Setting the flag is one more, and so is closing an overflow document that
+// reaches the Bucket's MaxBytes. If the element exists, the reads are sent twice.
 //
-// Consistency: reads ask the primary. A cut leaves at most a flag without overflow, or a
-// closed overflow document. Without a Key, look for the element before a retry.
+// A crash leaves at most a flag without overflow, or a closed overflow document. Without
+// a Key, look for the element before a retry.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 	return x.o.Append(owner, element)
 }
 
-// Remove returns the change that removes an element by its key from the array or the
-// overflow. A missing element isn't an error. Remove needs a Key. Errors are those of
-// [Outlier.Append].
+// Remove returns the change that removes the element with this key from the array or the
+// overflow. A missing element isn't an error. Without a Key in the Bucket's spec, Remove
+// gives a [*model.ValueError]. Other errors are those of [Outlier.Append].
 //
 // Cost: one to three reads, and one write of one document.
 func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
@@ -115,7 +114,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 }
 
 // Delete returns the plan that deletes an owner and then its overflow. It can be run
-// again. A cut, or a concurrent append, leaves overflow without an owner: see
+// again. A crash, or a concurrent append, leaves overflow without an owner: see
 // [Outlier.Checks].
 //
 // Cost: two commands, by _id; all documents of the owner.
@@ -124,7 +123,8 @@ func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
 }
 
 // Elements returns the query of all elements of an owner, in the order of appending. A
-// missing owner has no elements. During [Outlier.Split] each element comes once.
+// missing owner has no elements. While [Outlier.Split] runs, each element still comes
+// once.
 //
 // Cost: one command, by _id in each collection, and one per further batch.
 func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
@@ -132,7 +132,8 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
 }
 
-// Holding returns the query of an owner's element by its key. It needs a Key.
+// Holding returns the query of an owner's element with this key. Without a Key in the
+// Bucket's spec it gives a [*model.ValueError].
 //
 // Cost: one command, by _id and by the Bucket's index.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
@@ -148,8 +149,9 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 	return a
 }
 
-// Count returns the query that counts an owner's elements, by the counts in the overflow
-// documents ([Bucket.Checks]). For a missing owner, One returns model.ErrNotFound.
+// Count returns the query that counts an owner's elements. It trusts the counts stored in
+// the overflow documents ([Bucket.Checks]). For a missing owner, One returns
+// model.ErrNotFound.
 //
 // Cost: one command, by _id in each collection; it reads all overflow of the owner.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
@@ -157,31 +159,30 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
 }
 
-// Split returns the job that moves the elements over Max of owners without the flag into
-// overflow documents. An element that the Bucket refuses, such as one without its Key,
-// stops the job with a [*model.ValueError].
+// Split returns the job for arrays over Max of owners without the flag: it moves the
+// elements over Max into overflow documents. An element that the Bucket can't store, such
+// as one without the Key, stops the job with a [*model.ValueError].
 //
-// The job writes the overflow documents first. Then one write shortens the array and sets
-// the flag, if the array's end is as it was read. After a concurrent push the job reads
-// again. Several of these jobs may run. If other code removes elements meanwhile, the job
-// can end with model.ErrStale: see [Outlier.Checks].
+// The job writes overflow documents first. The last write shortens the array and sets the
+// flag. Several of these jobs may run at once. If other code removes elements meanwhile,
+// the job can end with model.ErrStale: see [Outlier.Checks].
 //
-// Cost: a scan of the owners, in batches of 10 with too many elements; per such owner one
-// command, and one per overflow document. A cut leaves unread overflow until the next
-// run.
+// Cost: a scan of the owners, which returns batches of 10 owners over Max; per such owner
+// one command, and one per overflow document. After a crash, run it again.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job that moves the elements over Max of owners with the flag to the
-// end of the overflow, after other code pushed them. It needs a Key. An element that
-// exists twice, with different fields, stops the job with a [*model.ValueError].
+// Settle returns the job for arrays over Max of owners with the flag, after other code
+// pushed elements: it moves the elements over Max to the end of the overflow. Without a
+// Key, or if an element exists twice with different fields, the job ends with a
+// [*model.ValueError].
 //
-// The writes are those of [Outlier.Split], but between them readers see the elements
-// twice. An element that is removed meanwhile can come back.
+// The writes are those of [Outlier.Split], but until the last write readers see the moved
+// elements twice. A removed element can come back.
 //
-// Cost: as [Outlier.Split], and all overflow of these owners is read, by its index. A cut
-// leaves elements in both places until the next run.
+// Cost: as [Outlier.Split], and all overflow of these owners is read, by its index. A
+// crash leaves elements in both places until the next run.
 func (x *Outlier[D, K, E]) Settle() model.Job {
 	return x.o.Settle()
 }

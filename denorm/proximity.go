@@ -14,8 +14,8 @@ type ProximitySpec struct {
 	// string.
 	Text string
 
-	// Fields are the elements' string fields that go into the text, in this order.
-	// Required for documents, empty for a list of strings.
+	// Fields are the elements' string fields that go into the text, in this order. Fields
+	// are required for a list of documents, and empty for a list of strings.
 	Fields []string
 
 	// IgnoreCase lets queries ignore case (regular expression option i).
@@ -36,22 +36,20 @@ type ProximitySpec struct {
 //
 // Spaces, tabs, line ends and ends of values separate words, but not commas or hyphens.
 //
-// One atomic update writes list and text.
-//
-// A query reads every text, because an index can't find a word inside a text. With more
-// than some thousands of documents, add an indexed condition, or use [Numbered],
-// $elemMatch or a search engine.
+// A query reads every text, because an index can't find a word inside a text. For more
+// than some thousands of documents, add a condition on an indexed field, or use
+// [Numbered], $elemMatch or a search engine.
 //
 // Source: "Nested Documents Flattening: Proximity Queries" (seed 002 §16);
 // https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
 //
-// Indexes returns an optional index on the text: queries read its keys instead of
-// documents.
+// Indexes returns an optional index on the text: with it, queries read index keys instead
+// of documents.
 //
 // Checks returns one check: texts that differ from their list. Mending writes the text on
 // the server, from the current list.
 //
-// Cost: see [model.Check]; mending writes one document per finding, by _id.
+// Cost: see [model.Check].
 type Proximity[D, K any] struct {
 	model.Parts
 
@@ -61,30 +59,30 @@ type Proximity[D, K any] struct {
 
 // NewProximity declares that the list at path, not inside another array, is also stored
 // as text. It panics with a [*model.DeclarationError] if path, Fields or Text don't fit
-// the documents' type, or if Text overlaps the list or _id.
+// the type D, or if Text overlaps path or _id.
 func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
 	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true}, spec.Text, spec.IgnoreCase)
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
 }
 
-// Text returns the text of a list of elements. A value that isn't a string, or isn't
-// UTF-8, gives a [*model.ValueError].
+// Text returns the text that is stored for a list of these elements. A field's value that
+// isn't a string of UTF-8 gives a [*model.ValueError].
 func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Text(elements) }
 
-// Back decodes a text into list, a pointer to a slice. Elements have only the declared
-// Fields. A malformed text gives a [*model.ValueError].
+// Back decodes a stored text into list, a pointer to a slice of elements. It sets only
+// the declared Fields. A malformed text gives a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
-// Insert returns the write that stores a new document with its text. A text in doc is
-// ignored.
+// Insert returns the write that stores a new document with the text of its list. A text
+// that doc contains is ignored.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
 }
 
-// Replace returns the write that replaces the document with doc's _id, and its text. A
-// missing document gives [model.ErrNotFound].
+// Replace returns the write that replaces the document with doc's _id by doc and its
+// text. A missing document gives [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Replace(doc D) model.Write {
@@ -108,15 +106,14 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 // missing document gives [model.ErrNotFound]. It is idempotent and safe against
 // concurrent Adds.
 //
-// Cost: one command, one document, by _id. If nothing matches, one or two more to find
-// out why.
+// Cost: one command, one document, by _id. One or two more if the update matches nothing.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	f := x.docs.ByID(id)
 	return x.p.Add(f.Filter, element, f.Err)
 }
 
-// Remove returns the write that removes elements from a document's list. The server
-// rewrites the text. Missing elements and documents are ignored. It is idempotent.
+// Remove returns the write that removes these elements (equal fields) from a document's
+// list and text. Missing elements and documents are ignored. It is idempotent.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
@@ -125,8 +122,9 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 }
 
 // Equal returns the query of the documents with one element in which all of these fields
-// have these string values. nil matches null or a missing field. A pattern over 32,000
-// bytes is refused.
+// have these string values. For a list of strings, the field is the list's name. nil
+// matches null or a missing field. Other values, or a regular expression over 32,000
+// bytes, give a [*model.ValueError].
 //
 // Cost: one command; the server reads every text, or every key of the index.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {
@@ -144,8 +142,9 @@ const (
 
 // Near returns the query of the documents with one element that contains both words close
 // together. between is the maximum number of words between them: 0 (adjacent) to 100.
-// With [InOrder], word comes before other, in the order of Fields. A word that is empty
-// or contains a space, tab or line end is refused.
+// order says whether word must come before other, in the order of Fields ([InOrder]), or
+// not ([AnyOrder]). A word that is empty or contains a space, tab or line end gives a
+// [*model.ValueError].
 //
 // Cost: as [Proximity.Equal].
 func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) *model.Find[D] {

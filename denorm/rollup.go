@@ -13,7 +13,7 @@ import (
 // RollupSpec says what the bins of a [Rollup] count. Time, Bins and Mark are required.
 type RollupSpec struct {
 	Time string   // path of an event's time, a time.Time or bson.DateTime
-	By   []string // paths of its group: strings, integers, ObjectIDs; or none
+	By   []string // paths of an event's group: strings, integers, ObjectIDs; or none
 
 	// Sums, Mins and Maxs are paths of an event's numbers. A bin stores their sum,
 	// minimum or maximum, and how many events have a value, for averages.
@@ -23,16 +23,16 @@ type RollupSpec struct {
 	Zone *time.Location // of hours, days and months; nil means UTC
 	Mark string         // path of an event's *RollupMark, tagged omitempty
 
-	// Keep is how many batches a bin remembers: 1 to 10,000, default 100. See Consistency
-	// in [Rollup].
+	// Keep is how many batches a bin remembers, so that it counts each once: 1 to 10,000;
+	// 0 means 100.
 	Keep int
 
-	// For is how long events are kept ([Rollup.Expire]). [Rollup.Checks] skips older
-	// bins. 0 means for ever.
+	// For is how long you keep events ([Rollup.Expire] deletes them). [Rollup.Checks]
+	// compares only younger events with their bins. 0 means for ever.
 	For time.Duration
 }
 
-// A RollupMark is a field of an event until the event is rolled up.
+// A RollupMark is a field that an event has until it is counted in its bins.
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // zero while the event waits
 	// Events, in a batch's first event, are the events that the batch may claim.
@@ -41,9 +41,9 @@ type RollupMark struct {
 
 // A RollupDoc is a bin: the totals of one group's events in one hour, day or month.
 //
-// G is the type of the field at By, or for several paths a struct with a field per path,
-// "/" for each dot, or struct{} without By. V is int64, float64 or bson.Decimal128, and
-// must represent all numbers of the bin.
+// G is the type of the field at By. For several paths it is a struct with a field per
+// path, named with "/" for each dot. Without By it is struct{}. V is int64, float64 or
+// bson.Decimal128, and must represent all numbers of the bin.
 type RollupDoc[G, V any] struct {
 	ID     string                    `bson:"_id"` // group, unit and start
 	Group  G                         `bson:"group,omitempty"`
@@ -55,7 +55,7 @@ type RollupDoc[G, V any] struct {
 }
 
 // A RollupValue is what a bin stores of one number. Sum, Min and Max are zero unless the
-// spec names them.
+// path is in Sums, Mins or Maxs of the spec.
 type RollupValue[V any] struct {
 	N   int64 `bson:"n"` // number of events with a value
 	Sum V     `bson:"sum,omitempty"`
@@ -69,39 +69,33 @@ type RollupTotal[V any] struct {
 	Values map[string]RollupValue[V] `bson:"values"` // by path, with "/" for a dot
 }
 
-// Rollup keeps totals of events by hour, day and month: how many views a page had, and
-// their total and longest time. Then you can delete the events.
+// Rollup keeps totals of events by hour, day and month, so that you can delete the
+// events.
 //
 // [Rollup.Insert] stores an event with a mark: the event waits. [Rollup.Roll], run by a
-// timer or in a loop, adds waiting events to the bins and removes the marks. Late events
-// count in the bin of their time. Don't change events. Deleted events stay counted.
+// timer, adds waiting events to the bins and removes the marks. Late events count in the
+// bin of their time. Don't change events. Deleted events stay counted.
 //
-// Bins start at full hours, midnights and first days of months, as clocks in Zone show
-// them. An hour that a clock repeats makes two bins.
+// Bins start at full hours, midnights and first days of months, in Zone. An hour that
+// clocks repeat makes two bins.
 //
-// Counts and integer sums are exact. The server refuses sums over 64 bits. Sums of
-// bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded, and the checks
-// ignore relative differences up to 1e-9.
+// Counts and integer sums are exact, and the server returns an error for sums over 64
+// bits. Sums of bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded.
 //
 // # Consistency
 //
-// Events are added in batches:
+// Events are added in batches. A batch first marks its events with its token. Then it
+// updates each of their bins once, which stores the token. Then it removes the marks.
 //
-//  1. The first event, the leader, is marked with the batch's token and the events that
-//     the batch may claim.
-//  2. The listed events that still wait are claimed. The batch's events are now fixed.
-//  3. Each bin, finer bins first, is updated once and stores the token.
-//  4. The marks are removed, the leader's last.
-//
-// The next run finishes an interrupted batch. Several runners can run at once: a batch
-// that two finish counts once, unless they finish Keep other batches of one bin in
-// between. Don't delete events with a mark. [Rollup.Rebuild] repairs the bins in these
-// cases.
+// The next run finishes an interrupted batch. If two runners finish the same batch, it
+// counts once. It can count twice only if a bin gets Keep other batches in between. Don't
+// delete events with a mark: the batch may count wrong. [Rollup.Rebuild] repairs the bins
+// in both cases.
 //
 // # Scopes
 //
 // A bin's _id contains the group, not the tenant. Under a [model.Scope] with a Tenant,
-// put the tenant's field first in By. Soft-deleted events still count.
+// put the tenant's field first in By. Soft-deleted events (Scope.Delete) still count.
 //
 // Source: data binning and materialized views (seed 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -111,14 +105,15 @@ type RollupTotal[V any] struct {
 //
 // Checks returns these checks. The last two ignore batches in progress:
 //
-//   - Events that aren't rolled up. Mending runs [Rollup.Roll].
-//   - Finest bins that are missing or differ from their events, including events stored
-//     without [Rollup.Insert]. Mending works as [Rollup.Rebuild].
-//   - Coarser bins that are missing or differ from finer bins. Mended likewise.
+//   - Events that still have a mark after a minute. Mending works as [Rollup.Roll].
+//   - Finest bins (the shortest period of Bins) that are missing or differ from their
+//     events, including events stored without [Rollup.Insert]. Mending works as
+//     [Rollup.Rebuild].
+//   - Coarser bins that are missing or differ from the finer bins of their time. Mending
+//     works the same way.
 //
-// Cost: see [model.Check]. The partial index serves the first check. The others read
-// every bin, and every event younger than RollupSpec.For, with three commands per start
-// of a bin.
+// Cost: see [model.Check]. The last two read every bin, and every event younger than
+// RollupSpec.For, with three commands for each time at which bins start.
 type Rollup[E, K, G, V any] struct {
 	model.Parts
 
@@ -146,35 +141,40 @@ func NewRollup[E, K, G, V any](
 	return out
 }
 
-// Insert returns the write that stores a waiting event. If an equal event is stored, it
-// does nothing. A different event with the same _id gives [model.ErrTaken]. An event
-// without time or group, or with a number that V can't represent, is refused.
+// Insert returns the write that stores an event, which then waits for [Rollup.Roll]. If
+// an equal event is stored, it does nothing. If a different event has the _id, it gives
+// [model.ErrTaken]. An event with a mark, without time or group, or with a number that V
+// can't represent, gives a [*model.ValueError].
 //
 // Cost: one command, one document; on a duplicate key error one more command.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
 
 // Roll returns the job that finishes interrupted batches, and then adds waiting events to
-// their bins. Several runners may run it at any time. Events that can't be counted are
-// left as findings.
+// their bins. Several runners may run it at any time. Events that can't be counted keep
+// their mark, and the job returns a [*model.LeftError].
 //
-// Cost: two commands if nothing waits. Seven per batch of 500 events
-// (JobOptions.BatchSize, at most 5,000). Each event is written twice, each bin once.
+// Cost: two commands if no event waits. Otherwise seven per batch of 500 events
+// (JobOptions.BatchSize, at most 5,000). A batch writes each event twice and each bin
+// once.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins between two starts of finest bins:
-// finest bins from events, coarser bins from finer bins.
+// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins from
+// events, coarser bins from finer bins. If from or to isn't the start of a finest bin,
+// the job ends with a [*model.ValueError].
 //
-// All events of this time must be stored, otherwise bins lose counts. Don't delete finer
-// bins meanwhile.
+// Events of this time that were deleted no longer count. Don't delete finer bins
+// meanwhile.
 //
-// Inserts and rollups may run meanwhile. Bins that change are recounted, up to 100 times.
+// Inserts and rollups may run meanwhile. Bins that they change are recounted, up to 100
+// times. Then the job ends with [model.ErrStale].
 //
-// Cost: five commands per start of a bin, for all groups together, and two more if some
-// differ. Served by [Rollup.Indexes]. If interrupted, run it again.
+// Cost: five commands for each time at which bins start, and two more if bins differ.
+// Served by [Rollup.Indexes]. If interrupted, run it again.
 func (x *Rollup[E, K, G, V]) Rebuild(from, to time.Time) model.Job { return x.r.Rebuild(from, to) }
 
 // Bins returns the query of a group's bins of one unit with from ≤ start < to, in order.
-// A zero time is no bound. Times without events have no bin. Page with After(bin.ID).
+// A zero time means no bound. Times without events have no bin. For the next page use
+// After(bin.ID). A unit that isn't in the spec's Bins gives a [*model.ValueError].
 //
 // Cost: one command per batch; served by _id.
 func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *model.Find[RollupDoc[G, V]] {
@@ -184,9 +184,9 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *mod
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins between two starts of finest
-// bins. It uses the coarsest bins that fit. Without bins, One returns
-// [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with from ≤ start < to. from and
+// to are checked as in [Rollup.Rebuild]. It reads the coarsest bins that fit. Without
+// bins, One returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {
@@ -194,10 +194,10 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the rolled-up events before a time. Waiting
-// events and bins stay. Don't Rebuild that time afterwards, and set RollupSpec.For for
-// the checks. It is idempotent.
+// Expire returns the write that deletes the events before a time, except events with a
+// mark. Afterwards don't call [Rollup.Rebuild] for that time, and set RollupSpec.For so
+// that the checks skip it. It is idempotent.
 //
-// Cost: one command, served by [Rollup.Indexes]; all these events. If interrupted, some
-// events stay.
+// Cost: one command, served by [Rollup.Indexes], which deletes all these events. If
+// interrupted, some events stay.
 func (x *Rollup[E, K, G, V]) Expire(before time.Time) model.Write { return x.r.Expire(before) }

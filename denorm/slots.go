@@ -9,31 +9,32 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SlotsSpec says how numbers are divided. The zero value is a counter in 16 slots.
+// SlotsSpec says how [Slots] divides numbers. The zero value is a counter in 16 slots.
 type SlotsSpec struct {
-	// Slots is the number of slots of a new key: a power of two up to 1024, default 16.
+	// Slots is the number of slots of a new key: a power of two up to 1024; 0 means 16.
 	// [Slots.Resize] changes existing keys.
 	Slots int
 
-	// Stock allows [Slots.Take]. A stock is never below zero.
+	// Stock makes each number a stock that [Slots.Take] takes from. A stock is never
+	// below zero.
 	Stock bool
 
-	// Keep is how many tokens a slot remembers, at most 10000, default 100. A retry after
-	// Keep other operations in its slot counts twice.
+	// Keep is how many tokens a slot remembers, at most 10,000; 0 means 100. An operation
+	// that is retried after Keep other operations in its slot counts twice.
 	Keep int
 }
 
-// SlotDoc is one slot of a key: a string, an integer or a bson.ObjectID.
+// SlotDoc is one slot of a key. K is a string, an integer or a bson.ObjectID.
 type SlotDoc[K any] struct {
 	ID  string `bson:"_id"`
 	Key K      `bson:"key"`
 	N   int32  `bson:"n"` // slot number, from 0
-	// Of defines which tokens belong here: H modulo Of = N. A closed slot has 0.
+	// Of divides tokens: this slot has those with SlotOp.H modulo Of = N. 0 if closed.
 	Of   int32            `bson:"of"`
-	Sum  int64            `bson:"sum"`            // of this slot's operations
+	Sum  int64            `bson:"sum"`            // of all operations in this slot
 	Free int64            `bson:"free,omitempty"` // available stock
 	Ops  []SlotOp         `bson:"ops,omitempty"`
-	Seq  int64            `bson:"seq"`           // of the last transfer sent
+	Seq  int64            `bson:"seq"`           // number of the last transfer sent
 	Out  bson.Raw         `bson:"out,omitempty"` // the unfinished transfer sent
 	In   bson.Raw         `bson:"in,omitempty"`  // the transfer expected
 	Got  map[string]int64 `bson:"got,omitempty"` // last transfers received
@@ -54,17 +55,16 @@ type SlotTotal[K any] struct {
 	Slots int64 `bson:"slots"` // open slots
 }
 
-// Slots keeps one number per key in several documents, so that many writers don't wait
-// for one: likes of a post, seats left.
+// Slots keeps one number per key in several documents (slots), so that many writers don't
+// wait for one document.
 //
 // An operation's token decides its slot, so a retry meets its token there. Each operation
 // changes one slot's sum in one update: the total is exact. A stock is divided among the
 // slots. A slot with too little stock for a Take gets stock from other slots.
 //
-// Stock moves in three updates. It leaves the first slot as a numbered transfer, the
-// second slot adds the transfer, and the transfer is removed. Any operation finishes the
-// transfers that it reads. Slots are divided and joined likewise. A joined slot stays as
-// a closed document with its sum.
+// A numbered transfer moves stock from one slot to another, in three updates. Any
+// operation finishes the transfers that it reads. [Slots.Resize] divides and joins slots
+// in the same way. A joined slot stays as a closed document with its sum.
 //
 // Source: distributed counters,
 // https://firebase.google.com/docs/firestore/solutions/counters; the resizing is Litwin's
@@ -73,9 +73,9 @@ type SlotTotal[K any] struct {
 // Checks returns three checks:
 //
 //   - Unfinished transfers. Mending finishes them.
-//   - Keys with missing slots, shared tokens, or a stock that differs from the sum.
-//     Mending stores missing slots. The rest comes from other code and isn't mended.
-//   - Slots with other slots' tokens or negative stock, from other code. Not mended.
+//   - Keys with missing slots, with a token in two slots, or with a stock that differs
+//     from the sum. Mending stores missing slots and leaves the rest.
+//   - Slots with tokens of other slots, or with negative stock. No write mends them.
 //
 // Cost: see [model.Check]; the second check reads suspicious keys twice or more.
 type Slots[K any] struct {
@@ -93,25 +93,28 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints), docs, s}
 }
 
-// Add returns the change that adds n to a key, new or existing. n is positive, or
-// negative for a counter. op is the operation's token: a retry with the same op is a
-// no-op, and op with another n gives [ErrToken]. The server refuses sums over 64 bits.
+// Add returns the change that adds n to a key, new or existing. n is positive; without
+// SlotsSpec.Stock it can be negative. Another n gives a [*model.ValueError]. op is the
+// operation's token: a retry with the same op does nothing, and the same op with a
+// different n gives [ErrToken]. The server returns an error for sums over 64 bits.
 //
-// Cost: one command, one document by _id. Two more if the key has other slots than the
-// spec, or op was counted. A new key costs five, and stores all slots. After a crash the
-// next operation stores missing slots.
+// Cost: one command, one document by _id. Two more commands if the key has a different
+// number of slots than SlotsSpec.Slots, or if op was counted before. The first Add of a
+// key costs five commands and stores all slots. After a crash the next operation stores
+// missing slots.
 func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Add(key, n, op)
 }
 
 // Take returns the change that takes n from a key's stock. If all slots together have
-// less, it gives a [*ShortError], which wraps [model.ErrFull]. op works as in Add. It
-// needs SlotsSpec.Stock.
+// less, it gives a [*ShortError], which wraps [model.ErrFull]. op works as in
+// [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
+// [*model.ValueError].
 //
-// Cost: one command, one document by _id, if the operation's slot has enough. With stock
-// from one other slot, five commands and three documents; from two, seven and six; each
-// further slot, one and three. A ShortError costs three commands or more. After a crash
-// the next operation that reads the transfers finishes this Take too.
+// Cost: one command, one document by _id, if the operation's slot has enough. If it needs
+// stock of one other slot, five commands write three documents; of two other slots, seven
+// commands write six. After a crash in between, the next operation that reads the
+// transfers finishes this Take too.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }
@@ -131,13 +134,13 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 	return model.AggregateAs[SlotTotal[K]](s.docs, s.s.Totals())
 }
 
-// Resize returns the change that divides a key into another number of slots, a power of
-// two up to 1024, while others write. An unknown key gives [model.ErrNotFound]. Of two
-// different Resizes, one may give up. Change SlotsSpec.Slots too, otherwise operations
-// read before they write.
+// Resize returns the change that divides a key into slots slots, a power of two up to
+// 1024, while other clients write. An unknown key gives [model.ErrNotFound]. If two
+// Resizes to different numbers run at once, one may end with an error. Change
+// SlotsSpec.Slots too, otherwise each operation costs two commands more.
 //
-// Cost: five commands to double the slots (each written twice), seven to halve them, and
-// the same for each further step. A crash leaves some slots divided: run it again.
+// Cost: five commands for each doubling, seven for each halving; a doubling writes each
+// slot twice. A crash leaves some slots divided: run Resize again.
 func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
 	return s.s.Resize(key, slots)
 }

@@ -7,20 +7,20 @@ import (
 )
 
 // Subset keeps a parent's newest n children, or the first n in another order, in an array
-// of the parent. All children are in their own collection. A post with its ten newest
-// comments is one document.
+// of the parent. All children are in their own collection.
 //
-// An element contains the child's _id and the copied fields. The array is sorted.
+// An element of the array contains the child's _id and copied fields. The array is sorted
+// by SubsetSpec.By.
 //
 // # Consistency
 //
-// The children are the truth. A child and its parent are two writes. A crash in between
-// leaves an array that lacks a new child or has old fields. [Subset.Checks] finds it,
-// [Subset.Refresh] repairs it.
+// The children are authoritative. A child and its parent are two writes. A crash in
+// between leaves an array that lacks a new child or has old fields. [Subset.Checks] finds
+// it, [Subset.Refresh] repairs it.
 //
-// Concurrent operations don't lose or duplicate elements. Two races can leave an old
-// element: a Delete and a Set of one child, and a Set of a child before its Insert
-// returns. The check finds it.
+// Concurrent operations don't lose or duplicate elements. Two races can leave an outdated
+// element, which the check finds: a Delete and a Set of one child at once, and a Set of a
+// child before its Insert returns.
 //
 // Source: recent comments (seeds 000, 003); the Subset pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
@@ -29,7 +29,7 @@ import (
 //
 // Checks returns one check: parents whose array differs from their children. It can
 // report an operation in progress. Mending sets the array and doesn't disturb operations.
-// Run its job to introduce the array, or after By, Max or Fields changed.
+// Run its job to fill the array at first, and after By, Max or Fields changed.
 //
 // Cost: see [model.Check]. The server reads each parent's first children by the index, or
 // without it all children for each parent. Mending writes one document per finding.
@@ -44,14 +44,13 @@ type Subset[P, PK, C, CK any] struct {
 type SubsetSpec struct {
 	Max int // maximum elements, at least 1
 
-	// By is the order of the children, kept children first: {time: -1}. The _id is added,
-	// in the direction of the last field. The fields of By are copied, and every child
-	// must have them: don't use omitempty.
+	// By is the order of the children: the array keeps the first. {time: -1} keeps the
+	// newest. _id is added, in the direction of the last field. Elements copy the fields
+	// of By, and every child must have them: don't use omitempty.
 	By bson.D
 
-	// Fields are the paths of a child that its element copies besides _id, under the same
-	// names, not inside arrays. Nil copies the whole child, and elements have the
-	// children's type.
+	// Fields are the paths of a child, not inside arrays, that its element copies besides
+	// _id. Nil copies the whole child: elements then have the type C.
 	Fields []string
 }
 
@@ -65,8 +64,8 @@ func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], ref string, 
 }
 
 // Insert returns the plan that stores a child and pushes it into its parent's array,
-// which drops elements over Max. A missing parent gives [model.ErrNotFound], but the
-// child is stored.
+// which drops the last element over Max. If the parent is missing, the plan gives
+// [model.ErrNotFound], but has stored the child.
 //
 // Cost: two commands, two documents. A crash leaves an array without the child: run it
 // again.
@@ -74,29 +73,29 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 	return x.s.Insert(x.children.Insert(child))
 }
 
-// Set returns the change that sets fields of a child by path, and its element. nil stores
-// null. Setting the reference moves the child to another parent. A missing child gives
-// [model.ErrNotFound].
+// Set returns the change that sets fields of a child, given by path, and then updates the
+// child's element in the parent's array. nil stores null. Setting the reference moves the
+// child to another parent. A missing child gives [model.ErrNotFound].
 //
-// Cost: two commands to read, one for the child, one or two for each array that changes,
-// and one to check again if the child's place changed. A crash leaves an array with the
-// old fields or place: run it again.
+// Cost: two commands to read, one to write the child, one or two for each array that
+// changes, and one to check again if the child gets another parent or position. A crash
+// leaves an array with the old fields or position: run it again.
 func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 	return x.s.Set(child, fields)
 }
 
-// Delete returns the change that removes a child from its parent's array, fills up the
-// array, and deletes the child. A missing child is not an error.
+// Delete returns the change that removes a child from its parent's array, adds the next
+// child to the array, and deletes the child. A missing child isn't an error.
 //
 // Cost: two commands to read, two to write if the array contains the child, and one to
-// check again if it was filled up. A crash leaves an array without an existing child: run
-// it again.
+// check again if a child was added. A crash leaves an array without a child that still
+// exists: run it again.
 func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 	return x.s.Delete(child)
 }
 
 // Refresh returns the change that sets a parent's array from its children, after a crash
-// or other code's write. A missing parent is not an error.
+// or a write of other code. A missing parent isn't an error.
 //
 // Cost: one command, served by the index; if the array differs, one to write and one to
 // check again.
@@ -104,9 +103,9 @@ func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.Refresh(parent)
 }
 
-// Rest returns the query of the children after the last element of a parent's array, as
-// the caller read it, in the order of By. For the next page, use Find.After with the last
-// child's By fields and _id.
+// Rest returns the query of the children after the last element of the array in parent,
+// which the caller has read, in the order of By. For the next page, use Find.After with
+// the last child's values of By and _id.
 //
 // Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {

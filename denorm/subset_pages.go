@@ -14,36 +14,36 @@ import (
 type SubsetPagesSpec struct {
 	Max int // maximum elements in the parent, 1 to 100,000
 
-	// By is the order of the elements, kept elements first: {time: -1}. The elements' key
-	// is added. Every element must have these fields.
+	// By is the order of the elements: the parent keeps the first. {time: -1} keeps the
+	// newest. The Bucket's Key is added as the last field. Every element must have these
+	// fields.
 	By bson.D
 }
 
 // SubsetPages keeps all elements of a parent in pages of a hundred or so, and the newest
-// n also in the parent: a post with its newest comments is one document. The pages are a
-// [Bucket] with the parent's _id as key.
+// also in an array of the parent: a post with its newest comments is one document. The
+// pages are a [Bucket] with the parent's _id as key.
 //
 // # Consistency
 //
-// The pages are the truth. An operation writes the page first, then the parent. A crash
-// in between leaves an array that lacks a new element, or has an old one. A retry or
-// [SubsetPages.Refresh] repairs it, [SubsetPages.Checks] finds it.
+// The pages are authoritative. An operation writes the page first, then the parent. A
+// crash in between leaves an array that lacks a new element or has an outdated element. A
+// retry or [SubsetPages.Refresh] repairs it, [SubsetPages.Checks] finds it.
 //
-// Concurrent operations don't lose elements. One race can leave an old element, which
-// Checks finds: a Set or Remove of an element before its Append returns. Under
-// [model.WithTransactions] this race can't happen. A Set or Remove is one transaction
-// only within [model.InTx].
+// Concurrent operations don't lose elements. One race can leave an outdated element,
+// which Checks finds: a Set or Remove of an element before its Append returns.
+// [model.WithTransactions] excludes this race.
 //
-// Source: posts that embed the newest comments and store all by the hundred (seed 000);
+// Source: posts with their newest comments (seed 000);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
 //
 // Indexes returns the Bucket's index.
 //
-// Checks returns the Bucket's checks after two others:
+// Checks returns two checks, and then the Bucket's checks:
 //
 //   - Parents whose array differs from the newest elements of their pages. Mending sets
-//     an array that hasn't changed since. Run its job to introduce the array, or after By
-//     or Max changed.
+//     the array, if it hasn't changed since. Run this check's job to fill the array at
+//     first, and after By or Max changed.
 //   - Pages without a parent. Mending deletes pages that haven't changed since.
 //
 // Cost: see [model.Check]. The first check reads all pages. Mending writes one document
@@ -59,7 +59,7 @@ type SubsetPages[P, K, E any] struct {
 // NewSubsetPages declares that the parents' array at path contains the newest elements of
 // a Bucket's pages. It panics with a [*model.DeclarationError] if the array lies inside
 // another, can be stored as null or has other elements than the Bucket, if the Bucket has
-// no Key or the parents' collection, or for a bad spec.
+// no Key or is in the parents' collection, or for a bad spec.
 //
 // Give [model.New] the SubsetPages without its Bucket.
 func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, pages *Bucket[K, E], spec SubsetPagesSpec) *SubsetPages[P, K, E] {
@@ -71,9 +71,9 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 }
 
 // Append returns the change that adds an element to the newest page ([Bucket.Append]) and
-// to the parent's array, which drops elements over Max. If a page contains the element's
-// key, only the array is refreshed. A missing parent gives [model.ErrNotFound], but the
-// element is stored in a page.
+// to the parent's array, which drops the last element over Max. If a page contains the
+// element's key, it only sets the array from the pages. If the parent is missing, it
+// gives [model.ErrNotFound], but has stored the element in a page.
 //
 // Cost: two commands to read, two to write, two documents; more if the Bucket closes a
 // page for MaxBytes. A crash leaves an array without the element: run it again.
@@ -81,19 +81,21 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)
 }
 
-// Set returns the change that sets fields of an element, by paths within it, in its page
-// and in the parent's array. nil stores null. The Bucket's Key and At can't be set. A
-// missing element gives [model.ErrNotFound].
+// Set returns the change that sets fields of the element with this key, in its page and
+// in the parent's array. fields are paths within the element; nil stores null. The
+// Bucket's Key or At in fields gives a [*model.ValueError], a missing element
+// [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write, and two more if the array contains the
-// element. If a field of By is set, the array is refreshed. A crash leaves an array with
-// old fields.
+// element. If a field of By is set, the array is refreshed ([SubsetPages.Refresh]). A
+// crash leaves an array with old fields.
 func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change[any] {
 	return x.s.Set(parent, key, fields)
 }
 
-// Remove returns the change that removes an element from its page and from the parent's
-// array, and fills up the array. A missing element is not an error.
+// Remove returns the change that removes the element with this key from its page and from
+// the parent's array, and adds the next element to the array. A missing element isn't an
+// error.
 //
 // Cost: two commands to read, one to write. Three more if the array contains the element;
 // the server then reads all pages of the parent twice. A crash leaves an array with the
@@ -111,18 +113,18 @@ func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
 }
 
 // Refresh returns the change that sets a parent's array from its pages, after a crash or
-// other code's write. A missing parent is not an error.
+// a write of other code. A missing parent isn't an error.
 //
 // Cost: one command, for which the server reads all pages of the parent. If the array
 // differs, one to write and one to check again.
 func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.Refresh(parent) }
 
-// Rest returns the pipeline of a parent's pages, newest first, without the elements in
-// parent's array, as the caller read it. after is the _id of the last page that was read,
-// or "". n 0 means all. Pages without other elements are left out. N counts all items of
-// a page.
+// Rest returns the pipeline of a parent's pages, newest first, without the elements of
+// the array in parent, which the caller has read. after is the _id of the last page read,
+// or "" for the first. n is the maximum number of pages; 0 means all. Pages whose
+// elements are all in the array are left out. BucketDoc.N counts all elements of a page.
 //
-// Cost: one command, served by _id; it reads n pages, and pages entirely in the array.
+// Cost: one command, served by _id; it reads n pages, and the pages left out.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, after string, n int64) *model.Aggregate[BucketDoc[K, E]] {
 	pipeline, err := x.s.Rest(parent, after, n)
 	return commands.Indexed(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)

@@ -11,10 +11,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// UniqueSpec says how members are counted. The zero value counts each member once, for
-// ever.
+// UniqueSpec says how members are counted. The zero value counts each member of a group
+// once, for ever.
 type UniqueSpec struct {
-	// Period counts members once per day or month.
+	// Period counts a member once per day (Daily) or month (Monthly).
 	Period   Period
 	Location *time.Location // time zone of days; nil means UTC
 
@@ -34,19 +34,18 @@ type UniqueDoc[G, M any] struct {
 }
 
 // UniqueCount counts the different members of groups exactly: the visitors of a site.
-// Each group, period and member is one document with all three in its _id. A repeated
-// visit writes the same document, and a count reads a range of _id.
+// Each group, period and member is one document with all three in its _id.
 //
 // The _id is group#period#member, or group#member without a Period. "#" and "%" within a
 // part are %23 and %25, integers have 20 digits. The collection must not have a
 // collation.
 //
-// Times of a query are from ≤ t < to. Periods that overlap them count whole, and a member
-// of several periods counts once. A zero time is no bound. Without a Period, both times
-// must be zero.
+// Queries count visits at from ≤ t < to. Periods that overlap this time count as a whole,
+// and a member of several periods counts once. A zero time means no bound. Without a
+// Period, both times must be zero, otherwise a query gives a [*model.ValueError].
 //
-// Source: "Aggregation with Composite Keys", unique visitors per site, and "Composite Key
-// Index" (seed 002 §9 and §8).
+// Source: "Aggregation with Composite Keys" and "Composite Key Index" (seed 002 §9 and
+// §8).
 //
 // Indexes returns, with a Period, the index of periods, groups and members that serves
 // [UniqueCount.Counts], and with For the TTL index.
@@ -57,7 +56,7 @@ type UniqueCount[G, M any] struct {
 	u    *uniquecount.Members
 }
 
-// NewUniqueCount declares that a collection counts members. It panics with a
+// NewUniqueCount declares that the collection docs counts members. It panics with a
 // [*model.DeclarationError] if G or M can't be written into an _id, or for a bad spec.
 func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec UniqueSpec) *UniqueCount[G, M] {
 	out := &UniqueCount[G, M]{model.Parts{}, docs, uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
@@ -67,7 +66,7 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	return out
 }
 
-// Visit returns the upsert that stores that a group saw a member at a time. It is
+// Visit returns the upsert that stores that group saw member at the time at. It is
 // idempotent.
 //
 // Cost: one command; one document, by _id, if the member is new in its period.
@@ -75,15 +74,15 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 	return x.u.Visit(group, member, at)
 }
 
-// VisitAll returns the plan of many visits, made by [UniqueCount.Visit]. It sends each
-// once, sorted, so that concurrent plans don't block each other.
+// VisitAll returns the plan of visits, which [UniqueCount.Visit] returned. It sends equal
+// visits once, and sorts them, so that concurrent plans don't block each other.
 //
-// Cost: one command per 25,000 visits; one document for each new visit. A crash leaves
-// the first visits counted: run it again.
+// Cost: one command per 25,000 visits; one document for each new visit. After a crash
+// only the first visits are counted: run it again.
 func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x.u.VisitAll(visits) }
 
-// Seen returns the query of the document that a visit at this time stores. Without a
-// visit in that period, One returns [model.ErrNotFound].
+// Seen returns the query of the document of a visit in the period of at. If group didn't
+// see member in that period, One returns [model.ErrNotFound].
 //
 // Cost: one command, one document by _id.
 func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -91,8 +90,8 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[Un
 	return commands.Served(x.docs.ByID(id), model.IDIndex, err)
 }
 
-// Visits returns the query of a group's documents, ordered by period and member. Page
-// with After(doc.ID).
+// Visits returns the query of a group's documents at from ≤ t < to, ordered by period and
+// member. For the next page use After(doc.ID).
 //
 // Cost: one command per batch; served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -102,7 +101,8 @@ func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[Uniq
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Count returns the pipeline of one result: how many different members a group has, or 0.
+// Count returns the pipeline of one result: how many different members a group saw at
+// from ≤ t < to, or 0.
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[Count] {
@@ -110,8 +110,9 @@ func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[
 	return commands.Indexed(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
-// PerPeriod returns the pipeline of a group's count in each period, in order. Empty
-// periods are left out. It needs a Period.
+// PerPeriod returns the pipeline of a group's count in each period at from ≤ t < to, in
+// order. Empty periods are left out. Without UniqueSpec.Period it gives a
+// [*model.ValueError].
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggregate[Counted[string]] {
@@ -119,7 +120,8 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggreg
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline of each group's count, in order. Empty groups are left out.
+// Counts returns the pipeline of each group's count at from ≤ t < to, in the order of
+// groups. Groups without members are left out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
 // periods, or the whole collection without bounds.
@@ -128,13 +130,14 @@ func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
-// Rollup returns the plan that counts members in another collection with a longer or no
-// period: days into months, so that the days can expire. Both times are required. Both
-// collections need the same Location. Existing counts stay, so a month can be filled day
-// by day, before the days are deleted.
+// Rollup returns the plan that copies the members seen at from ≤ t < to into another
+// UniqueCount, with a longer Period or none: days into months, so that the days can
+// expire. A zero time, a different Location, or more than 120 periods of into give a
+// [*model.ValueError]. Members that are already counted in into stay, so a month can be
+// filled day by day.
 //
-// Cost: one command per longer period, at most 120, served by [UniqueCount.Indexes]; it
-// writes each member of a group once. If interrupted, run it again.
+// Cost: one command per period of into, served by [UniqueCount.Indexes]; it writes each
+// member of a group once. If interrupted, run it again.
 func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) model.Plan {
 	if into == nil {
 		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("into", nil, "is nil: give a result of NewUniqueCount"))
@@ -142,9 +145,9 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 	return x.u.Rollup(into.u, from, to)
 }
 
-// Expire returns the write that deletes the periods that ended by a time. It needs a
-// Period. It is idempotent.
+// Expire returns the write that deletes the documents of periods that ended by the time
+// before. Without UniqueSpec.Period it gives a [*model.ValueError]. It is idempotent.
 //
-// Cost: one command, served by [UniqueCount.Indexes]; all documents of these periods. If
-// interrupted, counts of these periods are too low.
+// Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
+// periods are too low.
 func (x *UniqueCount[G, M]) Expire(before time.Time) model.Write { return x.u.Expire(before) }

@@ -9,23 +9,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// WideRowSpec says where a [WideRow] keeps both directions, and which fields columns
+// WideRowSpec names the collections of a [WideRow]'s rows and the fields that columns
 // copy. LeftRows and RightRows are required.
 type WideRowSpec struct {
 	LeftRows  string // collection of the left documents' rows
 	RightRows string // collection of the right documents' rows
 
-	// LeftCopies are paths of left documents, not inside arrays, that columns of right
-	// rows copy.
+	// LeftCopies are the paths of left documents, not inside arrays, that columns of
+	// right rows copy.
 	LeftCopies []string
-	// RightCopies are paths of right documents that columns of left rows copy.
+	// RightCopies are the paths of right documents that columns of left rows copy.
 	RightCopies []string
 
-	Max int // maximum columns per document, 2 to 100,000; 0 means 500
+	Max int // maximum columns per document of a row, 2 to 100,000; 0 means 500
 
 	// MaxBytes is the maximum size of a row's document, 4 KiB to 15 MiB; 0 means 1 MiB. A
-	// column can have half of it, its copied fields a quarter. A [RowSide.Refresh] can
-	// exceed it.
+	// column over half of it, or copied fields over a quarter, give a
+	// [*model.ValueError]. [RowSide.Refresh] can exceed it.
 	MaxBytes int
 }
 
@@ -39,46 +39,48 @@ type RowColumn[K any] struct {
 }
 
 // WideRow is a many-to-many relation that is read from both ends in order of time: which
-// items a user likes, and which users like an item. Each left and right document has a
-// row. Its columns contain time, id and copied fields, so one read shows a page of names.
+// items a user likes. Each left and right document has a row. A row's columns contain
+// time, id and copied fields of the linked documents.
 //
-// A row's documents contain up to Max columns, each for a time span. Full documents are
-// split:
+// A row consists of documents for consecutive time spans, of up to Max columns each. Full
+// documents are split:
 //
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
-// Columns are in order, with low ≤ k < hi. Late columns go where their time belongs.
-// Times have milliseconds, in the years 0 to 9999.
+// Columns are in order, with low ≤ k < hi. A late column goes into the document of its
+// time. Times have milliseconds, in the years 0 to 9999.
 //
 // # Consistency
 //
-// A link is two columns in two documents. The left column is the truth: it is written
-// first and removed first. A crash, or two operations on a pair, can leave half a link,
-// which [WideRow.Checks] finds. Two concurrent Links of a pair at different times can
-// leave two columns. The next operation on the pair, or mending, keeps the earlier.
+// A link is two columns in two documents. The left column is authoritative: it is written
+// first and removed first. A crash, or two concurrent operations on a pair, can leave one
+// column of a link, which [WideRow.Checks] finds. Two concurrent Links of a pair with
+// different times can leave two columns in a row. The next operation on the pair, or
+// mending, keeps the earlier column.
 //
 // Concurrent writes of a row lose nothing. The next operation finishes an interrupted
-// split. During a split, readers can see columns twice.
+// split. While a document is split, readers can see columns twice.
 //
 // Copied fields are as old as the link or the last [RowSide.Refresh].
 //
-// Source: user_by_item and item_by_user with composite columns of time and id (seed 001).
+// Source: user_by_item and item_by_user (seed 001).
 //
-// Indexes returns two indexes for each rows' collection: to find a pair, and to page from
-// the oldest column.
+// Indexes returns two indexes for each collection of rows: to find a pair, and to page
+// from the oldest column.
 //
 // Checks returns these checks, which can report operations in progress:
 //
 //   - Pairs without exactly one column in each row, both with the same time. Mending
 //     links or unlinks the pair as the left row says, with its earliest time. It skips
 //     pairs with a column younger than the check's Age. This check takes no filter.
-//   - Columns with old copied fields. Mending updates them, unless they changed since.
-//     After a concurrent split, check again.
-//   - Columns that link to a missing document. Not mended: use [WideRow.Unlink].
-//   - Documents with more than Max columns. The next column splits them.
+//   - Columns with old copied fields. Mending updates them, unless they have changed
+//     since. After a concurrent split, check again.
+//   - Columns that link to a missing document. No write mends them: use [WideRow.Unlink].
+//   - Row documents with more than Max columns. No write mends them: the next column
+//     splits them.
 //
 // Cost: see [model.Check]. The first check reads all rows, and mends each pair like
-// [WideRow.Link]. The second reads each linked document by _id, once per distinct copy.
+// [WideRow.Link].
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -98,46 +100,47 @@ func NewWideRow[L, LK, R, RK any](
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints), w}
 }
 
-// Link returns the change that links two documents at a time, and copies their fields. op
-// is the operation's token, a new bson.NewObjectID(). A linked pair keeps its time, and
-// gets a missing column. After another writer it reads again, up to 100 times. A retry
-// after an Unlink links the pair again.
+// Link returns the change that links two documents, as the caller read them, at the time
+// at, and copies their fields. op is the operation's token, a new bson.NewObjectID(). If
+// the pair is linked, it keeps its time, and only a missing column is written. After a
+// concurrent write it reads again, up to 100 times. A retry after an Unlink links the
+// pair again.
 //
-// Cost: six commands, two documents, by [WideRow.Indexes] and _id. A full document costs
-// four more commands and three documents.
+// Cost: six commands, which write two documents, by [WideRow.Indexes] and _id. If a row's
+// document is full, four more commands write three documents more.
 func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, at time.Time, op bson.ObjectID) model.Change[any] {
 	return x.w.Link(left, right, at, op)
 }
 
-// Unlink returns the change that removes both columns of a pair, if linked. It can be
-// retried.
+// Unlink returns the change that removes both columns of a pair. If the pair isn't
+// linked, it does nothing.
 //
 // Cost: four commands, two documents.
 func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 	return x.w.Unlink(left, right)
 }
 
-// Linked returns the query of the left row's document with only the pair's column. Count
-// or One report whether the pair is linked, and since when.
+// Linked returns the query of the left row's document with only the pair's column. If the
+// pair isn't linked, Count gives 0 and One gives model.ErrNotFound.
 //
 // Cost: one command, served by [WideRow.Indexes].
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
 	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
 }
 
-// A RowPage is a document of a row that links to ids of type K.
+// A RowPage is a document of a row, with links to documents with an _id of type K.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
-	Low  string         `bson:"low"` // first key, inclusive
-	High string         `bson:"hi"`  // end key, exclusive
+	Low  string         `bson:"low"` // the document has columns with keys from Low
+	High string         `bson:"hi"`  // to below High
 	N    int            `bson:"n"`
 	Cols []RowColumn[K] `bson:"cols"`
 }
 
-// Left returns the side of the left documents' rows.
+// Left returns the [RowSide] that reads the left documents' rows.
 func (x *WideRow[L, LK, R, RK]) Left() RowSide[L, LK, RK] { return RowSide[L, LK, RK]{x.w, 0} }
 
-// Right returns the side of the right documents' rows.
+// Right returns the [RowSide] that reads the right documents' rows.
 func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
 	return RowSide[R, RK, LK]{x.w, 1}
 }
@@ -149,25 +152,26 @@ type RowSide[D, K, O any] struct {
 	side int
 }
 
-// Newest returns the n newest columns of a document's row, newest first; n 0 means all.
-// after is the Key of the last column that was read, "" for the first page, or a time's
-// key of [ColumnsFrom].
+// Newest returns the pipeline of the n newest columns of a document's row, newest first.
+// n 0 means all. after is the Key of the last column of the previous page, "" for the
+// first page, or the key of a time ([ColumnsFrom]).
 //
-// Cost: one command per batch, served by _id; it reads the row's documents that the page
-// spans.
+// Cost: one command per batch, served by _id; it reads the row's documents with these
+// columns.
 func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, after, n)}
 }
 
-// Oldest returns the n oldest columns, oldest first. after and n work as in
-// [RowSide.Newest].
+// Oldest returns the pipeline of the n oldest columns, oldest first. after and n work as
+// in [RowSide.Newest].
 //
 // Cost: as Newest, served by the index on row and hi.
 func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
 }
 
-// ColumnsFrom returns the key between columns before t and columns at t or later.
+// ColumnsFrom returns the key between columns before t and columns at t or later, for
+// after of [RowSide.Newest] and [RowSide.Oldest].
 func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
 // A RowCount is the size of a row.
@@ -176,20 +180,20 @@ type RowCount struct {
 	Documents int   `bson:"documents"`
 }
 
-// Count returns the pipeline that counts the columns of a document's row. An empty row
-// can give no result. During a split columns can count twice.
+// Count returns the pipeline that counts the columns of a document's row. For an empty
+// row, One can return model.ErrNotFound. During a split columns can count twice.
 //
 // Cost: one command, served by _id; it reads every document of the row.
 func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 	return &model.Aggregate[RowCount]{Aggregation: s.w.Count(s.side, id)}
 }
 
-// Refresh returns the write that copies a changed document's fields to all columns that
-// link to it. It is idempotent.
+// Refresh returns the write that copies the fields of doc, a changed document, to all
+// columns that link to it. It is idempotent.
 //
-// Cost: one command, served by [WideRow.Indexes]; all documents of the other side's rows
-// with the column. If interrupted, or during a split, some columns stay old: run it
-// again.
+// Cost: one command, served by [WideRow.Indexes]; it writes all documents of the other
+// side's rows with such a column. If interrupted, or while a document is split, some
+// columns stay old: run it again.
 func (s RowSide[D, K, O]) Refresh(doc *D) model.Write {
 	return s.w.Refresh(s.side, doc)
 }

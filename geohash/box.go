@@ -3,11 +3,12 @@ package geohash
 // Box is the area between two latitudes and two longitudes in degrees, edges included.
 //
 // If West > East, the box crosses the antimeridian. Longitudes 180 and -180 are the same.
-// At a pole, longitudes still count. A box with an invalid coordinate, or with South >
-// North, contains nothing and has an empty cover.
+// At a pole, a box contains only points with its longitudes. An invalid box (see
+// Validate) contains nothing and has an empty cover.
 type Box struct{ South, West, North, East float64 }
 
-// Validate returns a [*CoordinateError] for an invalid box.
+// Validate returns a [*CoordinateError] if a side is NaN, infinite or out of range, or if
+// South > North.
 func (b Box) Validate() error {
 	for _, side := range [...]struct {
 		name         string

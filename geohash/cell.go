@@ -9,23 +9,25 @@ const (
 	MaxChars = 12
 )
 
-// Key is the number of a 60-bit cell, from 0 to 1<<60 - 1. Its bits halve longitude and
-// latitude in turn, beginning with longitude. Keys sort like their geohashes of 12
-// characters. BSON stores a Key as an int64. Methods use only the lower 60 bits.
+// Key is the number of a 60-bit cell, the smallest [Cell], from 0 to 1<<60 - 1. Its bits
+// halve longitude and latitude in turn, beginning with longitude. Keys sort like their
+// geohashes of 12 characters. BSON stores a Key as an int64. Methods ignore bits above
+// the lower 60.
 type Key int64
 
 // Cell is the rectangle of all keys that begin with the same Bits bits. The zero value is
 // the world. Cells of 5, 10, … 60 bits are geohashes of 1 to 12 characters.
 //
-// This package returns comparable cells: Key is the first key of the cell. Methods ignore
-// other bits of Key, and limit Bits to 60.
+// Cells that this package returns can be compared by ==: their Key is the first key of
+// the cell. Methods also accept any other key of the cell as Key, and treat Bits above 60
+// as 60.
 type Cell struct {
 	Key  Key
 	Bits uint8
 }
 
-// Cell returns the cell with this many bits that contains the key. bits is limited to 0
-// to 60.
+// Cell returns the cell with this many bits that contains the key. bits below 0 means 0,
+// above 60 means 60.
 func (k Key) Cell(bits int) Cell {
 	bits = max(0, min(bits, MaxBits))
 	return Cell{Key: k & keyMask &^ (1<<(MaxBits-bits) - 1), Bits: uint8(bits)}
@@ -36,15 +38,15 @@ const keyMask = 1<<MaxBits - 1
 // clean returns the cell without extra bits in Key.
 func (c Cell) clean() Cell { return c.Key.Cell(int(c.Bits)) }
 
-// Range returns the keys of the cell.
+// Range returns the range of the keys in the cell.
 func (c Cell) Range() Range {
 	c = c.clean()
 	return Range{Lo: c.Key, Hi: c.Key + 1<<(MaxBits-c.Bits)}
 }
 
-// CommonCell returns the smallest cell that contains both keys. Its [Cell.Diameter]
-// limits their distance. But near places can have a large common cell: across the
-// equator, the world. To find near places, use [Circle.Cover].
+// CommonCell returns the smallest cell that contains both keys. The keys' places are at
+// most its [Cell.Diameter] apart. But near places can have a large common cell: on both
+// sides of the equator, the world.
 func CommonCell(a, b Key) Cell {
 	return a.Cell(bits.LeadingZeros64(uint64((a^b)&keyMask)) - (64 - MaxBits))
 }

@@ -1,14 +1,15 @@
 package geohash
 
-// Circle is the area within Meters of Center, by [Distance]. 0 metres is only the center.
-// +Inf, or half the Earth's circumference, is the world. A circle with an invalid center,
-// or with negative or NaN metres, contains nothing and has an empty cover.
+// Circle is the area within Meters of Center, by [Distance]. Meters 0 is only the center.
+// +Inf, or half the Earth's circumference, is the world. An invalid circle (see Validate)
+// contains nothing and has an empty cover.
 type Circle struct {
 	Center Point
 	Meters float64
 }
 
-// Validate returns a [*CoordinateError] for an invalid circle.
+// Validate returns a [*CoordinateError] for an invalid center, or for Meters that are
+// negative or NaN.
 func (c Circle) Validate() error {
 	if err := c.Center.Validate(); err != nil {
 		return err

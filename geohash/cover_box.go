@@ -1,7 +1,8 @@
 package geohash
 
-// Cover appends to dst at most max ranges (at least 1) of keys, sorted and disjoint. They
-// contain every point that [Box.Contains] accepts, and few other points.
+// Cover appends to dst at most max ranges of keys, sorted and disjoint. max below 1 means
+// 1. They contain the keys of all points that [Box.Contains] accepts, and of some points
+// around the box.
 func (b Box) Cover(dst []Range, max int) []Range {
 	if !b.valid() {
 		return dst

@@ -2,9 +2,9 @@ package geohash
 
 import "math"
 
-// Cover appends to dst at most max ranges (at least 1) of keys, sorted and disjoint. They
-// contain every point that [Circle.Contains] accepts, also at the antimeridian and poles.
-// They also contain other points (see the package's Costs).
+// Cover appends to dst at most max ranges of keys, sorted and disjoint. max below 1 means
+// 1. They contain the keys of all points that [Circle.Contains] accepts, also at the
+// antimeridian and poles, and of points around the circle (see Costs of the package).
 func (c Circle) Cover(dst []Range, max int) []Range {
 	if !c.valid() {
 		return dst

@@ -1,6 +1,6 @@
 package geohash
 
-// Point returns the center of the key's cell, exactly. [Encode] of the point returns the
+// Point returns the exact center of the key's cell. [Encode] of the point returns the
 // key.
 func (k Key) Point() Point {
 	const (

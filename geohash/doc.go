@@ -3,9 +3,10 @@
 // library.
 //
 // A key halves the world 60 times, longitude and latitude in turn (Morton order). All
-// keys with the same first bits are one rectangle, a [Cell]. Five bits per character make
-// a geohash: ezs42. Nearby places mostly have nearby keys, but not across cell edges. So
-// don't search by prefix, but by the ranges of a [Circle] or [Box].
+// keys with the same first bits are one rectangle, a [Cell]. Written with five bits per
+// character, a key is a geohash: ezs42. Nearby places mostly have nearby keys, but not
+// across cell edges. So don't search by prefix, but by the ranges that [Circle.Cover] or
+// [Box.Cover] returns, the cover of the area.
 //
 // Package geohash/geofield stores and searches keys in MongoDB.
 //
@@ -28,29 +29,26 @@
 // # Exactness
 //
 // [Encode], [Cell.Box], [Cell.Center] and [Key.Point] return the same bits on every
-// architecture. [Distance] is exact to a few units in the last place, which can differ
-// between architectures. Covers contain every point that Contains reports.
+// architecture. [Distance] can differ in the last digits. Covers contain every point that
+// Contains reports.
 //
 // # Costs
 //
-// Only [Cell.String], [Key.String], errors, and a dst without room allocate.
-// internal/bench/RESULTS.md compares all operations with mmcloughlin/geohash, S2 and
-// GeoFire.
+// Only [Cell.String], [Key.String] and errors allocate, and functions that append to a
+// dst without room.
 //
-// A range costs a query one index scan. Fewer ranges read more keys outside the circle.
-// Eight ranges are a good default. The area of a cover, as a multiple of its circle's,
-// for radii of 10 m to 1000 km below 60° of latitude:
+// Each range costs a query one index scan. Fewer ranges include more keys outside the
+// area. Eight ranges are a good default. The area of a cover, as a multiple of its
+// circle's, for radii of 10 m to 1000 km below 60° of latitude:
 //
 //	ranges        4     8    16    32
 //	mean       2.03  1.44  1.21  1.10
 //
-// Cells get narrow towards the poles: eight ranges cover 1.5 times the area at 70°, 1.7
-// at 80°, 4.7 at 89°. Around a pole, filter by latitude: few ranges can't cover all
-// longitudes well.
+// Towards the poles eight ranges cover more: 1.7 times the area at 80°, 4.7 at 89°.
+// Around a pole, filter by latitude.
 //
 // # Limits
 //
 // Points in one 60-bit cell (1.9 cm high) have one key. Cells are rectangles of degrees,
-// not metres. The Earth is a sphere ([EarthRadius]) without heights. Only [Distance] and
-// [Point.Normalize] wrap coordinates out of range.
+// not metres. The Earth is a sphere ([EarthRadius]) without heights.
 package geohash

@@ -14,9 +14,9 @@ const (
 // Encode returns the key of a point: the number of its 60-bit cell, 1.9 cm high and up to
 // 3.7 cm wide.
 //
-// The key is the same on every architecture. A point on an edge belongs to the upper or
-// eastern cell, 90 and 180 to the last. A coordinate that is NaN, infinite or out of
-// range gives a [*CoordinateError].
+// A point on the edge of two cells belongs to the northern or eastern cell, at 90 or 180
+// to the last cell. A coordinate that is NaN, infinite or out of range gives a
+// [*CoordinateError].
 func Encode(p Point) (Key, error) {
 	x, y := scaled(p)
 	if !exact(x, y) {
@@ -25,8 +25,8 @@ func Encode(p Point) (Key, error) {
 	return interleave(x>>fractionBits, y>>fractionBits), nil
 }
 
-// AppendEncode appends a point's geohash of 1 to 12 characters to dst. On error, a
-// [*CoordinateError] or a [*SyntaxError] for chars, dst is unchanged.
+// AppendEncode appends a point's geohash of chars characters, 1 to 12, to dst. An invalid
+// point gives a [*CoordinateError], another chars a [*SyntaxError], and dst is unchanged.
 func AppendEncode(dst []byte, p Point, chars int) ([]byte, error) {
 	x, y := scaled(p)
 	n := len(dst)

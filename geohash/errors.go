@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// CoordinateError is an invalid coordinate, or size of a circle or box. [Encode],
-// [AppendEncode] and the Validate methods return it.
+// CoordinateError says that a coordinate, a circle's Meters or a box is invalid.
+// [Encode], [AppendEncode] and the Validate methods return it.
 type CoordinateError struct {
 	Field  string // Lat, Lng, Meters, South, West, North or East
 	Value  float64
@@ -22,7 +22,7 @@ func (e *CoordinateError) Error() string {
 // for a wrong number of characters.
 type SyntaxError struct {
 	Input  string // its first 32 bytes
-	Offset int    // of the error, in bytes
+	Offset int    // where the error is, in bytes
 	Reason string
 }
 

@@ -66,8 +66,8 @@ func syntaxError(s string) error {
 // String returns the geohash of 12 characters.
 func (k Key) String() string { return Cell{Key: k, Bits: MaxBits}.String() }
 
-// String returns the cell's geohash: Bits/5 characters. If Bits isn't a multiple of 5,
-// the geohash is a larger cell's, and empty below five bits.
+// String returns the cell's geohash: Bits/5 characters. If Bits isn't a multiple of 5, it
+// returns the geohash of the next larger cell that has one, or "" below five bits.
 func (c Cell) String() string {
 	var text [MaxChars]byte
 	chars := min(int(c.Bits), MaxBits) / 5

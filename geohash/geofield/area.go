@@ -11,20 +11,22 @@ import (
 )
 
 // Area is where to search: a [geohash.Circle], a [geohash.Box], or your own shape, such
-// as a polygon. Cover must return at most max ranges, sorted and disjoint, with the keys
-// of all points that Contains accepts. Validate returns why the area is invalid.
+// as a polygon. Cover must append at most max ranges to dst, sorted and disjoint, with
+// the keys of all points that Contains accepts. Validate returns an error if the area is
+// invalid.
 type Area interface {
 	Cover(dst []geohash.Range, max int) []geohash.Range
 	Contains(p geohash.Point) bool
 	Validate() error
 }
 
-// Keys returns the covered query of the index fields (Prefix, key, Suffix), without _id,
-// for the area's cover. The point is within 2.1 cm of [geohash.Key.Point] of its key. It
-// includes keys around the area, also for a box.
+// Keys returns the query that reads only the index fields (Prefix, key, Suffix) of the
+// documents with keys in the area's cover, without _id. The cover includes keys around
+// the area, also for a box. where and errors are those of [Field.Within]. A point is
+// within 2.1 cm of [geohash.Key.Point] of its key.
 //
-// Cost: as [Field.Within], without reading documents, except for conditions on other
-// fields, or on DocumentDB.
+// Cost: as [Field.Within], but the server reads no documents, unless where has conditions
+// on other fields, or on DocumentDB.
 func (f *Field[D, K]) Keys(area Area, where ...bson.D) *model.Find[bson.Raw] {
 	filter, err := f.f.within(area, false, where)
 	q := f.find(filter, err)

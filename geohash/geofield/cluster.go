@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Cluster is the number of documents in a cell, to show on a map.
+// Cluster is the number of documents in a cell: see [Field.Clusters].
 type Cluster struct {
 	Cell  geohash.Cell
 	Count int64
@@ -34,12 +34,12 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 }
 
 // Clusters returns the pipeline that counts documents by cells of this many bits
-// ([geohash.Key.Cell]), in the order of keys. Two bits are one zoom level of a map. It
-// counts all documents of the area's cover, so cells on the edge are counted partly. For
-// whole cells, use a box of cells.
+// ([geohash.Key.Cell]), in the order of keys. Two bits more are one zoom level of a map.
+// It counts the documents of the area's cover, so the count of a cell on the edge is
+// partial.
 //
-// Bad input is in Err: bits outside 1 to 60 or, for text keys, not a multiple of 5, and
-// input that [Field.Within] refuses.
+// The pipeline's Err is a [*model.ValueError] for bits outside 1 to 60, for bits that
+// aren't a multiple of 5 if keys are texts, and for bad input of [Field.Within].
 //
 // Cost: one command, served by [Field.Indexes] without reading documents (DocumentDB
 // reads documents).

@@ -5,13 +5,14 @@ import (
 )
 
 // Completed returns a copy of doc with the key of its point, for a technique that stores
-// whole documents itself, such as a tree of package paths or a counter of package denorm.
-// All fields are as read after [Field.Insert], such as times in milliseconds. A document
-// without a point has no key.
+// whole documents itself, such as a tree of package paths. All fields are as if the
+// document had been stored and read, such as times in milliseconds. A document without a
+// point gets no key.
 //
-// It refuses a point or key that [Field.Insert] refuses, and a document without a point
-// if its type then stores a key (0 or ""): use omitempty or a pointer. With omitempty it
-// also refuses the point with key 0, the South Pole at 180° West.
+// It returns a [*model.ValueError] for a point or key that [Field.Insert] refuses, and
+// for a document without a point if its type would store a key (0 or ""): tag the key
+// omitempty, or make it a pointer. With omitempty, the point with key 0, the South Pole
+// at 180° West, is an error too.
 //
 // Cost: no command.
 func (f *Field[D, K]) Completed(doc D) (D, error) {

@@ -9,9 +9,9 @@
 //	... with a key that other programs read           [Field], a string as key
 //	many places per document, lines, areas            a 2dsphere index
 //
-// A 2dsphere index needs no second field, and has $near. But it can't be in a shard key,
-// serves no covered query and only the order of distance, and measures on a sphere of
-// 6378100 m. A key needs only a plain index, on any server that speaks MongoDB.
+// A 2dsphere index needs no second field, and serves $near. But it can't be in a shard
+// key, serves no covered query and no other order than distance, and measures on a sphere
+// of 6378100 m. A key needs only a plain index.
 //
 // # Tasks
 //
@@ -31,10 +31,10 @@
 //
 // # Exactness
 //
-// Within finds exactly what the area's Contains reports, and Nearest orders by
-// [geohash.Distance], also at the poles and across the antimeridian. The server decides a
-// box, by comparing coordinates. The client decides a circle, because servers round
-// differently.
+// Within finds exactly the points that the area's Contains accepts, and Nearest orders by
+// [geohash.Distance], also at the poles and across the antimeridian. For a box, the
+// server compares coordinates. For a circle, the client computes distances, because
+// servers round differently.
 //
 // # Costs
 //
@@ -46,8 +46,8 @@
 // # Consistency
 //
 // One update of one document writes point and key. Code that writes the point without
-// [Field] leaves an old key, and searches miss the document at its new place.
-// [Field.Checks] finds such keys, and [Field.Rebuild] repairs them.
+// [Field] leaves an old key, and searches miss the document at its new place: see
+// [Field.Checks].
 //
 // # Limits
 //

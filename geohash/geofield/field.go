@@ -14,8 +14,7 @@ import (
 
 // Field is a place in documents: a GeoJSON point, and its key ([geohash.Encode]), by
 // which an ordinary index finds what is near. One write stores both. A document without a
-// point has no key, and no search finds it. If other code changes a point, [Field.Checks]
-// finds the old key.
+// point has no key, and no search finds it.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966), for the
 // order of keys; "Geohash Index" of
@@ -23,18 +22,17 @@ import (
 // the field.
 //
 // Indexes returns the index on Prefix, key and Suffix, and with FieldSpec.Sphere a
-// 2dsphere index on the point. Documents without a key have index entries too, under
-// null.
+// 2dsphere index on the point.
 //
 // Prefix and key, ascending, can be a shard key, supported by this index. Queries then go
-// only to the shards with their ranges. If most places are in one city, spread them by a
-// field of Prefix. [Field.Set] then changes a shard key value. MongoDB 4.2 and later
-// allow this in a transaction or retryable write, if you AND the whole old shard key to
-// the filter (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
+// only to the shards with their ranges. [Field.Set] then changes the shard key's value.
+// MongoDB 4.2 and later allow this in a transaction or retryable write, if you AND the
+// whole old shard key to the filter
+// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
 // Checks returns one check: documents with an invalid point, or with a key that is
 // missing, wrong, or without a point. Mending writes the point's key, and removes a key
-// without a valid point, unless the document changed since. Invalid points stay.
+// without a valid point, unless the document has changed since. Invalid points stay.
 //
 // Cost: one command per batch; it reads every document. Mending writes one document per
 // finding, by _id.
@@ -52,14 +50,14 @@ type FieldSpec struct {
 	Text bool
 
 	// Prefix are the fields before the key in the index: {city: 1, geo: 1}. Every query
-	// needs a condition on each, usually equality.
+	// needs a condition on each field, usually equality.
 	Prefix []string
-	// Suffix are the fields after the key in the index: for other conditions, or to be
-	// read from the index.
+	// Suffix are the fields after the key in the index: for further conditions, or for
+	// [Field.Keys].
 	Suffix []string
 
-	Ranges int  // maximum ranges (index scans) per cover: 1 to 100, default 8
-	Zero   bool // accept the point 0, 0, which is usually a forgotten value
+	Ranges int  // maximum key ranges (index scans) of a query: 1 to 100; 0 means 8
+	Zero   bool // accept the point 0, 0, usually a point that was never set
 	Sphere bool // also declare a 2dsphere index, for $near and $geoIntersects
 }
 

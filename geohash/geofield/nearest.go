@@ -16,7 +16,7 @@ import (
 // Nearest is a search in the order of distance, then _id, made by [Field.Nearest]. Each
 // and All run it.
 type Nearest[D any] struct {
-	// First is the query of the first ring. Bad input is in its Err.
+	// First is the query that reads the first circle. Its Err is the error of bad input.
 	First *model.Find[D]
 
 	n nearest
@@ -24,21 +24,21 @@ type Nearest[D any] struct {
 
 // NearestSpec says where to search. The zero value searches everywhere.
 type NearestSpec struct {
-	Max float64 // maximum distance in metres; 0 means no bound
-	// Start is the radius of the first circle in metres; 0 means 1000. Best, the circle
-	// has slightly more than n places.
+	Max float64 // maximum distance in metres; 0 means no maximum
+	// Start is the radius of the first circle in metres; 0 means 1000. The search is
+	// cheapest if the circle contains slightly more than n places.
 	Start float64
-	Where bson.D // conditions, as in [Field.Within]
+	Where bson.D // conditions, as where of [Field.Within]
 
 	// Trace, if not nil, is called after each ring.
 	Trace func(Ring)
 }
 
-// Ring is one read of a search by rings.
+// Ring is one query of [Field.Nearest], which reads a circle and then rings around it.
 type Ring struct {
-	Meters float64 // radius that is read completely
-	Ranges int     // key ranges read
-	Read   int     // documents read
+	Meters float64 // outer radius: all nearer places have been read
+	Ranges int     // key ranges of the query
+	Read   int     // documents that it returned
 }
 
 // nearest is the non-generic core of a [Nearest].
@@ -55,19 +55,17 @@ type nearest struct {
 
 // Nearest returns the search for the n documents nearest to a point, ordered by
 // [geohash.Distance], then _id. n 0 means all. after is the Mark of the last place of the
-// previous page, or zero. Numbers, strings and ObjectIDs as _id have MongoDB's order,
-// other types the order of their bytes.
+// previous page, or zero for the first page.
 //
-// The search reads a circle, then rings around it, each as wide as the places so far
-// suggest.
+// The search reads a circle, then rings around it, until n places are found.
 //
-// Bad input is the error of every run: an invalid point, a negative n, negative or NaN
-// metres, a field of Prefix without a condition.
+// Every run returns a [*model.ValueError] for an invalid point, a negative n, negative or
+// NaN metres, or a field of Prefix without a condition.
 //
-// Cost: one command per ring, usually two or three, and six to search the world. Each has
-// about FieldSpec.Ranges index scans. A search reads about 2n documents, or many more if
-// Start is too wide, because no limit is sent. Further pages read only the rim of the
-// previous page again.
+// Cost: one command per ring, usually two or three. Each has about FieldSpec.Ranges index
+// scans. A search reads about 2n documents, or many more if Start is too large, because a
+// ring is read completely. The next page doesn't read the previous page's circle again,
+// except its rim.
 //
 // Consistency: each ring is a query. A document that moves meanwhile can be missed, but
 // isn't returned twice.
@@ -84,7 +82,7 @@ func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, 
 }
 
 // Each runs the search and yields places in order. An error ends the sequence. It reads
-// another ring only if the loop needs it. Each loop is a new search.
+// another ring only when the loop gets there. Each loop is a new search.
 func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}

@@ -13,17 +13,18 @@ import (
 type Place[D any] struct {
 	Doc   D
 	Point geohash.Point
-	Mark  // position, from which [Field.Nearest] continues
+	Mark  // for the next page of [Field.Nearest]
 }
 
 // Mark is a position in the order of distance, then _id. The zero value is the beginning.
-// It can be stored, for use on the same architecture: [geohash.Distance] can differ.
+// A stored Mark can be used only on the same architecture, because [geohash.Distance] can
+// differ.
 type Mark struct {
-	// Meters is the distance from the circle's center or from the point of Nearest,
-	// otherwise 0.
+	// Meters is the distance from the center of a [geohash.Circle] or the point of
+	// Nearest. It is 0 for other areas.
 	Meters float64       `bson:"meters"`
 	ID     bson.RawValue `bson:"id"`   // the document's _id
-	Rank   int           `bson:"rank"` // 1 for the nearest, across pages; 0: unknown
+	Rank   int           `bson:"rank"` // 1 for the nearest, counted across pages; 0 if unknown
 }
 
 // located is a place with an undecoded document.

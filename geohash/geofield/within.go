@@ -12,30 +12,26 @@ import (
 // Within is an exact search in an area, made by [Field.Within]. Each, All and Count run
 // it.
 type Within[D any] struct {
-	// Find is the query of the documents with keys in the area's cover. Except for a box,
-	// it also finds documents around the area, which Each, All and Count leave out: about
-	// 44 % more for a circle of up to some hundred kilometres, with eight ranges.
+	// Find is the query of the documents with keys in the area's cover. For a box it is
+	// exact. For other areas it also finds documents around the area, which Each, All and
+	// Count leave out: about 44 % more for a circle, with eight ranges.
 	//
-	// You can add Where, a sort, options, or a projection that includes the point. Except
-	// for a box, a limit or skip is refused when run, because it would count documents
-	// around the area.
+	// You can add Where, a sort, options, or a projection that includes the point. For
+	// other areas than a box, a limit or skip makes every run return a
+	// [*model.ValueError], because it would count documents around the area.
 	Find *model.Find[D]
 
 	f    *field
 	area Area
 }
 
-// Within returns the search for the documents with a point in an area, as area.Contains
-// decides. The server decides a box, by conditions on the coordinates. For other areas,
-// the client decides, before it decodes documents.
+// Within returns the search for the documents with a point that area.Contains accepts.
+// For a box, the server compares coordinates. For other areas, the client leaves out
+// points before it decodes documents.
 //
-// where conditions are ANDed. Conditions on index fields bound each range. Bad input is
-// in Find.Err, and the error of every run: an invalid area, or a field of Prefix without
-// a condition.
-//
-// MongoDB's {$geoWithin: {$centerSphere: [[lng, lat], meters/geohash.EarthRadius]}} finds
-// the same, except some millimetres from the rim. $near with $maxDistance in metres uses
-// a radius of 6378100 m, and finds 0.11 % less.
+// where are conditions that documents must match, too. Conditions on Prefix and Suffix
+// narrow the index scans. An invalid area, or a field of Prefix without a condition,
+// gives a [*model.ValueError], in Find.Err and from every run.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //
@@ -59,8 +55,8 @@ func (w Within[D]) All(ctx context.Context, db model.DB) ([]Place[D], error) {
 
 // Count runs the search and counts the places.
 //
-// Cost: one command for a box; for another area, it reads _id and point of each
-// candidate.
+// Cost: one command for a box. For another area, it reads _id and point of each document
+// that Find finds.
 func (w Within[D]) Count(ctx context.Context, db model.DB) (int64, error) {
 	return w.f.count(ctx, db, w.Find.Query, w.area)
 }

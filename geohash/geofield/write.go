@@ -11,19 +11,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document with the key of its point. Without
-// a point (missing, null, or a zero [Point] with omitempty) there is no key.
+// Insert returns the write that stores a new document with the key of its point. A
+// document without a point (missing, null, or a zero [Point] with omitempty) gets no key.
 //
-// Besides [model.Collection.Insert], it refuses an invalid GeoJSON point, coordinates
-// that are NaN, infinite, out of range or both 0 (see FieldSpec.Zero), and a key that
-// isn't zero, null, empty or the point's. The [*model.ValueError] names the field, such
-// as loc.coordinates.1.
+// Errors are those of [model.Collection.Insert], and a [*model.ValueError] for an invalid
+// GeoJSON point, for coordinates that are NaN, infinite, out of range or both 0 (see
+// FieldSpec.Zero), and for a key that isn't empty (missing, null, 0 or "") or the
+// point's. The error names the field, such as loc.coordinates.1.
 //
 // Cost: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
 
-// InsertMany returns the plan that stores documents in order, as [Field.Insert] does. One
-// bad document refuses all.
+// InsertMany returns the plan that stores documents in order, as [Field.Insert] does. If
+// one document is bad, the plan gives its error and stores nothing.
 //
 // Cost: one command per 25,000 documents or 16 MiB. After a crash, run it again.
 func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
@@ -31,17 +31,18 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 }
 
 // Replace returns the write that replaces the document with doc's _id, as
-// [model.Collection.Replace] does, with the key of its point. If doc has the key of an
-// old point, it is refused: set the key to zero, or use [Field.Set]. A missing document
-// gives [model.ErrNotFound]. It is idempotent, but overwrites later changes of others.
+// [model.Collection.Replace] does, with the key of its point. If doc still has the key of
+// an old point, it gives a [*model.ValueError]: set the key to zero, or use [Field.Set].
+// A missing document gives [model.ErrNotFound]. It is idempotent, but a retry overwrites
+// changes of others in between.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
 
-// Set returns the write that moves a document: one $set of point and key, which merges
-// with other updates ([model.Merge]). A height of the old point is lost. A missing
-// document gives [model.ErrNotFound]. A bad point is refused as in [Field.Insert]. It is
-// idempotent, and of concurrent Sets the last wins.
+// Set returns the write that moves a document to p: one $set of point and key, which can
+// be merged with other updates ([model.Merge]). A height of the old point is lost. A
+// missing document gives [model.ErrNotFound], a bad point the [*model.ValueError] of
+// [Field.Insert]. It is idempotent. Of concurrent Sets the last wins.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
@@ -68,18 +69,18 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
 }
 
-// Complete returns any write of the owners with the key beside the point:
+// Complete returns a write of the owners' collection, w, that also writes the key:
 //
 //   - A stored or replaced document gets the key, as in [Field.Insert].
 //   - An update that sets the point by $set or $setOnInsert, or unsets it, also sets or
 //     unsets the key.
 //   - Other updates and deletes stay as they are.
 //
-// It refuses an update of the key alone, of a part of the point, or by another operator,
-// a wrong key, an update pipeline, and another collection's write.
+// It gives a [*model.ValueError] for an update of the key alone or of a part of the
+// point, for another operator on point or key, for a wrong key, an update pipeline, or a
+// write of another collection.
 //
-// Cost and consistency: as the write's. For whole documents that another technique
-// stores, use [Field.Completed].
+// Cost and consistency are those of w.
 func (f *Field[D, K]) Complete(w model.Write) model.Write { return f.f.complete(w) }
 
 func (f *field) completeAll(p model.Plan) model.Plan {
