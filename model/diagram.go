@@ -18,8 +18,9 @@ import (
 //     of their own (UK). [Entity] adds all fields and their types.
 //   - each relation, with its cardinalities, path and label.
 //
-// Entities come first, then the order of the techniques. Characters that Mermaid refuses
-// become underscores, with the original path beside.
+// Techniques made by [Entity] come first, then the others in their order. In a path,
+// characters that Mermaid refuses become underscores, and the original path stands beside
+// it.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func (m *Model) Diagram() string {
@@ -44,8 +45,8 @@ func (m *Model) Diagram() string {
 
 // Entity returns a Technique that shows all fields of a collection in [Model.Diagram].
 //
-// The indexes are your own, beside those of techniques: see [NewIndex]. Entity panics
-// with a [*DeclarationError] for an index of another collection.
+// indexes are the collection's indexes that no technique needs: see [NewIndex]. Entity
+// panics with a [*DeclarationError] for an index of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	indexes = slices.Clone(indexes)
 	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}
