@@ -76,7 +76,7 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 // After returns the next page: the documents that sort after the given values, or the
 // first page without values. Use After for the first page too, because it appends _id to
 // the sort, in the direction of the last field, so that no document with equal keys is
-// skipped or repeated. Pass one value for each field of the sort, and one for _id: for
+// skipped or repeated. Pass one value for each field of this sort, including _id: for
 // {time: -1}, the time and _id of the last document seen. Skip applies only to the first
 // page.
 //

@@ -32,7 +32,7 @@ import (
 // Each plan must be rerunnable, even a plan of one write. Each write to an existing
 // document must compare and set the fence ([Fence]), so that late commands of a slow
 // writer match nothing. An insert can't compare: a late insert stores the document again
-// if another writer finished it and a third deleted the document.
+// if another writer finished the plan and a third writer deleted the document.
 //
 // A change extends its lease at each third of For. So For limits how long a dead writer
 // blocks others, not how long a change takes. A writer that can't reach the server for
@@ -47,8 +47,8 @@ import (
 // In a transaction a change only increments the fence. Of two concurrent changes, one is
 // rolled back and retried. While another writer has the lease, or a dead writer's plan is
 // stored, [InTx] or the [Change] rolls the transaction back. It runs again when the lease
-// is free, within Wait. In the driver's own transaction the change returns [ErrLeased]
-// instead, also if the lock document is missing.
+// is free, within Wait. In a transaction begun by the driver's functions, the change
+// returns [ErrLeased] instead, also if the lock document is missing.
 //
 // # Lock documents
 //
@@ -92,8 +92,9 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the change under a [Lease], else 0. [Change.Read] puts it
-// into the state, and each write of the plan stores it.
+// Fence returns the fence of the running change, explained at [Lease], or 0 outside of a
+// change under a lease. [Change].Read puts the fence into the state, and each write of
+// the plan stores it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -323,8 +324,9 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences greater than n, for a lock document from an older backup. It
-// does nothing if the lock document is missing: see Begin. Cost: one command.
+// Raise makes later fences greater than n. Use it if the lock document comes from an
+// older backup; n is the greatest fence in the documents. It does nothing if the lock
+// document is missing: see Begin. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -20,16 +20,16 @@ import (
 //
 //   - Two writes update the same path, or a path and another path below it. The same $set
 //     twice isn't a conflict.
-//   - The filters differ, and a filter doesn't select the same _id, or a write doesn't
-//     expect a match. Else they are joined by AND.
+//   - The filters differ, and not all of them select the same _id, or not all writes have
+//     Expect [One]. Other filters are joined by [And].
 //   - The writes differ in upsert, hint, sort or collation.
 //
-// If all writes contain one token (op), a list that still contains it shows that they
-// were applied. Otherwise the Done of every write must show it, or a second run returns
-// [ErrStale].
+// A second run finds that the writes were applied if they all store one token (op) and
+// one list still contains the token. Otherwise the Done of every write must match, or the
+// second run returns [ErrStale].
 //
-// If nothing matches, a write's Reasons apply only if its own condition is false. Reasons
-// that wrap [ErrStale] come first.
+// If the merged write matches nothing, the Reasons of one of the writes apply only if
+// that write's own filter doesn't match. Reasons that wrap [ErrStale] come first.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

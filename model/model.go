@@ -24,7 +24,8 @@ type Model struct {
 //   - Two techniques keep their own documents in one collection.
 //   - A technique writes documents that another technique guards by a version, without
 //     incrementing the version.
-//   - Two different indexes have one name, or keys are unique for only one technique.
+//   - Two different indexes have one name, or the same index keys are unique for one
+//     technique and not for another.
 //   - A keys.Shard makes a unique index impossible, or a collection has two shard keys.
 func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}

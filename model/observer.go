@@ -10,8 +10,8 @@ import (
 // An Observer receives each operation that runs on a database, such as a query or a plan.
 // See [Observer.On] and [LogTo].
 //
-// The operation's goroutine calls both functions, so calls can be concurrent. A panic
-// reaches the operation's caller. The functions must not use an observed database.
+// The operation's goroutine calls Start and End, so calls can be concurrent. A panic in
+// them reaches the operation's caller. The functions must not use an observed database.
 type Observer struct {
 	// Start, if not nil, is called before the operation begins, with its ID, Parent,
 	// Kind, Name, Caller, Collection, Began and Attempt. The operation runs with the
@@ -61,8 +61,8 @@ type Operation struct {
 
 	Collection string // of the read or the first write
 
-	// Attempt is the number of the attempt, from 1, or the number of attempts of a change
-	// or transaction.
+	// For an attempt or batch, Attempt says which attempt it was, from 1. For a change or
+	// transaction, it is how many attempts were made.
 	Attempt int
 
 	Stale     bool // ended with [ErrStale], or its document was gone
@@ -87,8 +87,8 @@ type Operation struct {
 	Index   string // the unique index of a duplicate key error, if known
 }
 
-// On returns the observed database. The first of several observers starts first and ends
-// last. Observers and scopes combine in any order.
+// On returns a database that reports its operations to o. Of several observers, the one
+// added first starts first and ends last. Observers and scopes combine in any order.
 func (o Observer) On(db DB) DB {
 	h := core.HandleOf(db)
 	h.Observers = with(db, o)

@@ -9,9 +9,9 @@ import (
 type Status uint8
 
 const (
-	NotSent Status = iota // not sent, or refused without effect
+	NotSent Status = iota // not sent, or refused by the server without effect
 	Applied               // confirmed by the server
-	Already               // applied before
+	Already               // found applied by an earlier run
 	Unknown               // no answer or an interruption: perhaps applied, wholly or in part
 )
 

@@ -108,9 +108,9 @@ func (v Validation) failed(err error) error {
 	return fmt.Errorf("docmodel: validation of %s: %w", v.Collection, err)
 }
 
-// Diff returns the collection's validator, and the names of what differs: "collection" if
-// there is none, "validator", "validationLevel" and "validationAction". Validators are
-// compared byte by byte.
+// Diff returns the validator that the collection has, and the names of what differs from
+// v: "collection" if there is none, "validator", "validationLevel" and
+// "validationAction". Validators are compared byte by byte.
 //
 // Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
