@@ -27,7 +27,7 @@ type Audit struct {
 // Audit returns the checks of all techniques, in the order of [New]. But if one technique
 // repairs fields from which another computes a value, the first technique's checks run
 // first, so that one [Audit.Job] repairs both: a dangling reference is detached before
-// children are counted. Audit derives this order from the [Footprint]s.
+// children are counted.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {
@@ -40,8 +40,7 @@ func (m *Model) Audit() Audit {
 }
 
 // Each yields the findings of one check after another, batch by batch. It ends at the
-// first error. Cost: that of each check, which reads its whole collection unless it has
-// an Index.
+// first error. Cost: that of each check.
 func (a Audit) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		if a.Readers < 0 {

@@ -21,8 +21,8 @@ import (
 //		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // repair
 //	}
 //
-// A technique's check reads the whole collection, unless it has an Index. Other clients
-// may write during the read, so an unfinished action can look like a finding: see Age.
+// Other clients may write during the read, so an unfinished action can look like a
+// finding: see Age.
 type Check struct {
 	Name       string // unique in a model
 	Collection string
@@ -96,8 +96,7 @@ func (c Check) In(filter bson.D) Check {
 // Find returns the check's pipeline, whose results are the findings' Detail. If the check
 // has a Read instead of a Pipeline, each run of the [Aggregate] returns a [*ValueError].
 //
-// Cost: one command. Without an Index it reads all documents that match the filters of
-// In.
+// Cost: one command. See Index.
 func (c Check) Find() *Aggregate[bson.Raw] {
 	a := Aggregation{Collection: c.Collection, Index: c.Index, Err: c.Err}
 	switch {

@@ -98,8 +98,7 @@ func (p Plan) Cost() Cost {
 
 // CostTx returns the plan's price in a transaction, without the commit and the first
 // hello of [Plan.RunTx] and [InTx]. Since MongoDB 8.0 all writes are one bulkWrite
-// command, up to 25,000 statements or 16 MiB. Older servers receive the commands of
-// [Plan.Cost].
+// command. Older servers receive the commands of [Plan.Cost].
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()

@@ -62,7 +62,6 @@
 // # Limits
 //
 // A document may have 16 MiB and 100 levels, which inserts and replacements check.
-// Filter, update and array filters together may have 16 MiB. Give the client's BSON
-// options to [NewCollectionWith] too: they rename fields. A custom registry stores nested
-// maps in no fixed key order.
+// Filter, update and array filters together may have 16 MiB.  A custom registry stores
+// nested maps in no fixed key order.
 package model

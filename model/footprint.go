@@ -25,7 +25,7 @@ const Whole = "*"
 type Use uint8
 
 const (
-	Reads  Use = iota // filters use it
+	Reads  Use = iota // filters use the path
 	Mends             // only checks, conversions and rebuilds write it
 	Writes            // methods write it; other techniques may too
 	Owns              // only the technique's methods may write it

@@ -26,8 +26,7 @@ type DroppedIndex struct {
 }
 
 // Indexes returns the indexes that the techniques need, in their order. It leaves out an
-// index on _id alone, and an index whose keys are the first keys of another index, which
-// serves the same queries
+// index on _id alone, and an index whose keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
 // A unique or TTL index is left out only if another index has the same keys and is unique
 // too, or has the same TTL. A partial index replaces only an index with the same filter.

@@ -92,9 +92,8 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the running change, explained at [Lease], or 0 outside of a
-// change under a lease. [Change].Read puts the fence into the state, and each write of
-// the plan stores it.
+// Fence returns the fence of the running change under a [Lease], or 0 outside of one.
+// [Change].Read puts the fence into the state, and each write of the plan stores it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -324,9 +323,9 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences greater than n. Use it if the lock document comes from an
-// older backup; n is the greatest fence in the documents. It does nothing if the lock
-// document is missing: see Begin. Cost: one command.
+// Raise makes later fences greater than n. If the lock document comes from an older
+// backup, pass the greatest fence in the documents. It does nothing if the lock document
+// is missing: see Begin. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
 // with Tx. [Plan].IfStale isn't sent in a transaction. A result of one write is atomic.
 //
-// Cost: see [Plan.Cost]. A document is written once for all merged updates.
+// Cost: see [Plan.Cost].
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {

@@ -9,8 +9,7 @@ type Need struct {
 	Why       string // the method or index that needs it
 }
 
-// String returns the need in one line, such as "transactions: denorm.Counter: each
-// operation on songs without Tokens".
+// String returns the need in one line.
 func (n Need) String() string { return n.Feature + ": " + n.Technique + ": " + n.Why }
 
 // Needs returns the server features that the techniques need. Without a feature, only the

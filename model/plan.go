@@ -20,11 +20,9 @@ type Step interface {
 // a crash between two writes harmless: see [Plan.Guarantee]. Run it with [Plan.Run], or
 // with [Plan.RunTx] in a transaction. The zero Plan does nothing.
 //
-// Consecutive writes of one kind (insert, update or replace one, update many, delete one,
-// delete many) to one collection are one ordered command, up to 25,000 statements or 16
-// MiB. A write that expects a match is a separate command, because a shared command
-// reports only totals. In a transaction, all writes are one bulkWrite command since
-// MongoDB 8.0.
+// Consecutive writes of one kind to one collection are one ordered command, up to 25,000
+// statements or 16 MiB. A write that expects a match is a separate command. In a
+// transaction, all writes are one bulkWrite command since MongoDB 8.0.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
@@ -171,8 +169,8 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
 //     delete. A write of one document selects it by _id. A write that expects a match has
 //     no other condition, or has a Done.
-//   - No delete, replacement, pipeline or $merge can change or delete a document that an
-//     earlier step inserted, because the insert would then not recognize it.
+//   - No delete, replacement, pipeline or $merge affects a document that an earlier step
+//     inserted.
 //   - No filter uses a field that a later step writes.
 func (p Plan) Guarantee() Guarantee {
 	switch {
@@ -192,9 +190,9 @@ func (p Plan) Guarantee() Guarantee {
 	return Rerunnable
 }
 
-// Repeatable reports whether a second run of the plan changes nothing more. A plan of one
-// step must meet the conditions of [Plan.Guarantee] too: a single $inc is [Atomic] but
-// not repeatable.
+// Repeatable reports whether a second run of the plan changes nothing more. The
+// conditions of [Rerunnable] apply also to a plan of one step: a single $inc is [Atomic]
+// but not repeatable.
 func (p Plan) Repeatable() bool {
 	if p.Transactional || p.Err() != nil {
 		return false

@@ -15,9 +15,9 @@ import (
 
 // RunTx runs the plan in a transaction. If the context's session has a running
 // transaction, RunTx joins it, and the code that began it must commit and retry.
-// Otherwise RunTx begins one. The driver retries this transaction after transient errors,
-// and its commit if the outcome is unknown. ErrStale aborts it. RunTx returns
-// [ErrNoTransactions], before it writes, if the server has no transactions.
+// Otherwise RunTx begins one, and the driver retries it after transient errors. ErrStale
+// aborts it. RunTx returns [ErrNoTransactions], before it writes, if the server has no
+// transactions.
 //
 // Cost: [Plan.CostTx], and a hello command.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {

@@ -80,7 +80,7 @@ func (v Validation) String() string {
 // wins.
 //
 // Cost: one listCollections command, and one command for a change. A new collection costs
-// up to two more, because some servers ignore the validator of create.
+// up to two more.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
 	_, differs, err := v.Diff(ctx, db)
 	if err != nil || len(differs) == 0 {

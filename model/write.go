@@ -170,7 +170,7 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 }
 
 // A MergeInto is a step that runs on the server: an aggregation that ends in $merge or
-// $out. How many documents it writes isn't known.
+// $out.
 //
 // Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
 // It returns a [*ConflictError] if it could overwrite a hidden document. Only two kinds
