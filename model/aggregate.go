@@ -60,8 +60,8 @@ func (a *Aggregate[R]) Each(ctx context.Context, db DB) iter.Seq2[R, error] {
 	return each[R](readPipeline(ctx, db, &a.Aggregation))
 }
 
-// One returns the first result, or [ErrNotFound] if there is none. It doesn't add
-// {$limit: 1} to the pipeline.
+// One returns the first result, or [ErrNotFound] if there is none. It adds no $limit to
+// the pipeline.
 func (a *Aggregate[R]) One(ctx context.Context, db DB) (R, error) {
 	var doc R
 	err := readPipeline(ctx, db, &a.Aggregation).one(&doc)

@@ -15,16 +15,16 @@ import (
 
 // A Change is an operation whose plan depends on stored documents. Run calls Read and
 // Decide, and runs the plan. If the plan returns [ErrStale], or its document is missing,
-// Run does all three again: up to Attempts times, with growing random pauses. Run gives
-// up sooner if Read returns the same state as the time before: three times in a row, or
-// once if the document was missing.
+// Run does all three again: up to Attempts times, with random pauses. Run gives up sooner
+// if Read returns the same state as the time before: three times in a row, or once if the
+// document was missing.
 //
-// Run returns the last state S that was read, such as a report or an allocated number.
-// The state of a Change[any] is internal to its technique: look at the [Result].
+// Run returns the last state S that was read. The state of a Change[any] is internal to
+// its technique: look at the [Result].
 //
-// Reads through this module use the primary, whatever the database's read preference.
+// Reads through this module use the primary.
 type Change[S any] struct {
-	// Name names the operation for an [Observer]. It must not contain values of
+	// Name names the operation for an [Observer]. It should contain no values of
 	// documents. "" means the name of the Decide function.
 	Name string
 

@@ -93,7 +93,7 @@ func (c Check) In(filter bson.D) Check {
 	return c
 }
 
-// Find returns the check's pipeline, whose results are the findings' Detail. If the check
+// Find returns the check's pipeline. Its results are the findings' Detail. If the check
 // has a Read instead of a Pipeline, each run of the [Aggregate] returns a [*ValueError].
 //
 // Cost: one command. See Index.

@@ -97,8 +97,8 @@ func (p Plan) Cost() Cost {
 }
 
 // CostTx returns the plan's price in a transaction, without the commit and the first
-// hello of [Plan.RunTx] and [InTx]. Since MongoDB 8.0 all writes are one bulkWrite
-// command. Older servers receive the commands of [Plan.Cost].
+// hello of [Plan.RunTx] and [InTx]. Since MongoDB 8.0 up to 25,000 writes or 16 MiB are
+// one bulkWrite command. Older servers receive the commands of [Plan.Cost].
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()

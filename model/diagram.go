@@ -11,14 +11,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Diagram returns a Mermaid entity relationship diagram of the model.  The diagram has:
+// Diagram returns a Mermaid entity relationship diagram of the model. The diagram has:
 //
 //   - each collection, with its _id (PK), references (FK), and fields with a unique index
 //     of their own (UK). [Entity] adds all fields and their types.
 //   - each relation, with its cardinalities, path and label.
 //
 // Techniques made by [Entity] come first, then the others in their order. Characters that
-// Mermaid refuses become underscores, and the original path stands beside.
+// Mermaid refuses become underscores, and the original path stands beside them.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func (m *Model) Diagram() string {

@@ -42,7 +42,7 @@ func (c *Collection[D, K]) ByID(id K) *Find[D] {
 }
 
 // Where returns the query of the documents that match both f's filter and this filter,
-// joined by [And]. The filter is copied; nil adds nothing.
+// joined by [And]. A nil filter adds nothing.
 //
 // Cost: that of f, by the same index.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
@@ -52,7 +52,7 @@ func (f *Find[D]) Where(filter bson.D) *Find[D] {
 }
 
 // Sorted returns the query with this sort instead of f's: fields with 1 or -1, or nil for
-// no sort. The sort is copied.
+// no sort.
 //
 // Cost: the result's Index is empty, unless sort reverses f's sort. Without an index in
 // this order, the server sorts all matches before it returns the first, even under a
@@ -63,7 +63,7 @@ func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	return next
 }
 
-// Limited returns the query with at most n documents; 0 means all. If n is negative, each
+// Limited returns the query with at most n documents; 0 means all. For a negative n, each
 // run returns a [*ValueError].
 //
 // Cost: the server stops after n documents, unless it must sort without an index.

@@ -26,7 +26,7 @@ type Use uint8
 
 const (
 	Reads  Use = iota // filters use the path
-	Mends             // only checks, conversions and rebuilds write it
+	Mends             // checks, conversions and rebuilds write it
 	Writes            // methods write it; other techniques may too
 	Owns              // only the technique's methods may write it
 	Guards            // the path is a version: every write of the document must increment it

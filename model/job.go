@@ -91,8 +91,8 @@ func (b *Batch) Leave(found ...Finding) {
 
 // JobOptions say how to run a job. The zero value runs all of it.
 type JobOptions struct {
-	// DryRun plans all and writes nothing. It returns a [*LeftError] too if a check leaves
-	// findings.
+	// DryRun plans all and writes nothing. Run returns a [*LeftError] too if a check
+	// leaves findings.
 	DryRun    bool
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
@@ -106,7 +106,7 @@ type JobOptions struct {
 	// Run returns a [*ValueError]: delete the checkpoint to start again.
 	Checkpoint string
 
-	// Progress is called after each batch. Its error stops the job, which returns it.
+	// Progress is called after each batch. Run stops and returns an error from Progress.
 	Progress func(Progress) error
 }
 
@@ -150,8 +150,7 @@ func (e *LeftError) Error() string {
 // returns a [*LeftError] if documents were left unchanged.
 //
 // Cost: for each batch of a pass, one command that reads it by the index on _id, and its
-// plan. The end of a pass costs two commands, because the second looks for _ids of other
-// BSON types.
+// plan. The end of a pass costs two commands.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()

@@ -39,8 +39,7 @@ import (
 // longer loses its lease. Another writer then finishes its plan; a change without a
 // stored plan starts again. The writers' clocks must differ by much less than For.
 //
-// Give each change a deadline: a change that hangs keeps its lease. Releasing the lease
-// can take a second after the context ends.
+// Give each change a deadline: a change that hangs keeps its lease.
 //
 // # Transactions
 //
@@ -56,9 +55,9 @@ import (
 // a lock document while documents contain its fences, unless Begin is set.
 //
 // Cost: three commands per attempt, two if the plan is empty or the change has Mends, one
-// in a transaction. The first change of all costs two more (four in a transaction), Begin
-// one more. A running change costs one at each third of For, a waiting change some forty
-// per second. A dead writer's plan costs its own commands and one more.
+// in a transaction. The first change of all costs two more (four in a transaction), and
+// one more with Begin. A running change costs one at each third of For, a waiting change
+// some forty per second. A dead writer's plan costs its own commands and one more.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging
 // as in write-ahead logs.

@@ -21,7 +21,7 @@ import (
 //   - Two writes update the same path, or a path and another path below it. The same $set
 //     twice isn't a conflict.
 //   - The filters differ, and not all of them select the same _id, or not all writes have
-//     Expect [One]. Other filters are joined by [And].
+//     Expect [One]. Other differing filters are joined by [And].
 //   - The writes differ in upsert, hint, sort or collation.
 //
 // A second run finds that the writes were applied if they all store one token (op) and

@@ -17,7 +17,7 @@ import (
 // depend on another plan's write to the same document.
 //
 // A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
-// with Tx. [Plan].IfStale isn't sent in a transaction. A result of one write is atomic.
+// with Tx. A result of one write is atomic.
 //
 // Cost: see [Plan.Cost].
 func MergePlans(plans ...Plan) Plan {

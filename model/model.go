@@ -16,7 +16,7 @@ type Model struct {
 	techniques []Technique
 }
 
-// New creates a model. Its name appears in errors and jobs. New panics with a
+// New creates a model. name appears in errors and jobs. New panics with a
 // [*DeclarationError] in these cases:
 //
 //   - A technique occurs twice, or two techniques have checks with one name.
@@ -76,7 +76,7 @@ func (m *Model) Collections() (out []string) {
 	return out
 }
 
-// Checks returns the checks of all techniques, in order. [Model.Audit] runs them.
+// Checks returns the checks of all techniques, in the order of [New]: see [Model.Audit].
 func (m *Model) Checks() (out []Check) {
 	for _, t := range m.techniques {
 		out = append(out, t.Checks()...)

@@ -18,7 +18,7 @@ type Step interface {
 
 // A Plan is an ordered list of writes, computed before anything is sent. Its order makes
 // a crash between two writes harmless: see [Plan.Guarantee]. Run it with [Plan.Run], or
-// with [Plan.RunTx] in a transaction. The zero Plan does nothing.
+// with [Plan.RunTx] in a transaction.
 //
 // Consecutive writes of one kind to one collection are one ordered command, up to 25,000
 // statements or 16 MiB. A write that expects a match is a separate command. In a

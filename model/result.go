@@ -62,8 +62,8 @@ func (r Result) Modified() int64 {
 	return n
 }
 
-// Already reports whether every step was applied before, or a [Change] found its token and
-// had nothing to do.
+// Already reports whether every step was applied by an earlier run, or a [Change] found
+// its token (op) and had nothing to do.
 func (r Result) Already() bool {
 	for _, s := range r.Steps {
 		if s.Status != Already {

@@ -20,8 +20,9 @@ import (
 // before, the error wraps [ErrStale], [ErrNotFound] or the error of a [Reason]. The
 // result reports how far the plan got.
 //
-// Run joins the transaction of the context's session. Outside a transaction, it returns
-// [ErrTransactional] for a transactional plan, unless Options.AllowPartial is set.
+// Run joins the transaction of the context's session, if there is one. Outside a
+// transaction, it returns [ErrTransactional] for a transactional plan, unless
+// Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)

@@ -50,13 +50,12 @@ type Scope struct {
 	// taken, but their keys in unique indexes of [Scope.Indexes] become free.
 	Delete bson.D
 
-	Collections []string // the collections that it applies to, nil for all
+	Collections []string // the collections that the scope applies to, nil for all
 }
 
 // On returns the database under the scope. The scope applies to everything that runs on
-// it, also inside a [Change], [Job], tree, join or check. Several scopes all apply, and a
-// deleted document gets the Delete fields of all. A scope can't set a field of another
-// scope's Tenant.
+// it. Several scopes all apply, and a deleted document gets the Delete fields of all. A
+// scope can't set a field of another scope's Tenant.
 //
 // A bad scope makes each run return a [*ValueError] or a [*ConflictError]. The following
 // return a [*ConflictError] before anything is sent:
@@ -68,7 +67,7 @@ type Scope struct {
 //   - an $out, and the cases listed at [MergeInto] and [Stream.Run]
 //
 // Each tenant has its own lock documents ([Lease]), checkpoints ([JobOptions]) and
-// migration states, without the scope's other fields.
+// migration states. They have no other fields of the scope.
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)

@@ -65,7 +65,7 @@ type Stream struct {
 	// again.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
-	Bare bool // don't read the documents of updates: see Event.Document
+	Bare bool // don't read the documents of updates
 
 	// Mark names a field that the stream sets when its plans update watched documents, so
 	// that it can skip the events of these updates. No other code may write the field.
@@ -112,13 +112,12 @@ type StreamOptions struct {
 	Rescan bool
 
 	Poll     bool          // poll by Since even if the server has change streams
-	Interval time.Duration // between polls, default 1 s
+	Interval time.Duration // the pause between polls, default 1 s
 
 	// Once makes Run return when all changes acknowledged before the run began are
-	// applied, and no event came for Wait. The server shows a change once a majority of
-	// the replica set has it, in an idle sharded cluster after up to ten seconds. If
-	// resume tokens have no time, as in Amazon's DocumentDB, only the second condition
-	// applies.
+	// applied, and no event came for Wait. In an idle sharded cluster this takes up to
+	// ten seconds more. If resume tokens have no time, as in Amazon's DocumentDB, only
+	// the second condition applies.
 	Once bool
 
 	// Progress is called when the place was stored, and when the stream is idle. An error
@@ -242,8 +241,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 
 // Run runs the stream until the context ends. Then it finishes the running plans, stores
 // the place and returns nil. A plan that fails stops it with a [*StreamError]. After
-// ErrStale, a missing document or a network error it first tries again, with growing
-// random pauses.
+// ErrStale, a missing document or a network error it first tries again, up to Attempts
+// times.
 //
 // # One run at a time
 //
@@ -258,8 +257,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // Under a [Scope] with a filter on the watched collection, Run returns a
 // [*ConflictError].
 //
-// Cost: the plans, two commands for each run (three with Once), one each time the place
-// is stored, and one for each quarter of PlanTime in which plans run.
+// Cost: the plans, two commands for each run (three with Once), one for each stored
+// place, and one for each quarter of PlanTime in which plans run.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

@@ -15,9 +15,9 @@ import (
 
 // RunTx runs the plan in a transaction. If the context's session has a running
 // transaction, RunTx joins it, and the code that began it must commit and retry.
-// Otherwise RunTx begins one, and the driver retries it after transient errors. ErrStale
-// aborts it. RunTx returns [ErrNoTransactions], before it writes, if the server has no
-// transactions.
+// Otherwise RunTx begins one, and the driver retries it after transient errors, and its
+// commit if the outcome is unknown. ErrStale aborts the transaction. RunTx returns
+// [ErrNoTransactions], before it writes, if the server has no transactions.
 //
 // Cost: [Plan.CostTx], and a hello command.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
@@ -123,7 +123,7 @@ func commitUnknown(err error) bool {
 // action or nothing. If the server has no transactions, it returns [ErrNoTransactions].
 //
 // A [Job], a [Stream], a [Change] with [Change.Mends] and a plan with a [MergeInto] run
-// as usual, without one. A [Change] under a [Lease] only increments the fence.
+// without a transaction. A [Change] under a [Lease] only increments the fence.
 //
 // If the answer to a commit was lost, a retry's insert can find its own document. A
 // [Plan.Repeatable] plan then runs again without this insert. Other plans and a Change

@@ -75,9 +75,7 @@ func (v Validation) String() string {
 	return "db.runCommand(" + Shell(v.CollMod()) + ")"
 }
 
-// Ensure creates the collection with the validator, or changes a different validator. A
-// second run changes nothing. Of two programs with different validators, the last one
-// wins.
+// Ensure creates the collection with the validator, or changes a different validator.
 //
 // Cost: one listCollections command, and one command for a change. A new collection costs
 // up to two more.
@@ -110,7 +108,7 @@ func (v Validation) failed(err error) error {
 
 // Diff returns the validator that the collection has, and the names of what differs from
 // v: "collection" if there is none, "validator", "validationLevel" and
-// "validationAction". Validators are compared byte by byte.
+// "validationAction".
 //
 // Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {

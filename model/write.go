@@ -32,7 +32,7 @@ type Write struct {
 	// Expect One stops the plan if the write matches nothing and Done isn't true. The
 	// error is ErrNotFound if the filter's _id doesn't exist, and else ErrStale. If the
 	// filter has other conditions, this costs a find. If it has no _id, only a [Reason]
-	// can return ErrNotFound. The write is a separate command.
+	// can return ErrNotFound.
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if this operation was
@@ -57,8 +57,8 @@ type Write struct {
 	Deleted bool
 
 	// Final makes a delete remove the document even if a [Scope] marks deletions. Use it
-	// if the document is stored elsewhere or computed again, and its _id must become
-	// free. Deletes in IfStale are always final.
+	// if the document is stored elsewhere or computed again. Deletes in IfStale are
+	// always final.
 	Final bool
 
 	// IfMarked are extra update operators for a delete that a [Scope] turns into an
