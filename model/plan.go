@@ -169,8 +169,8 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
 //     delete. A write of one document selects it by _id. A write that expects a match has
 //     no other condition, or has a Done.
-//   - No delete, replacement, pipeline or $merge affects a document that an earlier step
-//     inserted.
+//   - No delete, replacement, pipeline or $merge can affect a document that an earlier
+//     step inserted.
 //   - No filter uses a field that a later step writes.
 func (p Plan) Guarantee() Guarantee {
 	switch {
