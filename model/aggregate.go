@@ -17,21 +17,21 @@ import (
 // All, Each, One or Count runs it. For the rest, see [Aggregation].
 type Aggregate[R any] struct{ Aggregation }
 
-// An Aggregation is an [Aggregate] without R, for code that works with any R. The fields
-// may be set by hand.
+// An Aggregation is an [Aggregate] without the type of its results. You can change its
+// fields before you run it.
 type Aggregation struct {
 	Collection string
 	Pipeline   mongo.Pipeline
 	Options    ReadOptions
-	Index      string // the index for the first stages; "" means not known
-	Err        error  // bad input: each run returns it
+	Index      string // the index that the first stages use; "" means not known
+	Err        error  // reports bad input; each run returns it
 
 	codec *core.Codec
 }
 
 // Aggregate returns a pipeline over the collection whose results are decoded as D. The
-// stages are copied. Only a first $match is checked: see [Collection.Find]. For $merge
-// and $out, see [MergeInto].
+// stages are copied. Only a $match as the first stage is checked: see [Collection.Find].
+// To write by $merge or $out, use [MergeInto].
 //
 // Cost of a run: one command, and one for each further batch. Consistency: no snapshot; a
 // $lookup reads later than the first stage.
@@ -60,7 +60,8 @@ func (a *Aggregate[R]) Each(ctx context.Context, db DB) iter.Seq2[R, error] {
 	return each[R](readPipeline(ctx, db, &a.Aggregation))
 }
 
-// One returns the first result, or [ErrNotFound]. It adds no $limit.
+// One returns the first result, or [ErrNotFound] if there is none. It adds no $limit to
+// the pipeline.
 func (a *Aggregate[R]) One(ctx context.Context, db DB) (R, error) {
 	var doc R
 	err := readPipeline(ctx, db, &a.Aggregation).one(&doc)

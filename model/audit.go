@@ -6,27 +6,27 @@ import (
 	"iter"
 )
 
-// An Audit is every check of a model. It is a plain value: remove checks, narrow them
-// with [Check.In], or change their Age. [Audit.Each] finds, [Audit.Job] also repairs.
+// An Audit is the list of a model's checks, made by [Model.Audit]. You can remove checks,
+// narrow them with [Check.In], or change their Age. [Audit.Each] returns the findings,
+// [Audit.Job] also repairs them.
 type Audit struct {
-	Name   string  // of its Job
+	Name   string  // of the job that Job returns
 	Checks []Check // in order
 
-	// Readers is how many checks Each runs concurrently; 0 means 1. The findings keep
-	// their order: a check that runs ahead waits after 100 findings. With a session in
-	// the context, checks run one by one.
+	// Readers is how many checks Each runs concurrently; 0 means 1. Each still yields the
+	// findings in the order of Checks, so a check that runs ahead pauses after 100
+	// findings. With a session in the context, checks run one by one.
 	Readers int
 
-	// Progress is called before each check's findings, and at the end. Stage is the index
-	// in Checks, Left the number of findings so far. Its error ends the audit, which
-	// yields it.
+	// Progress is called before each check's findings, and at the end. In its argument,
+	// Stage is the index in Checks, and Left is the number of findings so far. An error
+	// from Progress ends the audit, and Each yields it.
 	Progress func(Progress) error
 }
 
-// Audit returns the audit of all techniques, in the order of [New]. But if a technique
-// repairs what another derives from, its checks run first, so that one [Audit.Job]
-// repairs both: a dangling reference is detached before children are counted. The
-// [Footprint]s determine this.
+// Audit returns the checks of all techniques, in the order of [New]. But if one technique
+// repairs fields from which another computes a value, the first technique's checks run
+// first, so that one [Audit.Job] repairs both.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {
@@ -39,8 +39,7 @@ func (m *Model) Audit() Audit {
 }
 
 // Each yields the findings of one check after another, batch by batch. It ends at the
-// first error. Cost: that of each check, which reads its whole collection unless it has
-// an Index.
+// first error. Cost: that of each check.
 func (a Audit) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		if a.Readers < 0 {
@@ -80,14 +79,13 @@ func (a Audit) tell(p Progress) error {
 }
 
 // Job returns the job that finds and repairs, with a stage for each check: see
-// [Check.Job]. It leaves findings that no write can repair: Run returns them in a
-// [*LeftError].
+// [Check.Job]. [Job.Run] returns findings that no write can repair in a [*LeftError].
 //
-// A checkpoint stores the check's technique and name. A stopped job continues there, and
-// skips checks that were added before that place.
+// With a checkpoint, a stopped job continues at the check where it stopped. It skips
+// checks that a newer program lists before this check.
 //
-// If techniques derive from each other, a repair may break the rule of an earlier check.
-// Audit again after the job.
+// If two techniques compute values from each other's fields, a repair may break the rule
+// of an earlier check. Run the audit again after the job.
 func (a Audit) Job() Job {
 	j := Job{Name: a.Name}
 	for _, c := range a.Checks {

@@ -13,24 +13,25 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// A Change reads, decides and writes, for an operation whose plan depends on stored
-// documents. If the plan returns [ErrStale], or its document is gone, Run does all three
-// again: up to Attempts times, with growing random pauses. It gives up sooner if nothing
-// changes: after three reads that equal the read before, or one if the document was
-// missing.
+// A Change is an operation whose plan depends on stored documents. Run calls Read and
+// Decide, and runs the plan. If the plan returns [ErrStale], or its document is missing,
+// Run does all three again: up to Attempts times, with random pauses. Run gives up sooner
+// if Read returns the same state as the time before: three times in a row, or once if the
+// document was missing.
 //
-// Run returns the last state S that was read, such as a report or an allocated number.
-// The state of a Change[any] is internal to its technique: look at the [Result].
+// Run returns the last state S that was read. The state of a Change[any] is internal to
+// its technique: look at the [Result].
 //
-// Reads through this module use the primary, whatever the database's read preference.
+// Reads through this module use the primary.
 type Change[S any] struct {
-	// Name is what an [Observer] receives, without values: a technique and its place, or
-	// an application's operation. "" means Decide's function name.
+	// Name names the operation for an [Observer]. It should contain no values of
+	// documents. "" means the name of the Decide function.
 	Name string
 
 	// Read reads the state. It must not write.
 	Read func(ctx context.Context, db DB) (S, error)
-	// Decide computes the plan from the state, purely. Its error ends the change.
+	// Decide computes the plan from the state, without side effects. An error from Decide
+	// ends the change.
 	Decide func(S) (Plan, error)
 
 	Attempts int           // 0 means 8
@@ -38,17 +39,19 @@ type Change[S any] struct {
 	MaxPause time.Duration // the longest pause; 0 means 500 ms
 
 	// Tx runs Read and the plan in one transaction, a new one for each attempt. In a
-	// running transaction nothing is retried, because a new read would return the same.
+	// transaction of the caller, Run retries nothing, because a new read would return the
+	// same.
 	Tx bool
 
 	// Lease, if not nil, admits one writer at a time, from before Read until the plan has
-	// run. It stores the plan, so that the next writer can finish it: see [Lease].
+	// run. The lease stores the plan, so that the next writer can finish it after a
+	// crash: see [Lease].
 	Lease *Lease
 
 	// Mends says that the plan repairs half-done work and can be decided again at any
 	// time. Under a Lease the plan isn't stored and may have any size, and a dead
 	// writer's plan that can't be finished is dropped. [WithTransactions] starts no
-	// transaction for it.
+	// transaction for the change.
 	Mends bool
 
 	// Then, if not nil, is called with the state after the plan has run. Run also runs
@@ -57,7 +60,7 @@ type Change[S any] struct {
 	// it doesn't set.
 	Then func(S) *Change[S]
 
-	// Err is bad input, returned by Run.
+	// Err reports bad input. Run returns it.
 	Err error
 }
 

@@ -21,16 +21,16 @@ import (
 //		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // repair
 //	}
 //
-// A technique's check reads the whole collection, unless it has an Index. Others may
-// write during the read, so an action in flight can look like a finding: see Age.
+// Other clients may write during the read, so an unfinished action can look like a
+// finding: see Age.
 type Check struct {
 	Name       string // unique in a model
 	Collection string
-	Rule       string // what is true without findings, in one sentence
-	Index      string // the index that serves it; "" reads all documents
+	Rule       string // what is true if there are no findings, in one sentence
+	Index      string // the index that the check uses; "" means that it reads all documents
 
-	// Age is how long a finding must have existed before Job repairs it. 0 repairs at
-	// once: a repair can't disturb an action in flight.
+	// Age is how long a finding must have existed before Job repairs it. 0 means at once,
+	// for checks whose repair can't disturb an unfinished action.
 	Age time.Duration
 
 	// Pipeline runs on Collection. Each result is a finding: see Tell.
@@ -40,22 +40,23 @@ type Check struct {
 	// of Collection that match filter; nil means all.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
-	// Queries are the first queries of Read, for String.
+	// Queries are the first queries of Read. String shows them.
 	Queries []*Aggregate[bson.Raw]
 
-	// Tell completes a finding from its Detail, a result of Pipeline. nil uses the
-	// result's _id.
+	// Tell sets the other fields of f from f.Detail, a result of Pipeline. If Tell is
+	// nil, f.ID is the result's _id, and f.Problem the result as text.
 	Tell func(f *Finding) error
 
 	// Mend returns the plan that repairs findings. Each write matches its document only
-	// as it was found. nil means that a person must decide.
+	// if it hasn't changed since it was found. If Mend and MendAll are nil, a person must
+	// decide.
 	Mend func(found []Finding) Plan
 
 	// MendAll replaces Mend where a plan isn't enough. It repairs all findings older than
 	// age, the check's Age.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
-	// Err is bad input, returned by every run.
+	// Err reports bad input. Every run returns it.
 	Err error
 
 	filter    bson.D
@@ -66,10 +67,10 @@ type Check struct {
 type Finding struct {
 	Check      string // the check's Name
 	Collection string
-	ID         bson.RawValue // the document's _id; zero for none
+	ID         bson.RawValue // the document's _id; zero if the finding isn't about one document
 	Problem    string
 	Since      time.Time // when the problem began; zero if not known
-	Detail     bson.Raw  // what the check read, in its own fields
+	Detail     bson.Raw  // what the check read; the fields depend on the check
 	Technique  string    // such as denorm.Counter; "" outside an Audit
 }
 
@@ -81,7 +82,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s", f.Collection, shell(f.ID), f.Problem)
 }
 
-// In returns the check of the documents that also match filter.
+// In returns a copy of the check that examines only the documents that match filter, and
+// the filters of earlier calls of In.
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*core.Codec)(nil).CopyD(filter)
 	c.filter = And(c.filter, filter)
@@ -91,11 +93,10 @@ func (c Check) In(filter bson.D) Check {
 	return c
 }
 
-// Find returns the check's pipeline, whose results are the findings' Detail. For a check
-// with a Read, its runs return a [*ValueError].
+// Find returns the check's pipeline. Its results are the findings' Detail. If the check
+// has a Read instead of a Pipeline, each run of the [Aggregate] returns a [*ValueError].
 //
-// Cost: one command. Without an Index it reads all documents that match the filters of
-// In.
+// Cost: one command. See Index.
 func (c Check) Find() *Aggregate[bson.Raw] {
 	a := Aggregation{Collection: c.Collection, Index: c.Index, Err: c.Err}
 	switch {
@@ -111,7 +112,7 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 }
 
 // Each yields the findings, batch by batch. It ends at the first error. Cost: that of
-// [Check.Find], or of the technique's Read.
+// [Check.Find], or of the check's Read.
 func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if !observed(db) {
 		return c.each(ctx, db)

@@ -13,17 +13,20 @@ import (
 // errNotMended is returned by the job of a check that can't repair.
 var errNotMended = errors.New("docmodel: this check has no repair: read the findings and decide")
 
-// Job returns the job that finds and repairs, in batches by _id. It repairs a finding
-// with a Since if it is older than Age. A finding without a Since waits: the job reads it
-// again, Age later, at the end or when 10,000 wait, and repairs it if unchanged. MendAll
-// repairs everything at once, and is refused after In. A check without Mend and MendAll
-// is refused.
+// Job returns the job that finds and repairs, in batches by _id. A finding with a Since
+// is repaired if it is older than Age, and otherwise skipped. A finding without a Since
+// waits for Age. The waiting findings are read again at the end, or when there are
+// 10,000, and repaired if they haven't changed. MendAll repairs everything in one step.
 //
-// A checkpoint stores the last _id before the first waiting finding. A dry run counts
-// findings and doesn't wait.
+// The job's Run returns an error if the check has neither Mend nor MendAll, or if it has
+// MendAll and was narrowed by In.
+//
+// With a checkpoint, a stopped job continues before the first finding that was waiting. A
+// dry run counts findings and doesn't wait.
 //
 // Cost for each 500 documents: one command for their _ids, one for the check, and the
-// repair plan. Waiting costs Age, and for each 500 findings one command and their plan.
+// repair plan. Waiting findings cost a pause of Age, and for each 500 of them one check
+// command and one plan.
 func (c Check) Job() Job {
 	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, check: &c}
 	if c.MendAll != nil {

@@ -9,13 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Collection declares a collection: its name, the Go type D of its documents and K of
-// their _id. Declare it once with [NewCollection], usually as a package variable. It is
-// immutable and safe to share. Constructors panic for a nil or zero Collection.
+// A Collection declares a collection: its name, the Go type D of its documents, and the
+// Go type K of their _id. Declare it once with [NewCollection], usually as a package
+// variable. It is immutable and safe to share. Constructors panic for a nil or zero
+// Collection.
 type Collection[D, K any] struct{ docs *core.Docs }
 
-// CollectionOptions are the client's own options for encoding documents. They decide how
-// fields are named.
+// CollectionOptions repeat the options that the mongo.Client has for encoding documents.
+// Set them if the client has any, because they change the names of fields.
 type CollectionOptions struct {
 	BSON     *options.BSONOptions // nil means the driver's
 	Registry *bson.Registry       // nil means the driver's
@@ -33,7 +34,7 @@ func NewCollectionWith[D, K any](name string, o CollectionOptions) *Collection[D
 	return &Collection[D, K]{core.Declare[D, K](name, core.NewCodec(o.BSON, o.Registry))}
 }
 
-// Docs returns the untyped collection, for this library's techniques.
+// Docs returns the collection without its Go types, for this library's techniques.
 func (c *Collection[D, K]) Docs() *core.Docs {
 	if c == nil || c.docs == nil {
 		return &zeroDocs
@@ -47,7 +48,7 @@ var zeroDocs core.Docs
 func (c *Collection[D, K]) Name() string { return c.Docs().Name() }
 
 // Named returns the declaration under another name, such as one per tenant or month. It
-// panics if MongoDB refuses the name.
+// panics with a [*DeclarationError] if the name isn't valid.
 func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 	if c == nil {
 		core.Fail("the collection is nil", "Named "+name, "declare it with NewCollection")
@@ -55,8 +56,8 @@ func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 	return &Collection[D, K]{c.Docs().Named(name)}
 }
 
-// Unchecked returns the declaration without the checks of [Collection.Find], for old or
-// future fields.
+// Unchecked returns the declaration without the checks of paths and values (see
+// [Collection.Find]). Use it for old or future fields, which D doesn't have.
 func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
 	return &Collection[D, K]{c.Docs().Unchecked()}
 }

@@ -8,17 +8,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Cost is the price of a value before it runs, or the measured cost of a run (package
-// modeltest, [Observer]).
+// A Cost is the price of a query, write or plan, computed before it runs, or the measured
+// cost of a run (package modeltest, [Observer]).
 type Cost struct {
 	Commands int // without retries and handshakes
-	Written  int // documents inserted, matched for update, or deleted; in a price, at most
+	Written  int // documents inserted, matched for update, or deleted; in a price, the maximum
 
 	// Unbounded says, in a price, that Written excludes writes that may touch any number
 	// of documents (update many, delete many, $merge, $out).
 	Unbounded bool
 	// Batches says, in a price, that each further batch of the answer adds a command. By
-	// default the first has 101 documents, the others 16 MB.
+	// default the first batch has 101 documents, each further batch 16 MB.
 	Batches bool
 
 	Returned int      // documents; measured only
@@ -81,13 +81,13 @@ func indexes(name string) []string {
 
 // Cost returns the plan's price if each write finds what it expects. Failures cost more:
 //
-//   - A write that expects a match and finds none asks for [Write].Done, then for each
-//     Reason up to the first that applies, or for its _id. Each question is a command.
-//     Then IfStale is sent.
-//   - An insert with a duplicate key sends one command to compare, and one for the rest
-//     of its command.
+//   - If a write expects a match and finds none, one command looks for [Write].Done, one
+//     for each [Reason] up to the first that applies, and, if none applies, one for the
+//     _id. Then IfStale is sent.
+//   - After an insert's duplicate key error, one command compares the documents, and one
+//     sends the steps that the failed command left out.
 //
-// A refused plan costs nothing.
+// A plan with an error ([Plan.Err]) costs nothing.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {
@@ -97,8 +97,8 @@ func (p Plan) Cost() Cost {
 }
 
 // CostTx returns the plan's price in a transaction, without the commit and the first
-// hello of [Plan.RunTx] and [InTx]. Since MongoDB 8.0 all writes are one bulkWrite
-// command, up to 25,000 statements or 16 MiB. Older servers receive the commands of Cost.
+// hello of [Plan.RunTx] and [InTx]. Since MongoDB 8.0 up to 25,000 writes or 16 MiB are
+// one bulkWrite command. Older servers receive the commands of [Plan.Cost].
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()
@@ -109,7 +109,7 @@ func (p Plan) CostTx() Cost {
 }
 
 // CostBulkWrite returns the plan's price on a database of [WithBulkWrite], outside a
-// transaction. Older servers receive the commands of Cost.
+// transaction. Older servers receive the commands of [Plan.Cost].
 func (p Plan) CostBulkWrite() Cost {
 	batches, err := p.split()
 	if err != nil {
@@ -143,8 +143,8 @@ func stepCost(s Step) Cost {
 	return c
 }
 
-// Cost returns the write's price as a plan of its own.
+// Cost returns the price of a plan that contains only this write.
 func (w Write) Cost() Cost { return NewPlan(w).Cost() }
 
-// Cost returns the step's price as a plan of its own.
+// Cost returns the price of a plan that contains only this step.
 func (m MergeInto) Cost() Cost { return NewPlan(m).Cost() }

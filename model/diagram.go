@@ -11,15 +11,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Diagram returns a Mermaid entity relationship diagram of the model. GitHub draws it
-// from a code block marked mermaid. The diagram has:
+// Diagram returns a Mermaid entity relationship diagram of the model. The diagram has:
 //
 //   - each collection, with its _id (PK), references (FK), and fields with a unique index
 //     of their own (UK). [Entity] adds all fields and their types.
 //   - each relation, with its cardinalities, path and label.
 //
-// Entities come first, then the order of the techniques. Characters that Mermaid refuses
-// become underscores, with the original path beside.
+// Techniques made by [Entity] come first, then the others in their order. Characters that
+// Mermaid refuses become underscores, and the original path stands beside them.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func (m *Model) Diagram() string { return m.diagram().String() }
@@ -46,8 +45,8 @@ func (m *Model) diagram() *diagram {
 
 // Entity returns a Technique that shows all fields of a collection in [Model.Diagram].
 //
-// The indexes are your own, beside those of techniques: see [NewIndex]. Entity panics
-// with a [*DeclarationError] for an index of another collection.
+// indexes are the collection's indexes that no technique needs: see [NewIndex]. Entity
+// panics with a [*DeclarationError] for an index of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	indexes = slices.Clone(indexes)
 	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}

@@ -39,7 +39,6 @@
 // [Find], [Aggregate], [Modify], [Write], [MergeInto] and [Plan] have a method Cost,
 // which sends nothing. The cost of a [Change], [Job] or [Stream] depends on what it
 // reads: the method that returns it documents the cost of an attempt, batch or event.
-// Package modeltest measures a run.
 //
 // # Consistency
 //
@@ -62,7 +61,6 @@
 // # Limits
 //
 // A document may have 16 MiB and 100 levels, which inserts and replacements check.
-// Filter, update and array filters together may have 16 MiB. Give the client's BSON
-// options to [NewCollectionWith] too: they rename fields. A custom registry stores nested
-// maps in no fixed key order.
+// Filter, update and array filters together may have 16 MiB. A custom registry stores
+// nested maps in no fixed key order.
 package model

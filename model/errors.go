@@ -138,8 +138,8 @@ func placeOf(s Step) string {
 // Unwrap returns Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// A ConflictError reports why two writes can't be merged (see Write.Err of [Merge]), or
-// why an operation can't run under a [Scope].
+// A ConflictError reports why [Merge] can't combine two writes, or why an operation can't
+// run under a [Scope].
 type ConflictError struct {
 	Collection string
 	Paths      [2]string // operator and path: "$set a", "$inc a.b"; may be empty

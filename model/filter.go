@@ -11,9 +11,8 @@ import (
 )
 
 // And joins filters so that a document must match all. It returns one list of conditions
-// if no field occurs twice; otherwise it uses $and. Repeated conditions are dropped,
-// because an upsert fails if its filter has a field twice. The result is a new slice with
-// shared values.
+// if no field occurs twice; otherwise it uses $and. Repeated conditions are dropped. The
+// result is a new slice with shared values.
 func And(filters ...bson.D) bson.D {
 	if joined := distinct(filters); joined != nil {
 		return joined

@@ -10,59 +10,61 @@ import (
 
 // A Find is a query that returns documents as values of type D. It sends nothing until
 // All, Each, One or Count runs it. Where, Sorted, Limited, After and [Project] return
-// changed copies. For the rest, see [Query]. Its fields may be set by hand until it is
-// shared.
+// changed copies. For the other fields, see [Query]. You can set them until other
+// goroutines use the Find.
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. A nil filter matches all documents. The filter
 // is copied. Operators are sent as they are: wrap user input in [Eq] if it can be a
 // document or regular expression.
 //
-// A path or a type of value that D can't have makes each run return a [*ValueError] with
-// the nearest name. Where, Sorted, [Collection.Modify], [Collection.Update] and a first
-// $match of [Collection.Aggregate] are checked too. Not checked are $expr, $text,
-// geometry, and paths below a map, interface or custom marshaler. [Collection.Unchecked]
-// turns the check off.
+// If filter has a path that D doesn't have, or a value of a type that the field can't
+// have, each run returns a [*ValueError], which suggests the nearest name. Where, Sorted,
+// [Collection.Modify], [Collection.Update] and a first $match of [Collection.Aggregate]
+// are checked in this way too. Not checked are $expr, $text, geometry, and paths below a
+// map, interface or custom marshaler. [Collection.Unchecked] turns the check off.
 //
-// Cost of a run: one command, and one for each further batch. [Query.Cost] names no index
-// until Index is set. Consistency: no snapshot; documents written between batches may or
-// may not be returned.
+// Cost of a run: one command, and one for each further batch. [Query.Cost] names an index
+// only if you set Index. Consistency: no snapshot; documents written between batches may
+// or may not be returned.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {
 	f := new(Find[D])
 	declOf(c).query(&f.Query, filter)
 	return f
 }
 
-// ByID returns the query of one document. Cost: one command, by the _id index.
+// ByID returns the query of the document with the _id. Cost: one command, by the _id
+// index.
 func (c *Collection[D, K]) ByID(id K) *Find[D] {
 	f := new(Find[D])
 	declOf(c).queryByID(&f.Query, id)
 	return f
 }
 
-// Where returns the query with another filter, joined by [And]. The filter is copied; nil
-// adds nothing.
+// Where returns the query of the documents that match both f's filter and this filter,
+// joined by [And]. A nil filter adds nothing.
 //
-// Cost: as before, by the same index.
+// Cost: that of f, by the same index.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	next := new(Find[D])
 	where(&next.Query, &f.Query, filter)
 	return next
 }
 
-// Sorted returns the query with another sort: fields with 1 or -1, or nil. It is copied.
+// Sorted returns the query with this sort instead of f's: fields with 1 or -1, or nil for
+// no sort.
 //
-// Cost: Index is cleared, unless sort reverses the earlier sort. Without an index in this
-// order, the server sorts all matches before it returns the first, even under a limit.
-// More than 100 MB need [ReadOptions].AllowDiskUse.
+// Cost: the result's Index is empty, unless sort reverses f's sort. Without an index in
+// this order, the server sorts all matches before it returns the first, even under a
+// limit. More than 100 MB need [ReadOptions].AllowDiskUse.
 func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	next := new(Find[D])
 	sorted(&next.Query, &f.Query, sort)
 	return next
 }
 
-// Limited returns the query with at most n documents; 0 means all. A run refuses a
-// negative n.
+// Limited returns the query with at most n documents; 0 means all. For a negative n, each
+// run returns a [*ValueError].
 //
 // Cost: the server stops after n documents, unless it must sort without an index.
 func (f *Find[D]) Limited(n int64) *Find[D] {
@@ -72,13 +74,14 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 }
 
 // After returns the next page: the documents that sort after the given values, or the
-// first page without values. Use After for the first page too. It appends _id to the
-// sort, in the direction of the last field, so that equal keys are neither skipped nor
-// repeated. Pass one value for each field of that sort: for {time: -1}, the time and _id
-// of the last document seen. Skip applies only to the first page.
+// first page without values. Use After for the first page too, because it appends _id to
+// the sort, in the direction of the last field, so that no document with equal keys is
+// skipped or repeated. Pass one value for each field of this sort, including _id: for
+// {time: -1}, the time and _id of the last document seen. Skip applies only to the first
+// page.
 //
 // A document whose sort field is missing, null, or of another BSON type than the value is
-// on no page after the first. A run refuses null and NaN values.
+// on no page after the first. For a null or NaN value, each run returns a [*ValueError].
 //
 // Cost: one command per page. Nothing is skipped if an index has the filter's equality
 // fields, the sort fields and _id, in this order. Consistency: each page is a separate
@@ -89,9 +92,9 @@ func (f *Find[D]) After(values ...any) *Find[D] {
 	return next
 }
 
-// Project returns the query with the projection of R's fields, decoded as R. So a partly
-// read D can't be stored as a whole. R must be a struct; otherwise set Projection. A run
-// refuses fields that D doesn't store.
+// Project returns the query that reads only the fields of R and decodes the documents as
+// R. If R isn't a struct, or has fields that D doesn't store, each run returns a
+// [*ValueError]. For other types, set Projection.
 func Project[R, D any](f *Find[D]) *Find[R] {
 	if f == nil {
 		f = new(Find[D])

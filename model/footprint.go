@@ -2,8 +2,8 @@ package model
 
 import "github.com/docmodel/docmodel/internal/core"
 
-// A Footprint says how a technique uses a path. [New] refuses techniques with conflicting
-// footprints.
+// A Footprint says how a technique uses a path. [New] panics for techniques with
+// conflicting footprints.
 type Footprint struct {
 	Collection string
 
@@ -25,16 +25,16 @@ const Whole = "*"
 type Use uint8
 
 const (
-	Reads  Use = iota // filters use it
+	Reads  Use = iota // filters use the path
 	Mends             // checks, conversions and rebuilds write it
-	Writes            // methods write it; others may too
+	Writes            // methods write it; other techniques may too
 	Owns              // only the technique's methods may write it
-	Guards            // a version: every write of the document must increment it
-	Spares            // others may write it without incrementing the version
+	Guards            // the path is a version: every write of the document must increment it
+	Spares            // other techniques may write it without incrementing the version
 )
 
-// In returns one footprint for each path. It leaves out "" and _id, which is never
-// changed.
+// In returns one footprint with this use for each path. It leaves out "" and _id, which
+// is never changed.
 func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	for _, p := range paths {
 		if p != "" && p != "_id" {

@@ -22,8 +22,8 @@ type Index struct {
 	Keys        bson.D
 	Unique      bool
 	Partial     bson.D        // the partialFilterExpression
-	ExpireAfter time.Duration // TTL in whole seconds; 0 means none, negative at once
-	Why         string        // its queries
+	ExpireAfter time.Duration // TTL in whole seconds; 0 means no TTL, negative a TTL of 0 s
+	Why         string        // the queries that need the index
 }
 
 // NewIndex returns an index with its default name, e.g. host_1_time_-1.

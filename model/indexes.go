@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An IndexSet is the indexes that a model's techniques need.
+// An IndexSet lists the indexes that a model's techniques need.
 type IndexSet struct {
 	Needed  []Index
 	Dropped []DroppedIndex
@@ -25,12 +25,11 @@ type DroppedIndex struct {
 	Why   string
 }
 
-// Indexes returns the indexes that the techniques need, in their order. It drops an index
-// on _id alone, and an index whose keys are the first keys of another, which serves the
-// same queries
+// Indexes returns the indexes that the techniques need, in their order. It leaves out an
+// index on _id alone, and an index whose keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
-// A unique or TTL index is dropped only for one with the same property. A partial index
-// replaces only an index with the same filter.
+// A unique or TTL index is left out only if another index has the same keys and is unique
+// too, or has the same TTL. A partial index replaces only an index with the same filter.
 func (m *Model) Indexes() IndexSet {
 	var all []Index
 	for _, t := range m.techniques {
@@ -93,9 +92,9 @@ func (s IndexSet) String() string {
 	return b.String()
 }
 
-// Ensure creates the missing indexes. It drops nothing: an index with the same name and
-// other keys or options is a server error. Under a [Scope] it uses [Scope.Indexes]. Cost:
-// one createIndexes command per collection.
+// Ensure creates the missing indexes. It drops no index. If an index with the same name
+// has other keys or options, it returns the server's error. Under a [Scope] it uses
+// [Scope.Indexes]. Cost: one createIndexes command per collection.
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err

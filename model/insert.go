@@ -7,21 +7,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document. It encodes doc now, up to 16 MiB.
-// It refuses an empty _id, and field names at any depth that contain a dot or NUL or
-// begin with a dollar sign.
+// Insert returns the write that stores a new document. It encodes doc at once.
+// [Write].Err is set if doc is larger than 16 MiB, its _id is empty, or a field name at
+// any depth contains a dot or NUL or begins with a dollar sign.
 //
-// Consistency: atomic. If an equal document is stored, the write was applied before. A
-// different one with the same _id is a duplicate key error. Cost: one command, and one to
-// compare after a duplicate key error.
+// Consistency: atomic. If an equal document is stored already, the write counts as
+// applied. A different document with the same _id gives a duplicate key error. Cost: one
+// command, and one more to compare the documents if the _id is taken.
 func (c *Collection[D, K]) Insert(doc D) (w Write) {
 	declOf(c).insert(&w, &doc)
 	return w
 }
 
-// InsertMany returns the plan that stores documents in order: see [Collection.Insert].
-// One bad document refuses all. The plan can run again after a crash. Cost: one command
-// for each 25,000 documents or 16 MiB.
+// InsertMany returns the plan that stores documents in order: see [Collection.Insert]. If
+// one document is bad, running the plan returns an error and stores nothing. The plan can
+// run again after a crash. Cost: one command for each 25,000 documents or 16 MiB.
 func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })
 }
@@ -37,12 +37,12 @@ func (c *Collection[D, K]) Replace(doc D) (w Write) {
 }
 
 // Update returns the write that applies update operators to the document with the _id. A
-// run returns [ErrNotFound] if the document is missing. The update is copied, and encoded
-// to a [bson.Raw] if its values allow that. It is refused if it is empty, has a key that
-// isn't an operator, or paths or values that D can't have.
+// run returns [ErrNotFound] if the document is missing. The update is copied. [Write].Err
+// is set if it is empty, has a key that isn't an operator, or has paths or values that D
+// can't have.
 //
-// Consistency: atomic. A second run of $set changes nothing, of $inc or $push it does:
-// see [Plan.Repeatable]. Cost: one command, by _id.
+// Consistency: atomic. A second run of $set changes nothing, but $inc or $push change the
+// document again: see [Plan.Repeatable]. Cost: one command, by _id.
 func (c *Collection[D, K]) Update(id K, update bson.D) (w Write) {
 	declOf(c).update(&w, id, update)
 	return w

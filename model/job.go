@@ -15,21 +15,21 @@ import (
 
 // A Job is long work on collections in use: a migration, a backfill, a rebuild, the
 // repairs of a [Check]. It runs its stages in order, batch by batch. Its context or
-// Progress can stop it after any batch. It continues there with [JobOptions].From or a
-// Checkpoint.
+// Progress can stop it after any batch. The next run continues there with
+// [JobOptions].From or a Checkpoint.
 //
-// A pass sees a document that is inserted meanwhile only if it sorts after the current
-// batch. Run the job again if it must see all.
+// A pass (see [Stage]) sees a document that is inserted during the run only if its _id
+// sorts after the current batch. If the job must see all documents, run it again.
 type Job struct {
 	Name   string  // in checkpoints and errors
 	Stages []Stage // in order
 
-	// Err is bad input, returned by Run.
+	// Err reports bad input. Run returns it.
 	Err error
 }
 
 // A Stage of a [Job] is a pass through a collection, in batches ordered by _id, or work
-// that Do divides itself.
+// that the function Do divides into parts.
 type Stage struct {
 	Name string // for String and errors; may be ""
 
@@ -43,22 +43,23 @@ type Stage struct {
 	// once, with its _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes the writes for a batch, purely. The plan must not be transactional:
-	// after a crash it is planned and run again. After [ErrStale] or a missing document
-	// the job reads the batch again, up to 8 times in all.
+	// Plan computes the writes for a batch, without side effects. The plan must not be
+	// [Transactional], because after a crash the batch is planned and run again. After
+	// [ErrStale] or a missing document the job reads the batch again, up to 8 times in
+	// all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
 	// Work replaces Plan where the plan needs more than the batch's Docs. It may read and
 	// call [Batch.Leave], but not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do replaces a pass. It does one part of the work, until it sets Done. It must be
-	// idempotent: it is called again after a crash, and after [ErrStale] or a missing
-	// document, up to 8 times in all.
+	// Do replaces the pass. Each call does one part of the work, and the job calls Do
+	// until it sets b.Done. Do must be idempotent: the job repeats a call after a crash,
+	// and after [ErrStale] or a missing document, up to 8 times in all.
 	Do func(ctx context.Context, b *Batch) error
 
-	// Again reports which other errors come from concurrent writes, so that the batch is
-	// read and planned again.
+	// Again reports whether another error comes from concurrent writes. Then the job
+	// reads and plans the batch again.
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
@@ -72,14 +73,15 @@ type Batch struct {
 	// Do reads DryRun, Size and After. Do sets After and the other fields.
 	DryRun                      bool          // write nothing
 	Size                        int           // documents at a time; 0 means Do's choice
-	After                       bson.RawValue // the place that Do set last, also in an earlier run
+	After                       bson.RawValue // the position that Do set last, also in an earlier run
 	Documents, Writes, Modified int64         // read, planned, modified
 	Done                        bool          // the stage is finished
 
 	left []Finding
 }
 
-// Leave reports documents that the stage should write but leaves unchanged.
+// Leave adds findings about documents that the stage leaves unchanged, for the
+// [*LeftError] of Run.
 func (b *Batch) Leave(found ...Finding) {
 	for _, f := range found {
 		f.ID.Value, f.Detail = bytes.Clone(f.ID.Value), bytes.Clone(f.Detail) // they outlive their batch
@@ -89,8 +91,8 @@ func (b *Batch) Leave(found ...Finding) {
 
 // JobOptions say how to run a job. The zero value runs all of it.
 type JobOptions struct {
-	// DryRun plans all and writes nothing. It returns a [*LeftError] too if a check leaves
-	// findings.
+	// DryRun plans all and writes nothing. Run returns a [*LeftError] too if a check
+	// leaves findings.
 	DryRun    bool
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
@@ -104,7 +106,7 @@ type JobOptions struct {
 	// Run returns a [*ValueError]: delete the checkpoint to start again.
 	Checkpoint string
 
-	// Progress is called after each batch. Its error stops the job, which returns it.
+	// Progress is called after each batch. Run stops and returns an error from Progress.
 	Progress func(Progress) error
 }
 
@@ -148,7 +150,7 @@ func (e *LeftError) Error() string {
 // returns a [*LeftError] if documents were left unchanged.
 //
 // Cost: for each batch of a pass, one command that reads it by the index on _id, and its
-// plan. The end of a pass costs two; the second looks for _ids of other BSON types.
+// plan. The end of a pass costs two commands.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()

@@ -32,23 +32,22 @@ import (
 // Each plan must be rerunnable, even a plan of one write. Each write to an existing
 // document must compare and set the fence ([Fence]), so that late commands of a slow
 // writer match nothing. An insert can't compare: a late insert stores the document again
-// if another writer finished it and a third deleted the document.
+// if another writer finished the plan and a third writer deleted the document.
 //
 // A change extends its lease at each third of For. So For limits how long a dead writer
 // blocks others, not how long a change takes. A writer that can't reach the server for
 // longer loses its lease. Another writer then finishes its plan; a change without a
 // stored plan starts again. The writers' clocks must differ by much less than For.
 //
-// Give each change a deadline: a change that hangs keeps its lease. Releasing the lease
-// can take a second after the context ends.
+// Give each change a deadline: a change that hangs keeps its lease.
 //
 // # Transactions
 //
 // In a transaction a change only increments the fence. Of two concurrent changes, one is
 // rolled back and retried. While another writer has the lease, or a dead writer's plan is
 // stored, [InTx] or the [Change] rolls the transaction back. It runs again when the lease
-// is free, within Wait. In the driver's own transaction the change returns [ErrLeased]
-// instead, also if the lock document is missing.
+// is free, within Wait. In a transaction begun by the driver's functions, the change
+// returns [ErrLeased] instead, also if the lock document is missing.
 //
 // # Lock documents
 //
@@ -56,9 +55,9 @@ import (
 // a lock document while documents contain its fences, unless Begin is set.
 //
 // Cost: three commands per attempt, two if the plan is empty or the change has Mends, one
-// in a transaction. The first change of all costs two more (four in a transaction), Begin
-// one more. A running change costs one at each third of For, a waiting change some forty
-// per second. A dead writer's plan costs its own commands and one more.
+// in a transaction. The first change of all costs two more (four in a transaction), and
+// one more with Begin. A running change costs one at each third of For, a waiting change
+// some forty per second. A dead writer's plan costs its own commands and one more.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging
 // as in write-ahead logs.
@@ -92,8 +91,8 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the change under a [Lease], else 0. [Change.Read] puts it
-// into the state, and each write of the plan stores it.
+// Fence returns the fence of the running change under a [Lease], or 0 outside of one.
+// [Change].Read puts the fence into the state, and each write of the plan stores it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -323,8 +322,9 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences greater than n, for a lock document from an older backup. It
-// does nothing if the lock document is missing: see Begin. Cost: one command.
+// Raise makes later fences greater than n. If the lock document comes from an older
+// backup, pass the greatest fence in the documents. It does nothing if the lock document
+// is missing: see Begin. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 // the structure before or after a change. read must use the primary, and discard what an
 // earlier call gathered.
 //
-// Settled doesn't block writers. It returns [ErrLeased] after Wait if writers leave no
-// pause as long as read, or while a dead writer's plan is stored. It returns read's error
-// if no change was at work.
+// Settled doesn't block writers. After Wait it returns [ErrLeased] if writers left no
+// pause long enough for read, or if a dead writer's plan is stored. If no change was at
+// work during a call of read, Settled returns that call's error.
 //
 // Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {
@@ -57,8 +57,8 @@ func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context
 	}
 }
 
-// Last returns the fence of the last change that began, or 0: see [Fence]. Cost: one
-// command.
+// Last returns the fence of the last change that began, or 0 before the first change: see
+// [Fence]. Cost: one command.
 func (l Lease) Last(ctx context.Context, db DB) (int64, error) {
 	l, err := l.in(ctx, db)
 	if err != nil {

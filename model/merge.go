@@ -20,16 +20,16 @@ import (
 //
 //   - Two writes update the same path, or a path and another path below it. The same $set
 //     twice isn't a conflict.
-//   - The filters differ, and a filter doesn't select the same _id, or a write doesn't
-//     expect a match. Else they are joined by AND.
+//   - The filters differ, and not all of them select the same _id, or not all writes have
+//     Expect [One]. Other differing filters are joined by [And].
 //   - The writes differ in upsert, hint, sort or collation.
 //
-// If all writes contain one token (op), a list that still contains it shows that they
-// were applied. Otherwise the Done of every write must show it, or a second run returns
-// [ErrStale].
+// A second run finds that the writes were applied if they all store one token (op) and
+// one list still contains the token. Otherwise the Done of every write must match, or the
+// second run returns [ErrStale].
 //
-// If nothing matches, a write's Reasons apply only if its own condition is false. Reasons
-// that wrap [ErrStale] come first.
+// If the merged write matches nothing, the Reasons of one of the writes apply only if
+// that write's own filter doesn't match. Reasons that wrap [ErrStale] come first.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }
@@ -63,14 +63,14 @@ type merger struct {
 	names   map[string]filterUse
 }
 
-// filterUse is an array filter and the index of its write.
+// pathUse is an operator's use of a path, with the value and the index of the write.
 type pathUse struct {
 	op, path string
 	value    any
 	by       int
 }
 
-// both returns the names of two writes that conflict.
+// filterUse is an array filter and the index of its write.
 type filterUse struct {
 	raw bson.Raw
 	by  int
@@ -87,12 +87,11 @@ func (m *merger) conflict(reason string, paths ...string) *ConflictError {
 	return e
 }
 
-// collect unites the operators of the writes. The kind of the returned error doesn't
-// depend on the order of the writes.
+// both returns the names of two writes that conflict.
 func (m *merger) both(i, j int) string { return m.name(i) + " and " + m.name(j) }
 
-// joined returns the merged update if the encoded updates change different fields. Else
-// it returns nil.
+// collect unites the operators of the writes. The kind of the returned error doesn't
+// depend on the order of the writes.
 func (m *merger) collect(writes []Write) error {
 	var bad error
 	for i, w := range writes {
@@ -130,7 +129,8 @@ func (m *merger) byPipeline(i int) error {
 	return m.conflict("an update by a pipeline can't be merged (" + m.name(i) + "): " + ownStep)
 }
 
-// unite unites the updates field by field.
+// joined returns the merged update if the encoded updates change different fields. Else
+// it returns nil.
 func (m *merger) joined(writes []Write) bson.Raw {
 	var room [4]bson.Raw
 	updates := room[:0]
@@ -148,7 +148,7 @@ func (m *merger) joined(writes []Write) bson.Raw {
 	return out
 }
 
-// comparable refuses writes that differ in collection, upsert, hint, sort or collation.
+// unite unites the updates field by field.
 func (m *merger) unite(writes []Write) error {
 	updates := make([]bson.D, len(writes))
 	for i, u := range m.models {
@@ -178,7 +178,7 @@ func (m *merger) unite(writes []Write) error {
 	})
 }
 
-// addOperator adds the fields of one operator, for example {$set: {a: 1, b: 2}}.
+// comparable refuses writes that differ in collection, upsert, hint, sort or collation.
 func (m *merger) comparable(a, b *mongo.UpdateOneModel, collection string, i int) error {
 	isUpsert := func(u *mongo.UpdateOneModel) bool { return u.Upsert != nil && *u.Upsert }
 	differ := func(what string) error { return m.conflict(what + " (" + m.both(0, i) + "): " + asSteps) }
@@ -198,8 +198,7 @@ func (m *merger) comparable(a, b *mongo.UpdateOneModel, collection string, i int
 	return nil
 }
 
-// operators returns an update by operators, with each operator's fields as a bson.D. It
-// returns false for another kind of update.
+// addOperator adds the fields of one operator, for example {$set: {a: 1, b: 2}}.
 func (m *merger) addOperator(op bson.E) error {
 	fields, ok := asDocument(op.Value)
 	if !ok {
@@ -220,7 +219,8 @@ func (m *merger) addOperator(op bson.E) error {
 	return nil
 }
 
-// asDocument returns the fields of a document of any Go type.
+// operators returns an update by operators, with each operator's fields as a bson.D. It
+// returns false for another kind of update.
 func operators(update any) (bson.D, bool) {
 	raw, ok := update.(bson.Raw)
 	if !ok {
@@ -236,8 +236,7 @@ func operators(update any) (bson.D, bool) {
 	return d, ok
 }
 
-// use records a path, unless it conflicts with a recorded path. It reports a duplicate
-// for the same $set twice, and for the same $push of the shared token.
+// asDocument returns the fields of a document of any Go type.
 func asDocument(v any) (bson.D, bool) {
 	var doc bson.Raw
 	switch v := v.(type) {
@@ -273,8 +272,8 @@ func asString(v any) (string, bool) {
 	return s, ok
 }
 
-// repeats reports whether an operator that occurs in two writes has the same effect as
-// once.
+// use records a path, unless it conflicts with a recorded path. It reports a duplicate
+// for the same $set twice, and for the same $push of the shared token.
 func (m *merger) use(p pathUse) (duplicate bool, err error) {
 	for _, q := range m.paths {
 		if !clash(p.path, q.path) {
@@ -294,12 +293,8 @@ func (m *merger) use(p pathUse) (duplicate bool, err error) {
 	return false, nil
 }
 
-// clash reports whether the server refuses two paths in one update, or may refuse them at
-// run time. Two paths clash in these cases:
-//
-//   - The paths are equal, or one is below the other. Different array positions ($, $[],
-//     $[x], 0) can be the same element.
-//   - One path has $[] or $[x] where the other has anything else, whatever follows.
+// repeats reports whether an operator that occurs in two writes has the same effect as
+// once.
 func (m *merger) repeats(p pathUse) bool {
 	switch p.op {
 	case "$set", "$unset", "$setOnInsert":
@@ -320,7 +315,12 @@ func (m *merger) put(op string, f bson.E) {
 	m.update = append(m.update, bson.E{Key: op, Value: bson.D{f}})
 }
 
-// addFilters unites arrayFilters. Two filters with the same identifier must be equal.
+// clash reports whether the server refuses two paths in one update, or may refuse them at
+// run time. Two paths clash in these cases:
+//
+//   - The paths are equal, or one is below the other. Different array positions ($, $[],
+//     $[x], 0) can be the same element.
+//   - One path has $[] or $[x] where the other has anything else, whatever follows.
 func clash(a, b string) bool {
 	for {
 		x, restA, moreA := strings.Cut(a, ".")

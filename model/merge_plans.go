@@ -17,9 +17,9 @@ import (
 // depend on another plan's write to the same document.
 //
 // A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
-// with Tx. IfStale isn't sent then. A result of one write is atomic.
+// with Tx. A result of one write is atomic.
 //
-// Cost: see [Plan.Cost]. A document is written once for all merged updates.
+// Cost: see [Plan.Cost].
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {
@@ -94,8 +94,8 @@ func sameTarget(a, b Write) bool {
 	return a.Collection == b.Collection && pinned && ok && sameValue(id, other)
 }
 
-// Also returns a change that does more in the same attempt and transaction. [MergePlans]
-// combines the plans of Decide and more, computed from the same state:
+// Also returns a change that runs a second plan in the same transaction. Each attempt
+// calls Decide and more with the same state, and combines their plans by [MergePlans]:
 //
 //	open.Move(task, to, none).Also(func(any) (model.Plan, error) {
 //		return work.Assign(&t, to, none), nil

@@ -16,7 +16,7 @@ type Model struct {
 	techniques []Technique
 }
 
-// New creates a model. Its name appears in errors and jobs. New panics with a
+// New creates a model. name appears in errors and jobs. New panics with a
 // [*DeclarationError] in these cases:
 //
 //   - A technique occurs twice, or two techniques have checks with one name.
@@ -24,7 +24,8 @@ type Model struct {
 //   - Two techniques keep their own documents in one collection.
 //   - A technique writes documents that another technique guards by a version, without
 //     incrementing the version.
-//   - Two different indexes have one name, or keys are unique for only one technique.
+//   - Two different indexes have one name, or the same index keys are unique for one
+//     technique and not for another.
 //   - A keys.Shard makes a unique index impossible, or a collection has two shard keys.
 func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}
@@ -75,7 +76,7 @@ func (m *Model) Collections() (out []string) {
 	return out
 }
 
-// Checks returns the checks of all techniques, in order. [Model.Audit] runs them.
+// Checks returns the checks of all techniques, in the order of [New]: see [Model.Audit].
 func (m *Model) Checks() (out []Check) {
 	for _, t := range m.techniques {
 		out = append(out, t.Checks()...)

@@ -3,8 +3,8 @@ package model
 import "github.com/docmodel/docmodel/internal/core"
 
 // On returns a database that reaches only the model's collections. A command that uses
-// another collection, even in a $lookup, returns a [*ConflictError] and isn't sent. It
-// combines with [Scope] and [WithTransactions] in any order:
+// another collection, even in a $lookup, returns a [*ConflictError] and isn't sent. On,
+// [Scope.On] and [WithTransactions] combine in any order:
 //
 //	db := scope.On(shop.On(database))
 //

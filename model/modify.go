@@ -14,8 +14,8 @@ import (
 // it is after.
 type Modify[D any] struct{ FindAndModify }
 
-// A FindAndModify is the command of a [Modify] for any document type. The caller may set
-// its fields.
+// A FindAndModify is the findAndModify command of a [Modify], without the type of the
+// documents. You can change its fields before you run it.
 type FindAndModify struct {
 	Collection   string
 	Filter       bson.D
@@ -28,12 +28,12 @@ type FindAndModify struct {
 	Remove       bool // delete the document
 	Options      ModifyOptions
 	Index        string // the index of the filter, or "" if unknown
-	Err          error  // bad input, which Run returns
+	Err          error  // reports bad input; Run returns it
 
 	codec *core.Codec
 }
 
-// ModifyOptions are sent unless they are zero.
+// ModifyOptions are options of a [Modify]. Zero fields aren't sent.
 type ModifyOptions struct {
 	Hint      any                // index name or key pattern
 	Collation *options.Collation // nil for the collection's
@@ -42,8 +42,8 @@ type ModifyOptions struct {
 }
 
 // Modify returns a findAndModify command, with copies of filter and update. An empty
-// filter matches any document, and a nil filter is an error. For a Remove, pass a nil
-// update.
+// filter matches any document. A nil filter makes Run return a [*ValueError]. To delete
+// the document, pass a nil update and set Remove.
 //
 // Cost: one command, one document.
 //
@@ -56,7 +56,8 @@ func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 }
 
 // Run runs the command and decodes the document. It returns [ErrNotFound] if no document
-// matches, even if an upsert inserts, unless After is set.
+// matches. An upsert that inserts a document returns ErrNotFound too, unless After is
+// set.
 func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := runModify(ctx, db, &m.FindAndModify, &doc)

@@ -9,13 +9,13 @@ type Need struct {
 	Why       string // the method or index that needs it
 }
 
-// String returns the need in one line, such as "transactions: denorm.Counter: each
-// operation on songs without Tokens".
+// String returns the need in one line.
 func (n Need) String() string { return n.Feature + ": " + n.Technique + ": " + n.Why }
 
-// Needs returns the server features that the techniques need. Without a feature, only the
-// part in Why fails or has no effect. Transactions and change streams need a replica set
-// or a sharded cluster. For the program's own plans see [Plan.Guarantee].
+// Needs returns the server features that the techniques need. If the server lacks a
+// feature, only the part named in Why fails or has no effect. Transactions and change
+// streams need a replica set or a sharded cluster. For the program's own plans see
+// [Plan.Guarantee].
 func (m *Model) Needs() (out []Need) {
 	for _, t := range m.techniques {
 		var all []Need

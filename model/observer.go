@@ -10,13 +10,12 @@ import (
 // An Observer receives each operation that runs on a database, such as a query or a plan.
 // See [Observer.On] and [LogTo].
 //
-// The operation's goroutine calls both functions, so calls can be concurrent. A panic
-// reaches the operation's caller. The functions must not use an observed database.
+// The operation's goroutine calls Start and End, so calls can be concurrent. A panic in
+// them reaches the operation's caller. The functions must not use an observed database.
 type Observer struct {
 	// Start, if not nil, is called before the operation begins, with its ID, Parent,
 	// Kind, Name, Caller, Collection, Began and Attempt. The operation runs with the
-	// returned context, which must derive from ctx. A span in it becomes the parent of
-	// the driver's spans.
+	// returned context, which must derive from ctx.
 	Start func(ctx context.Context, o Operation) context.Context
 
 	// End, if not nil, is called when the operation has ended or panicked, with the
@@ -27,8 +26,8 @@ type Observer struct {
 // An Operation describes one operation to an [Observer]. It contains no values of
 // documents or filters, and no error texts, which can quote values.
 //
-// Operations nest, and Parent is the outer one. Actual includes the nested operations. So
-// add up only operations without a Parent, or of one Kind.
+// Operations nest, and Parent is the ID of the outer one. Actual includes nested
+// operations, so add up only operations without a Parent, or of one Kind.
 //
 //	Kind         Run by                                                  Runs
 //	find         [Find.All], [Find.One], [Find.Each]
@@ -55,14 +54,14 @@ type Operation struct {
 	// the name of its Decide function.
 	Name string
 
-	// Caller is the function outside of this module that ran the operation, for example
-	// "example.com/shop.(*Shop).Sell". It is "" for a nested operation.
+	// Caller is the function outside of this module that ran the operation. It is "" for
+	// a nested operation.
 	Caller string
 
 	Collection string // of the read or the first write
 
-	// Attempt is the number of the attempt, from 1, or the number of attempts of a change
-	// or transaction.
+	// Attempt is the number of an attempt or batch, from 1. For a change or transaction,
+	// it is how many attempts were made.
 	Attempt int
 
 	Stale     bool // ended with [ErrStale], or its document was gone
@@ -87,8 +86,8 @@ type Operation struct {
 	Index   string // the unique index of a duplicate key error, if known
 }
 
-// On returns the observed database. The first of several observers starts first and ends
-// last. Observers and scopes combine in any order.
+// On returns a database that reports its operations to o. Of several observers, the one
+// added first starts first and ends last. Observers and scopes combine in any order.
 func (o Observer) On(db DB) DB {
 	h := core.HandleOf(db)
 	h.Observers = with(db, o)

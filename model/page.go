@@ -22,12 +22,11 @@ type Page[D any] struct {
 // HasMore reports whether there is a next page.
 func (p Page[D]) HasMore() bool { return p.Next != "" }
 
-// Page reads one page of the query: the first one for token "", or the one of a token
-// from Next or Previous. [Find.Limited] sets the page size. Page appends _id to the sort,
-// as [Find.After] does.
+// Page reads one page of the query. token is "" for the first page, or Next or Previous
+// of a page that was read. [Find.Limited] sets the page size. Page appends _id to the
+// sort, as [Find.After] does.
 //
-// Pages follow the server's sort order of all types, with missing fields as null. While
-// nobody writes, each document is on exactly one page.
+// Pages follow the server's sort order of all types, with missing fields as null.
 //
 // A token contains the sort fields of one document in readable form. It is valid for the
 // same collection, filter, sort, projection, collation and [Scope]. It isn't signed: a

@@ -18,23 +18,21 @@ type Step interface {
 
 // A Plan is an ordered list of writes, computed before anything is sent. Its order makes
 // a crash between two writes harmless: see [Plan.Guarantee]. Run it with [Plan.Run], or
-// with [Plan.RunTx] in a transaction. The zero Plan does nothing.
+// with [Plan.RunTx] in a transaction.
 //
-// Consecutive writes of one kind (insert, update or replace one, update many, delete one,
-// delete many) to one collection are one ordered command, up to 25,000 statements or 16
-// MiB. A write that expects a match is a separate command, because a shared command
-// reports only totals. In a transaction, all writes are one bulkWrite command since
-// MongoDB 8.0.
+// Consecutive writes of one kind to one collection are one ordered command, up to 25,000
+// statements or 16 MiB. A write that expects a match is a separate command. In a
+// transaction, all writes are one bulkWrite command since MongoDB 8.0.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
 
-	// Transactional makes Run refuse the plan outside a transaction.
+	// Transactional makes Run return [ErrTransactional] outside a transaction.
 	Transactional bool
 
-	// IfStale undoes the first steps if a later write expects a match and matches
-	// nothing. Its error is joined to the returned error. A crash can prevent it. In a
-	// transaction it isn't sent.
+	// IfStale are steps that undo the first steps if a later write expects a match and
+	// matches nothing. An error of IfStale is joined to the error of Run. After a crash
+	// IfStale isn't sent, and never in a transaction.
 	IfStale []Step
 
 	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
@@ -44,8 +42,9 @@ type Plan struct {
 	// Leaves describes what a reader or a crash can find between steps.
 	Leaves string
 
-	// Applied reports that a [Change] found its token (op). The Change then reads again,
-	// so that the answer can't be rolled back, and decides again.
+	// Decide of a [Change] sets Applied if it found the operation's token (op) in the
+	// state. The Change then reads again, in a way that no rollback can undo, and calls
+	// Decide again.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again
@@ -54,11 +53,13 @@ type Plan struct {
 // NewPlan returns a plan of the steps.
 func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 
-// RefusedPlan returns a plan that fails with err, for bad input.
+// RefusedPlan returns a plan for bad input: Run sends nothing and returns err in a
+// [*StepError].
 func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
 
-// Concat joins plans in order. The result is transactional if one of them is, and has the
-// first non-zero options. If one plan is stale, all IfStale steps run.
+// Concat joins plans in order. The result is transactional if one plan is, and has the
+// first Options that aren't zero. If a write is stale, the IfStale steps of all plans
+// run.
 func Concat(plans ...Plan) Plan {
 	var out Plan
 	var leaves []string
@@ -168,8 +169,8 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
 //     delete. A write of one document selects it by _id. A write that expects a match has
 //     no other condition, or has a Done.
-//   - No delete, replacement, pipeline or $merge can make an earlier insert's document
-//     unrecognizable.
+//   - No delete, replacement, pipeline or $merge can affect a document that an earlier
+//     step inserted.
 //   - No filter uses a field that a later step writes.
 func (p Plan) Guarantee() Guarantee {
 	switch {
@@ -189,8 +190,9 @@ func (p Plan) Guarantee() Guarantee {
 	return Rerunnable
 }
 
-// Repeatable reports whether a second run changes nothing more. The conditions of
-// [Rerunnable] apply also to one step, such as $inc.
+// Repeatable reports whether a second run of the plan changes nothing more. The
+// conditions of [Rerunnable] apply also to a plan of one step: a single $inc is [Atomic]
+// but not repeatable.
 func (p Plan) Repeatable() bool {
 	if p.Transactional || p.Err() != nil {
 		return false

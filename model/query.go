@@ -13,18 +13,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Query is the command of a [Find] for any document type. The caller may set its
-// fields.
+// A Query is the find command of a [Find], without the type of the documents. You can
+// change its fields before you run it.
 type Query struct {
 	Collection  string
 	Filter      bson.D
 	Projection  bson.D
 	Sort        bson.D
-	Skip, Limit int64 // 0 means all
+	Skip, Limit int64 // 0 means no skip, no limit
 	Options     ReadOptions
 	Deleted     bool   // under a Scope, also read documents that Scope.Delete marked
 	Index       string // the index of filter and sort, or "" if unknown
-	Err         error  // bad input, which each run returns
+	Err         error  // reports bad input; each run returns it
 
 	docs   *core.Docs // checks Where and Sorted, or nil for a query made by hand
 	codec  *core.Codec

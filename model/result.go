@@ -9,9 +9,9 @@ import (
 type Status uint8
 
 const (
-	NotSent Status = iota // not sent, or refused without effect
+	NotSent Status = iota // not sent, or refused by the server without effect
 	Applied               // confirmed by the server
-	Already               // applied before
+	Already               // found applied by an earlier run
 	Unknown               // no answer or an interruption: perhaps applied, wholly or in part
 )
 
@@ -62,8 +62,8 @@ func (r Result) Modified() int64 {
 	return n
 }
 
-// Already reports whether every step was applied before, or a [Change] found its token and
-// had nothing to do.
+// Already reports whether every step was applied by an earlier run, or a [Change] found
+// its token (op) and had nothing to do.
 func (r Result) Already() bool {
 	for _, s := range r.Steps {
 		if s.Status != Already {

@@ -17,11 +17,12 @@ import (
 // Run checks and encodes the whole plan, then sends its commands in order. It returns a
 // [*StepError] at the first failure. For bad input, or a document that is too large,
 // nothing is sent. If a write that expects a match matched nothing and wasn't applied
-// before, it wraps [ErrStale], [ErrNotFound] or the error of a [Reason]. The result
-// reports how far the plan got.
+// before, the error wraps [ErrStale], [ErrNotFound] or the error of a [Reason]. The
+// result reports how far the plan got.
 //
-// Run joins the transaction of the context's session. Outside, it refuses a transactional
-// plan with [ErrTransactional], unless Options.AllowPartial is set.
+// Run joins the transaction of the context's session, if there is one. Outside a
+// transaction, it returns [ErrTransactional] for a transactional plan, unless
+// Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)

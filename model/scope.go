@@ -27,17 +27,18 @@ type DB interface {
 //	}.On(database)
 //
 // Reads and writes don't reach documents outside the scope, and [ErrNotFound] doesn't
-// reveal them. Fields are top-level, with fixed values. The zero Scope adds nothing.
+// reveal them. The scope's fields are top-level and have fixed values. The zero Scope
+// adds nothing.
 //
 // A write that gives a field of the scope another value returns a [*ConflictError],
 // except in two cases. An update by a pipeline gets a last stage with the scope's fields.
 // A replacement keeps its own value of an Insert field, such as createdAt.
 type Scope struct {
 	// Tenant identifies the tenant's documents. It is added to every filter, to all
-	// collections that a pipeline reads, and to every new document. Empty values are
-	// refused. [Scope.Indexes] puts its fields first. An _id is unique across tenants,
-	// and an insert reveals that it is taken: use random _ids or put the tenant into
-	// them.
+	// collections that a pipeline reads, and to every new document. An empty value makes
+	// each run return a [*ValueError]. [Scope.Indexes] puts its fields first. An _id is
+	// unique across tenants, and an insert reveals that it is taken: use random _ids or
+	// put the tenant into them.
 	Tenant bson.D
 
 	Filter bson.D // more conditions, added to every filter
@@ -45,20 +46,19 @@ type Scope struct {
 	Set    bson.D // fields that every write sets
 
 	// Delete turns deletes without [Write.Final] into updates that set these fields.
-	// Documents in which one of these fields isn't null are hidden. They keep their _id,
-	// but not their keys in unique indexes of [Scope.Indexes].
+	// Documents in which one of these fields isn't null are hidden. Their _ids stay
+	// taken, but their keys in unique indexes of [Scope.Indexes] become free.
 	Delete bson.D
 
-	Collections []string // the collections that it applies to, nil for all
+	Collections []string // the collections that the scope applies to, nil for all
 }
 
 // On returns the database under the scope. The scope applies to everything that runs on
-// it, also inside a [Change], [Job], tree, join or check. Several scopes all apply, and a
-// deleted document gets the marks of all. A scope can't set a field of another scope's
-// Tenant.
+// it. Several scopes all apply, and a deleted document gets the Delete fields of all. A
+// scope can't set a field of another scope's Tenant.
 //
-// A bad scope makes each run return a [*ValueError] or a [*ConflictError]. These return a
-// [*ConflictError] before anything is sent:
+// A bad scope makes each run return a [*ValueError] or a [*ConflictError]. The following
+// return a [*ConflictError] before anything is sent:
 //
 //   - $where, $function and $accumulator
 //   - a filter with another value for a field of Tenant
@@ -67,7 +67,7 @@ type Scope struct {
 //   - an $out, and the cases listed at [MergeInto] and [Stream.Run]
 //
 // Each tenant has its own lock documents ([Lease]), checkpoints ([JobOptions]) and
-// migration states, without the scope's other fields.
+// migration states. They have no other fields of the scope.
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)
@@ -112,7 +112,8 @@ func tenantText(scopes []*scope) string {
 	return shell(fields)
 }
 
-// Plan returns the plan under the scope, for a [Stream] with events of several tenants.
+// Plan returns p with the scope applied to its steps. Use it in a [Stream] with events of
+// several tenants.
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 // A ShardKey is the shard key of a collection, made by keys.Shard.
 //
 // On a database of [Model.On], a filter on _id gets the fields of the shard key, so that
-// mongos uses one shard. Their values come from the _id, if it contains them, and from
-// documents that the same [Change] or [Job] has read. An upsert whose filter lacks a
-// field of the key returns a [*ConflictError].
+// mongos uses one shard. The values of these fields come from the _id, if it contains
+// them, and from documents that the same [Change] or [Job] has read. An upsert whose
+// filter lacks a field of the key returns a [*ConflictError].
 type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order

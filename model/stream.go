@@ -41,7 +41,7 @@ type Event struct {
 	Removed   []string // fields that an update removed
 	Truncated bson.Raw // arrays that an update shortened, as {field, newSize}
 
-	Token string    // equal for each delivery, greater for later events, "" for Scanned
+	Token string    // equal in each delivery of the event, greater for later events, "" for Scanned
 	Time  time.Time // of the change, or zero for Scanned
 }
 
@@ -49,12 +49,13 @@ type Event struct {
 // changes. It reads MongoDB's change stream
 // (https://www.mongodb.com/docs/manual/changeStreams/), or polls (see Since).
 //
-// The stream stores its place after the plans ran, and the next run continues there.
-// After a crash, the last events come again, so plans must be repeatable.
+// The stream stores its place (the last event up to which all plans have run), and the
+// next run continues there. After a crash, the last events come again, so plans must be
+// repeatable.
 type Stream struct {
 	Name       string // identifies the stored place
 	Collection string // the watched collection
-	Places     string // stores the place, with write concern majority
+	Places     string // the collection of the place, written with write concern majority
 
 	// Plan returns the writes for an event, without side effects. They must be
 	// [Plan.Repeatable]. An error stops the stream.
@@ -66,59 +67,61 @@ type Stream struct {
 
 	Bare bool // don't read the documents of updates
 
-	// Mark is a field that the stream sets in its updates of watched documents, to skip
-	// their events. No other code may write it. Without Mark, plans can't write to the
-	// watched collection. With Mark, they can't insert, upsert, replace or delete there.
-	// A large update by a pipeline can come once, as a replacement.
+	// Mark names a field that the stream sets when its plans update watched documents, so
+	// that it can skip the events of these updates. No other code may write the field.
+	// Without Mark, plans can't write to the watched collection. With Mark, they can't
+	// insert, upsert, replace or delete there. The event of a large update by a pipeline
+	// can still come once, as Replaced.
 	Mark string
 
 	// Since is the path of a field that every write increases, such as a time or version.
-	// Polling needs it, and misses deletes and documents without it.
+	// Polling needs Since. It misses deletes, and documents without this field.
 	Since string
 
-	// Overlap is how far a poll goes back before the last poll's end, to find late
-	// writes. Since must be a date or an ObjectID. Documents in the overlap are planned
-	// again.
+	// Overlap is how far before the end of the last poll the next one begins, to find
+	// late writes. The field Since must be a date or an ObjectID. Documents in the
+	// overlap are planned again.
 	Overlap time.Duration
 
-	// Err is bad input, which Run returns.
+	// Err reports bad input. Run returns it.
 	Err error
 }
 
 // StreamOptions configure a run. By default it scans the collection once, then follows
-// its changes.
+// its changes. A zero number or duration means the default.
 type StreamOptions struct {
 	Workers   int           // plans run at once, for different documents, default 4
 	Queue     int           // events read ahead, and documents per scan batch, default 1000
 	SaveEvery int           // events after which the place is stored, default 100
-	Wait      time.Duration // wait for an event, default 1 s
-	Attempts  int           // attempts after conflicts and network errors, default 8
-	Grace     time.Duration // for running plans at the end, default 10 s
+	Wait      time.Duration // how long to wait for an event, default 1 s
+	Attempts  int           // attempts in all after conflicts and network errors, default 8
+	Grace     time.Duration // how long running plans may continue at the end, default 10 s
 
-	// PlanTime limits an attempt at a plan, default 10 s. After a crash, or while the
-	// previous run's plans run, a new run waits up to the previous PlanTime and a quarter
-	// more.
+	// PlanTime limits each attempt to run a plan, default 10 s. After a crash, or while
+	// plans of the previous run are running, a new run first waits up to 1.25 times the
+	// previous run's PlanTime.
 	PlanTime time.Duration
 
-	// FromNow skips the existing documents. By default a new stream first plans for them,
-	// as Scanned.
+	// FromNow skips the existing documents. By default a new stream first runs plans for
+	// them, with Kind Scanned.
 	FromNow bool
 
-	// Rescan scans all documents again if the server no longer has the changes since the
-	// stored place, and misses deletes. By default Run returns ErrHistoryLost.
+	// If the server no longer has the changes since the stored place, Run returns
+	// ErrHistoryLost. With Rescan, it scans all documents again instead, and misses
+	// deletes.
 	Rescan bool
 
-	Poll     bool          // poll by Since in any case
-	Interval time.Duration // between polls, default 1 s
+	Poll     bool          // poll by Since even if the server has change streams
+	Interval time.Duration // the pause between polls, default 1 s
 
-	// Once returns when all changes acknowledged before the run began are applied, and no
-	// event came for Wait. The server shows a change once a majority of the replica set
-	// has it, in an idle sharded cluster after up to ten seconds. If resume tokens have
-	// no time, as in Amazon's DocumentDB, only the second condition applies.
+	// Once makes Run return when all changes acknowledged before the run began are
+	// applied, and no event came for Wait. In an idle sharded cluster this takes up to
+	// ten seconds more. If resume tokens have no time, as in Amazon's DocumentDB, only
+	// the second condition applies.
 	Once bool
 
-	// Progress is called when the place was stored, and when the stream is idle. Its
-	// error stops the stream.
+	// Progress is called when the place was stored, and when the stream is idle. An error
+	// from Progress stops the stream.
 	Progress func(StreamProgress) error
 }
 
@@ -197,7 +200,7 @@ func (s Stream) stages() mongo.Pipeline {
 
 // PlanFor returns the plan that Run sends for an event: the result of s.Plan, with the
 // Mark. Errors: the plan's bad input, [ErrNotRepeatable], or a [*ValueError] for writes
-// that the stream couldn't recognize.
+// whose events the stream couldn't skip (see Mark).
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -238,8 +241,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 
 // Run runs the stream until the context ends. Then it finishes the running plans, stores
 // the place and returns nil. A plan that fails stops it with a [*StreamError]. After
-// ErrStale, a missing document or a network error it first tries again, with growing
-// random pauses.
+// ErrStale, a missing document or a network error it first tries again, up to Attempts
+// times.
 //
 // # One run at a time
 //
@@ -254,8 +257,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // Under a [Scope] with a filter on the watched collection, Run returns a
 // [*ConflictError].
 //
-// Cost: the plans. One command per stored place, and one per quarter of PlanTime with
-// plans. Two commands per run, three with Once.
+// Cost: the plans, two commands for each run (three with Once), one for each stored
+// place, and one for each quarter of PlanTime in which plans run.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

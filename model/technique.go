@@ -13,7 +13,7 @@ type Technique interface {
 	Footprints() []Footprint // the paths that it uses
 }
 
-// Parts implements [Technique]. The comment of a technique's type describes its Parts.
+// Parts implements [Technique] for a type that embeds it.
 type Parts struct {
 	indexes    func() []Index
 	relations  func() []Relation
@@ -22,9 +22,9 @@ type Parts struct {
 	needs      []Need
 }
 
-// NewParts returns a technique's Parts, for its constructor. Each function returns fresh
-// values, or is nil. needs are the needs that [Model.Needs] can't derive from the
-// indexes.
+// NewParts returns the Parts for a technique's constructor. Each function must return new
+// values; nil means that the technique has none. needs are the server features that
+// [Model.Needs] can't derive from the indexes.
 func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
 ) Parts {
@@ -40,7 +40,8 @@ func (p Parts) Relations() []Relation { return called(p.relations) }
 // Checks returns the checks that find and repair violations.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
-// Footprints returns the used paths, for [New].
+// Footprints returns how the technique uses paths, so that [New] can find conflicts
+// between techniques.
 func (p Parts) Footprints() []Footprint { return called(p.footprints) }
 
 func (p Parts) needed() []Need { return slices.Clone(p.needs) }
@@ -64,7 +65,7 @@ const (
 // A Relation connects two collections, for diagrams and checks.
 type Relation struct {
 	From, To         string // collections
-	FromPath, ToPath string // the stored path, and its target
+	FromPath, ToPath string // the path that stores the reference, and the path it refers to
 	FromEnd, ToEnd   Cardinality
 	Label            string // for example the technique
 }

@@ -13,10 +13,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// RunTx runs the plan in a transaction. It joins a running transaction of the context's
-// session, which its owner commits and retries. Else the driver retries the transaction
-// after transient errors, and a commit with an unknown outcome. ErrStale aborts it. RunTx
-// returns [ErrNoTransactions], before it writes, if the server has no transactions.
+// RunTx runs the plan in a transaction. If the context's session has a running
+// transaction, RunTx joins it, and the code that began it must commit and retry.
+// Otherwise RunTx begins one, and the driver retries it after transient errors, and its
+// commit if the outcome is unknown. ErrStale aborts the transaction. RunTx returns
+// [ErrNoTransactions], before it writes, if the server has no transactions.
 //
 // Cost: [Plan.CostTx], and a hello command.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
@@ -122,10 +123,11 @@ func commitUnknown(err error) bool {
 // action or nothing. If the server has no transactions, it returns [ErrNoTransactions].
 //
 // A [Job], a [Stream], a [Change] with [Change.Mends] and a plan with a [MergeInto] run
-// as usual. A [Change] under a [Lease] only increments the lease's number.
+// without a transaction. A [Change] under a [Lease] only increments the fence.
 //
-// After a lost answer, an insert can meet its own document. A [Plan.Repeatable] plan then
-// runs again without it. Other plans and a Change return the duplicate key error.
+// If the answer to a commit was lost, a retry's insert can find its own document. A
+// [Plan.Repeatable] plan then runs again without this insert. Other plans and a Change
+// return the duplicate key error.
 //
 // Cost: one hello command. Then [Plan.CostTx], and one commit per transaction.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
@@ -166,9 +168,9 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	return err == nil && touchedAfter(r.plan.Steps[step+1:], w.Collection).and(w.stamped()).same(stored, doc), err
 }
 
-// InTx runs f in the transaction of the context's session, or in a new one. Commands with
-// f's context take part. Without transactions on the server, it returns
-// [ErrNoTransactions] and doesn't call f.
+// InTx runs f in the transaction of the context's session, or in a new one. Only commands
+// with the context that f receives take part. Without transactions on the server, it
+// returns [ErrNoTransactions] and doesn't call f.
 //
 // InTx calls f again if the server requests a retry, but not after [ErrStale], which a
 // [Change] in a transaction returns at once. If a plan of several commands returned

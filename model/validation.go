@@ -75,12 +75,10 @@ func (v Validation) String() string {
 	return "db.runCommand(" + Shell(v.CollMod()) + ")"
 }
 
-// Ensure creates the collection with the validator, or changes a different validator. A
-// second run changes nothing. Of two programs with different validators, the last one
-// wins.
+// Ensure creates the collection with the validator, or changes a different validator.
 //
 // Cost: one listCollections command, and one command for a change. A new collection costs
-// up to two more, because some servers ignore the validator of create.
+// up to two more.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
 	_, differs, err := v.Diff(ctx, db)
 	if err != nil || len(differs) == 0 {
@@ -108,9 +106,9 @@ func (v Validation) failed(err error) error {
 	return fmt.Errorf("docmodel: validation of %s: %w", v.Collection, err)
 }
 
-// Diff returns the collection's validator, and the names of what differs: "collection" if
-// there is none, "validator", "validationLevel" and "validationAction". Validators are
-// compared byte by byte.
+// Diff returns the validator that the collection has, and the names of what differs from
+// v: "collection" if there is none, "validator", "validationLevel" and
+// "validationAction".
 //
 // Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {

@@ -12,13 +12,11 @@ import (
 // bulkWrite command, up to and including the next write that expects a match.
 // [Plan.Guarantee] and the results stay the same.
 //
-// Update many and delete many share commands only with each other, because the driver
-// doesn't retry them. A [MergeInto], and each batch with an unacknowledged write concern,
-// is a separate command.
+// Update many and delete many share commands only with each other. A [MergeInto], and
+// each batch with an unacknowledged write concern, is a separate command.
 //
 // level is the write concern for plans without [PlanOptions].WriteConcern, or nil for the
 // client's. Pass the database's write concern, because the driver's bulkWrite ignores it.
-// The server waits for it once per command.
 //
 // On a server without bulkWrite (before MongoDB 8.0), plans run as on db.
 //

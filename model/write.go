@@ -30,9 +30,9 @@ type Write struct {
 	Model      mongo.WriteModel
 
 	// Expect One stops the plan if the write matches nothing and Done isn't true. The
-	// error is ErrNotFound if the filter's _id doesn't exist, and else ErrStale. A filter
-	// with more conditions costs a find then. A filter without _id needs a [Reason] to
-	// return ErrNotFound. The write is a separate command.
+	// error is ErrNotFound if the filter's _id doesn't exist, and else ErrStale. If the
+	// filter has other conditions, this costs a find. If it has no _id, only a [Reason]
+	// can return ErrNotFound.
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if this operation was
@@ -40,8 +40,8 @@ type Write struct {
 	// key error outside a transaction.
 	Done bson.D
 
-	// Reasons replace ErrStale and ErrNotFound: the first reason with a matching document
-	// returns its error.
+	// Reasons replace ErrStale and ErrNotFound: Run returns the error of the first reason
+	// that applies.
 	//
 	// Outside a transaction they also replace an insert's duplicate key error. For an
 	// update or upsert, the reason's filter needs an equality on every field of the
@@ -57,8 +57,8 @@ type Write struct {
 	Deleted bool
 
 	// Final makes a delete remove the document even if a [Scope] marks deletions. Use it
-	// if the document is stored elsewhere or computed again, and its _id must become
-	// free. Deletes in IfStale are always final.
+	// if the document is stored elsewhere or computed again. Deletes in IfStale are
+	// always final.
 	Final bool
 
 	// IfMarked are extra update operators for a delete that a [Scope] turns into an
@@ -68,7 +68,7 @@ type Write struct {
 	// Index is the index that serves the filter, or "" if unknown.
 	Index string
 
-	// Err is bad input, which Run returns.
+	// Err reports bad input. Run returns it.
 	Err error
 
 	plain, covered mongo.WriteModel // the model before and after the scopes were applied
@@ -82,7 +82,7 @@ type Write struct {
 // example because its list is full.
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A nil If always applies. Use it with [ErrNotFound] if the write's filter only
+	// A nil If always applies. Use nil with [ErrNotFound] if the write's filter only
 	// identifies a document, by fields other than _id.
 	If  bson.D
 	Err error // the returned error
@@ -91,7 +91,7 @@ type Reason struct {
 	Instead []Step
 }
 
-// Refused returns a write that fails with err, for bad input.
+// Refused returns a write for bad input: running it sends nothing and returns err.
 func Refused(collection string, err error) Write { return Write{Collection: collection, Err: err} }
 
 func (Write) step() {}
@@ -170,14 +170,15 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 }
 
 // A MergeInto is a step that runs on the server: an aggregation that ends in $merge or
-// $out. How many documents it writes isn't known.
+// $out.
 //
 // Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
 // It returns a [*ConflictError] if it could overwrite a hidden document. Only two kinds
-// of $merge are safe, within one database:
+// of $merge, within one database, are accepted:
 //
-//   - It fails on existing documents.
-//   - It matches on the tenant's field too, and the scope has no Delete or Filter.
+//   - The $merge fails on existing documents.
+//   - The $merge matches by the tenant's field too, and the scope has no Delete or
+//     Filter.
 type MergeInto struct {
 	Collection string // the source
 	Pipeline   mongo.Pipeline
