@@ -53,12 +53,12 @@ func TestRollupRefuses(t *testing.T) {
 		"For is -1ns":                        func(s *denorm.RollupSpec) { s.For = -1 },
 		`Time "site" is of type string`:      func(s *denorm.RollupSpec) { s.Time = "site" },
 		`Mark "ms" is of type int64`:         func(s *denorm.RollupSpec) { s.Mark = "ms" },
-		`Sums "site" is of type string`:            func(s *denorm.RollupSpec) { s.Sums = []string{"site"} },
+		`Sums "site" is of type string`:      func(s *denorm.RollupSpec) { s.Sums = []string{"site"} },
 		`By "at" overlaps "at"`:              func(s *denorm.RollupSpec) { s.By = []string{"at"} },
 		"the groups of the bins are of type": func(s *denorm.RollupSpec) { s.By = nil },
 		`have no field "site"`:               func(s *denorm.RollupSpec) { s.By = []string{"site", "ms"} },
 		`path "nowhere"`:                     func(s *denorm.RollupSpec) { s.Maxs = []string{"nowhere"} },
-		`By "ms" is of type int64`:          func(s *denorm.RollupSpec) { s.By, s.Sums, s.Mins, s.Maxs = []string{"ms"}, nil, nil, nil },
+		`By "ms" is of type int64`:           func(s *denorm.RollupSpec) { s.By, s.Sums, s.Mins, s.Maxs = []string{"ms"}, nil, nil, nil },
 	} {
 		spec := rollupSpec(nil)
 		change(&spec)
