@@ -96,7 +96,8 @@ type CopySpec struct {
 
 	// Lock is an integer field of the source. Only [Copy.Storing] uses it: it increments
 	// Lock in its transaction, so that another transaction that changes the source
-	// conflicts, and waits or runs again. "" means no lock.
+	// conflicts, and waits or runs again. "" means no lock. Each Copy of a source needs a
+	// Lock of its own.
 	Lock string
 
 	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped

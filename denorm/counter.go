@@ -29,7 +29,7 @@ type CounterSpec struct {
 	// latest operations. Pending is the children's path of a *[CounterPending], tagged
 	// omitempty: the mark of an unfinished operation. With Tokens and Pending, operations
 	// are exact without transactions. Without them, operations need transactions, unless
-	// Partial is set.
+	// Partial is set, and don't use op: pass bson.NilObjectID.
 	//
 	// Removing the mark costs each operation a command. Readers of children see marks.
 	Tokens  string
@@ -206,7 +206,8 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 //
 // Set overwrites the fields, whatever they hold. If another writer came first, it reads
 // again, up to 100 times. A retry with the same op finishes the operation or does
-// nothing: see [Counter]. If another operation moved the child to another parent
+// nothing: see [Counter]. A field that two counters use can't be set by both in turn: the
+// second Set finds it set, and changes no number. If another operation moved the child to another parent
 // meanwhile, a retry sets the fields again.
 //
 // Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one

@@ -173,8 +173,8 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 // returns [ErrNoTransactions] and doesn't call f.
 //
 // InTx calls f again if the server requests a retry, but not after [ErrStale], which a
-// [Change] in a transaction returns at once. If a plan of several commands returned
-// ErrStale, InTx returns it even if f returns nil.
+// [Change] in a transaction returns at once: call InTx again to try again. If a plan of
+// several commands returned ErrStale, InTx returns it even if f returns nil.
 //
 // Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {
