@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	link    = regexp.MustCompile("\\]\\(([^)\\s]+)\\)")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`^#+ (.*)$`)
 	dropped = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`) // of a heading, in its anchor
 )
