@@ -45,8 +45,7 @@
 //
 // [Writes], [Reads], [Named], [On] and [Both] select commands for faults. Only [Verify]
 // needs a model of this library. Monitors and faults work with any server. The examples
-// "Repository", "Failures" and "Queries" use only the driver. So does examples/server,
-// which reads files of mongoexport and mongodump.
+// "Repository", "Failures" and "Queries" use only the driver.
 //
 // # Time
 //
@@ -58,8 +57,8 @@
 //
 // [FaultMatrix] runs its operation three times for each way in which a write can fail
 // (three to six). [Interleave] runs two operations once for each order, often hundreds.
-// [Verify] does this for all operations, in two ways, and two more for each scope. So
-// keep operations small.
+// [Verify] does both for all operations, without and with transactions, and again for
+// each scope. So keep operations small.
 //
 // # Backends
 //
@@ -70,8 +69,8 @@
 //
 // # The engine
 //
-// It answers as MongoDB 8.0, as the primary of a replica set of one member. All methods
-// of the driver's Client, Database, Collection, Session, IndexView, Cursor and
+// The engine answers as MongoDB 8.0, as the primary of a replica set of one member. All
+// methods of the driver's Client, Database, Collection, Session, IndexView, Cursor and
 // ChangeStream work, except search indexes. It has GridFS, transactions, snapshots,
 // retryable writes, causal consistency, change streams, bulkWrite, views, capped,
 // clustered and time series collections, and the command configureFailPoint. Unique,
@@ -112,7 +111,6 @@
 //
 // # Verification
 //
-// The library's suites and random differential tests run on the engine and on FerretDB
-// over DocumentDB. MongoDB's manual decides differences. internal/engine/specs runs the
-// driver's specification tests.
+// The library's tests, and random tests that compare answers, run on the engine and on
+// FerretDB over DocumentDB. Where answers differ, MongoDB's manual decides.
 package modeltest
