@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// String returns a table for each trial, with measured values beside the prices.
+// String returns a table for each trial, with measured costs and prices.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Trials {
