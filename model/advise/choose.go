@@ -39,8 +39,7 @@ type RunnerUp struct {
 	Flips  []Flip // each is sufficient; nearest first
 }
 
-// Choose returns how to store a relation, by which rules and figures, and which changes
-// of the figures would lead to another answer. It decides in this order:
+// Choose decides how to store a relation, and says why. It applies these rules in order:
 //
 //  1. A tree ([Relation.Tree]) gets a form of package paths. Plain values ([End.Value])
 //     become an array in their parent.
@@ -58,8 +57,7 @@ type RunnerUp struct {
 //     [CopyLimit] and at least the number of copies), the newest few, totals, kinds and
 //     expiry.
 //
-// For each given field without an effect, a [Reason] says why. More or larger children
-// never lead to embedding. Fields that change more often never get more copies.
+// For each given field without an effect, a [Reason] says why.
 //
 // Cost: it sends nothing.
 func Choose(r Relation) Advice {

@@ -45,18 +45,9 @@
 //	manual     MongoDB's manual, "Data Modeling", by its pages
 //	Firestore  Firestore's documentation, by its pages
 //
-//	[FewLimit]     300           children to embed: "a few hundred" (004 rule 3)
-//	[ManyLimit]    3000          ids in an array: "a few thousand" (004 rule 3)
-//	[ArrayLimit]   1 MiB         bytes of an array: Firestore's largest document
-//	[WasteLimit]   16 KiB        bytes a read doesn't show (manual, bloated documents)
-//	[HotLimit]     100           writes a second (Firestore, distributed counters)
-//	[AccessLimit]  1 in 10       access on its own (004 rules 2, 6)
-//	[WriteLimit]   1             reads per write (000, 002 §3)
-//	[CopyLimit]    10            reads per change of a copy (004 rule 5, part 2)
-//	[NestedLimit]  1000          reads per change: "best for static trees" (manual)
-//
-// If a source gives no figure, the figure is this package's. The runners-up of an advice
-// are other answers, each with a [Flip]: the smallest change that leads to it.
+// The limits of the rules are constants, from [FewLimit] to [NestedLimit]. If a source
+// gives no figure, the figure is this package's. The runners-up of an advice are other
+// answers, each with a [Flip]: the smallest change that leads to it.
 //
 // # Sizes
 //
@@ -76,8 +67,6 @@
 //	relation.Child.Alone = 0.2   // only the application knows this
 //	advice := advise.Choose(relation)
 //
-// The confidence intervals of a [Spread] are valid for any distribution, if the sample is
-// random. The largest sampled value is a lower bound ([Count].AtLeast).
 // [SurveyResult.RunnersUp] returns other answers that the sampling error allows.
 //
 // # Limits

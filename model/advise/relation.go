@@ -151,20 +151,20 @@ type Tree struct {
 	ReadsPerMove float64
 }
 
-// Limits of the rules of [Choose]: see the package's comment for their sources.
+// Limits of the rules of [Choose]. The package's comment names the sources.
 const (
 	FewLimit  = 300  // children to embed (004 rule 3)
 	ManyLimit = 3000 // ids in an array (004 rule 3)
 
-	AccessLimit = 0.1 // share of reads from which a way of access counts
-	WriteLimit  = 1.0 // reads per write below which data isn't embedded
-	CopyLimit   = 10. // reads per change from which a copy pays, with few copies
+	AccessLimit = 0.1 // share of reads from which a way of access counts (004 rules 2, 6)
+	WriteLimit  = 1.0 // reads per write below which data isn't embedded (000, 002 §3)
+	CopyLimit   = 10. // reads per change from which a copy pays, with few copies (004 rule 5)
 
-	ArrayLimit = 1 << 20  // bytes of an array in a document
-	WasteLimit = 16 << 10 // bytes that an average read loads but doesn't show
-	HotLimit   = 100      // writes to one document in a second
+	ArrayLimit = 1 << 20  // bytes of an array in a document (Firestore)
+	WasteLimit = 16 << 10 // bytes that an average read loads but doesn't show (manual)
+	HotLimit   = 100      // writes to one document in a second (Firestore)
 
-	NestedLimit = 1000 // reads per change from which a tree's nodes may be numbered
+	NestedLimit = 1000 // reads per change from which a tree's nodes may be numbered (manual)
 )
 
 // An Assumption is the value that [Choose] assumed for a missing field.

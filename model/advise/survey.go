@@ -37,9 +37,8 @@ type SurveySpec struct {
 
 // A Survey measures a relation in a live database, as input for [Choose]: sizes, children
 // per parent, growth, parents per child, and references to missing documents. Make it
-// with [NewSurvey]. It samples each collection by $sample, so the cost doesn't depend on
-// its size, unless the server scans. Add the figures that only the application knows:
-// Alone, Shows and the ratios of reads.
+// with [NewSurvey]. It samples each collection. Add the figures that only the application
+// knows: Alone, Shows and the ratios of reads.
 //
 // Source: rules 3 and 6 ask for figures (seed 004); $sample, $bsonSize:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals:

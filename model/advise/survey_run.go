@@ -98,8 +98,7 @@ type family struct {
 // last of these commands. With Ref, create an index on the reference: without it, each
 // thousand parents read all children.
 //
-// Run doesn't read a snapshot, so concurrent writes may count twice or not at all. The
-// server's counts may be wrong after a crash, and in a sharded collection with orphans.
+// Run doesn't read a snapshot, so concurrent writes may count twice or not at all.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err

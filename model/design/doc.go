@@ -58,7 +58,6 @@
 //   - Parents are read by a separate command, not by $lookup.
 //   - An operation reads a document by _id once. It sends writes at its end, or before it
 //     reads the same collection. Updates of one document are merged.
-//   - An insertion that stores copies first reads their source.
 //
 // Only a [Runner] sends commands.
 //

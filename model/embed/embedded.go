@@ -16,8 +16,7 @@ type EmbeddedSpec struct {
 	Key string
 
 	// Max is the greatest number of elements. 0 means no bound. A write that would exceed
-	// it gives model.ErrFull, also with concurrent writers. (denorm.Bounded drops the
-	// oldest instead, denorm.Outlier overflows to more documents.)
+	// it gives model.ErrFull, also with concurrent writers.
 	Max int
 
 	// Indexes are the keys of additional indexes, by paths within an element: {due: 1}.
@@ -39,8 +38,7 @@ const (
 )
 
 // Embedded is an array of small documents inside their parent, each with a key that is
-// unique in the array: the addresses of a person. Elements are read with their parent.
-// Make it with [NewEmbedded].
+// unique in the array: the addresses of a person. Make it with [NewEmbedded].
 //
 // A query over many parents, such as all tasks due tomorrow, reads each matching parent
 // whole. If it is common, store elements as documents (relate.ParentRef). Each change

@@ -13,8 +13,7 @@ var (
 	ErrVersion = fmt.Errorf("%w: it has another version", model.ErrStale)
 
 	// ErrGuard is the error of [Versioned.Guarded] if the document exists, but doesn't
-	// match guard, the condition of the write. A retry fails until another write changes
-	// the document.
+	// match guard, the condition of the write.
 	ErrGuard = errors.New("docmodel: the document is there, and the condition of the write doesn't hold")
 
 	// ErrNoElement is the error of a write to an element of [Embedded], [Nested] or [One]

@@ -137,8 +137,7 @@ func (k *kinds) checkField(tag, name string) (err error) {
 // Of returns the query of documents that are, or contain, a value with one of the tags.
 // It gives a [*model.ValueError] for no tags, or for a tag that isn't declared.
 //
-// Cost: one command, by the index on the tag if the spec has ByTag. Conditions added with
-// Where can use another index of the spec.
+// Cost: one command, by the index on the tag if the spec has ByTag.
 func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.of(&f.Query, tags)
@@ -161,7 +160,7 @@ func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 
 // Only returns the query of the documents of one type, decoded as T. T is a type of the
 // union, or a pointer to it. It gives a [*model.ValueError] for other types, and if the
-// spec has a Path, because then the values aren't whole documents.
+// spec has a Path.
 //
 // Cost: see [Kinds.Of].
 func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {

@@ -21,9 +21,7 @@ import (
 //
 // Indexes returns the spec's indexes.
 //
-// Checks returns the checks that [Embedded] lists, for inner arrays. The check of
-// repeated keys skips outer elements without a key, which the checks of the Embedded
-// find.
+// Checks returns the checks that [Embedded] lists, for inner arrays.
 //
 // Cost: each check reads every parent. A repair writes one document for each finding, by
 // _id.

@@ -11,8 +11,7 @@ import (
 
 // Having returns the query of parents with one element that matches all conditions:
 // {city: "Anytown", cc: "USA"}. Names are paths within an element. $and, $or and $nor are
-// allowed. A query by dotted paths, instead, also returns parents where different
-// elements match the conditions.
+// allowed.
 //
 // Cost: one command, by an index on whose first field there is a condition. Without such
 // an index, it reads every parent.

@@ -136,7 +136,7 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
 
 // Replace stores doc over the document with doc's _id and version, and increases the
-// version. Stored fields that D doesn't know are lost. (Update keeps them.)
+// version. Stored fields that D doesn't know are lost.
 //
 // op is the operation's token: see [Versioned]. A retry after the spec's Keep other
 // operations gives ErrVersion. Bad input, a [*model.ValueError]: a version below 0, or
@@ -186,8 +186,7 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 // path that isn't a number outside arrays.
 //
 // To undo it, use Guarded with a new token, {$inc: {path: n}} and a guard that the
-// document still has the old token: {tokens: op}. Without tokens the guard is {path:
-// {$type: "number"}}.
+// document still has the old token: {tokens: op}.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) model.Write {

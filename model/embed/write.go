@@ -30,8 +30,8 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 }
 
 // Put replaces the element that has element's key, at the same position, or appends
-// element if there is none. It gives [model.ErrFull] if the array has Max elements and
-// none of this key. It is idempotent.
+// element if there is none. It gives [model.ErrFull] if the array is full. It is
+// idempotent.
 //
 // Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
@@ -88,7 +88,7 @@ func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 // Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
 // Without a transaction, which needs Options.AllowPartial, readers can see the element in
 // both parents, and a crash leaves it in both. Then remove it from one by
-// [Embedded.Remove]. Concurrent moves never lose the element.
+// [Embedded.Remove].
 func (e *Embedded[D, K, E]) Move(from, to K, element E) model.Plan {
 	return e.m.move(from, to, element)
 }

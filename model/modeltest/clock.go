@@ -22,7 +22,7 @@ import (
 // snapshots, and [WithChangeLag]. The driver's _ids have the real time.
 //
 // Waiting takes real time: an awaiting getMore, fail points, [Delay], locks, and
-// maxTimeMS. A testing/synctest bubble needs no Clock.
+// maxTimeMS.
 //
 // A Clock is safe for concurrent use. Several engines may share one.
 type Clock struct {

@@ -44,14 +44,12 @@
 //	a whole model: all of this              Verify
 //
 // [Writes], [Reads], [Named], [On] and [Both] select commands for faults. Only [Verify]
-// needs a model of this library. Monitors and faults work with any server. The examples
-// "Repository", "Failures" and "Queries" use only the driver.
+// needs a model of this library. Monitors and faults work with any server.
 //
 // # Time
 //
 // NewClient works inside a testing/synctest bubble, where sleeping takes no time and the
-// engine uses the bubble's clock. Listen doesn't work there. Elsewhere, a [Clock] sets
-// the engine's time. A [TTL] sets when expired documents are removed.
+// engine uses the bubble's clock. Listen doesn't work there. Elsewhere, use a [Clock].
 //
 // # Costs
 //
@@ -65,7 +63,7 @@
 // [Each], [FaultMatrix], [Interleave] and [Verify] run on the engine as the subtest
 // "engine". If MONGODB_URI is set, they also run on that server as the subtest "server",
 // in databases of their own. A test that needs a missing feature is skipped with "server
-// lacks: " and the feature's name. Nothing else is skipped.
+// lacks: " and the feature's name.
 //
 // # The engine
 //
@@ -108,9 +106,4 @@
 // sines may differ. It has no failover, TLS, compression, and timeouts of idle cursors
 // and sessions. Writes run one at a time, so plans are repeatable, and speed says little
 // about a server. A transaction without a connection is aborted after 5 seconds, not 60.
-//
-// # Verification
-//
-// The library's tests, and random tests that compare answers, run on the engine and on
-// FerretDB over DocumentDB. Where answers differ, MongoDB's manual decides.
 package modeltest

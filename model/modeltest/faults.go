@@ -25,8 +25,7 @@ import (
 // If the connection breaks, or an error has the label RetryableWriteError, the driver
 // retries reads, writes of single documents, and commits once. The retry is another
 // command, which succeeds unless it is cut too. Use [Faults.From] to cut it, or a client
-// with options.Client().SetRetryWrites(false).SetRetryReads(false). After a cut the
-// driver waits up to half a second before it reconnects.
+// with options.Client().SetRetryWrites(false).SetRetryReads(false).
 //
 // Faults can't read encrypted or compressed connections: they break at the first command.
 type Faults struct {

@@ -56,8 +56,8 @@ type InterleaveCase struct {
 // orders. The first order that fails is logged, and ends the test.
 //
 // On the engine each order runs in a testing/synctest bubble that starts in the year
-// 2000, so it is repeatable, and pauses take no time. With -short only the first half of
-// each order varies. On a real server a sample of the orders runs, in real time.
+// 2000, so it is repeatable, and pauses take no time. On a real server a sample of the
+// orders runs, in real time.
 //
 // When a command waits for a lock, the other operation continues. When a command fails
 // because the other operation's transaction is open (a write conflict, or the label

@@ -25,7 +25,7 @@ type FaultCase struct {
 	Run func(ctx context.Context, db *mongo.Database) error
 
 	// Repair is called instead of Run after the fault, for operations that can't run
-	// again but be repaired. Nil means Run.
+	// again, but can be repaired. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
 	// Check fails the test unless the database is as intended. It must only read.

@@ -44,9 +44,8 @@ func WithFaults(f *Faults) Option {
 }
 
 // WithChangeLag makes the engine's change streams show each change only after lag, for
-// all clients. Likewise MongoDB shows a change only when a majority has it, so that an
-// empty batch doesn't prove that there are no changes. On a real server the option does
-// nothing.
+// all clients. An empty batch then doesn't prove that there are no changes, as on
+// MongoDB. On a real server the option does nothing.
 func WithChangeLag(lag time.Duration) Option {
 	if lag < 0 {
 		panic("modeltest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")

@@ -36,7 +36,6 @@ const EnvRecord = "DOCMODEL_RECORD"
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
 //
 // A recording must start with databases without collections, and drops them at the end.
-// Don't record two tests that use the same database of a server at the same time.
 //
 // # What is compared
 //
@@ -59,14 +58,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 // are replaced by numbers. Avoid values that the server computes: $$NOW, $rand,
 // $currentDate with a date.
 //
-// The file has no handshake, credentials, host names or server state. A command that
-// would reveal them, such as serverStatus, listDatabases or createUser, fails the test
-// while recording.
-//
-// # Options
-//
-// [WithFaults] acts between client and recording. [WithChangeLag], [WithTTL] and
-// [WithClock] only have an effect while an engine is recorded.
+// The file has no credentials and host names. A command that would reveal them, such as
+// serverStatus or createUser, fails the test while recording.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)

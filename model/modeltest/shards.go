@@ -30,8 +30,7 @@ import (
 // All shards share one store. If another shard has a document with the same _id, an
 // insert fails with code 238, where MongoDB succeeds.
 //
-// The engine refuses some upserts and key changes that MongoDB 7.1 and later accept,
-// because the manual doesn't promise them.
+// The engine refuses some upserts and key changes that MongoDB 7.1 and later accept.
 //
 // A real mongos may reach fewer shards than are counted, never more: to find the shards,
 // the engine ignores $ne, $not, $elemMatch, $all, $type, $expr, and an $or beside

@@ -35,8 +35,8 @@ type VerifyCase struct {
 	Ignore map[string]string
 
 	// Except maps the names of subtests that may fail to the reason: "view cut", or, for
-	// one scope only, "rate and leave, scope 1". What they find is only logged. If such a
-	// subtest doesn't fail, Verify fails.
+	// one scope only, "rate and leave, scope 1". What they find is only logged. If none
+	// of its runs fails, Verify fails.
 	Except map[string]string
 
 	// Max limits the orders of two operations. Verify runs all orders of their commands
@@ -88,8 +88,8 @@ type VerifyOperation struct {
 // scope marks as deleted count as missing.
 //
 // Verify compares documents, so an operation that allocates ids (numbers taken from a
-// counter) fails "cut" and "and". Test it by [FaultMatrix] and [Interleave] with a Check
-// of your own, rather than name it in Except.
+// counter) can fail "cut" and "and". For such ids use [FaultMatrix] and [Interleave] with
+// a Check of your own, instead of Except.
 //
 // Verify skips two operations if neither writes to a collection that the other uses. It
 // doesn't check what a reader sees between two writes. It logs what it ran and skipped.

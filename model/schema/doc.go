@@ -42,9 +42,8 @@
 //
 // # Limits
 //
-// $jsonSchema has no references, so a recursive type is described only once. Patterns
-// must be valid for Go and for the server. DocumentDB lacks additionalProperties, which
-// maps and Closed need, and enforces no validator.
+// DocumentDB lacks additionalProperties, which maps and Closed need, and enforces no
+// validator.
 //
 // Documents can't be converted back to an older version.
 package schema

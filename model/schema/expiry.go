@@ -37,7 +37,8 @@ type ExpirySpec struct {
 }
 
 // An ExpiryPair is a document that is in the documents' collection and in the cold
-// collection: see [Expiry.Both]. Expired means that it has expired by the given time.
+// collection: see [Expiry.Both]. Expired means that it had expired at the time given to
+// Both.
 type ExpiryPair struct {
 	ID      bson.RawValue `bson:"_id"`
 	Hot     bson.Raw      `bson:"doc"`  // as stored in the documents' collection
@@ -45,8 +46,8 @@ type ExpiryPair struct {
 	Expired bool          `bson:"expired"`
 }
 
-// Expiry keeps documents for a time, and then has them deleted, or moved to a cold (cold)
-// collection that keeps them longer. Make it with [NewExpiry].
+// Expiry keeps documents for a time, and then has them deleted, or moved to a cold
+// collection, which keeps them longer. Make it with [NewExpiry].
 //
 // A document expires After (in [ExpirySpec]) the time in its field. If the field is
 // missing or null, it never expires. The server's TTL index deletes once a minute, or
@@ -69,15 +70,13 @@ type ExpiryPair struct {
 // a user's session.
 //
 // Use write concern majority, the default since MongoDB 5.0, so that copies are durable.
-// Values are compared as $eq does: an int that became an equal double is unchanged.
 //
 // Source: transactional and analytical time-to-live (seed 003);
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
 // Indexes returns the index on the time, and the TTL index of the cold collection if
 // there is ArchiveFor. The index on the time is a TTL index only without Archive, or with
-// Margin. Any other TTL index would delete documents before they are archived. Diff of
-// the model's indexes reports it.
+// Margin.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -106,8 +105,7 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpe
 }
 
 // Expired returns the query of documents that expired by now but are neither deleted nor
-// archived yet, oldest first. Expired(now.Add(-time.Hour)) finds those that are an hour
-// late.
+// archived yet, oldest first.
 //
 // Cost: one command, served by the index on the time.
 func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
@@ -138,8 +136,7 @@ func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
 // [*model.ValueError].
 //
 // Cost: three commands for each batch: one read of documents and their copies, one
-// insert, one delete. One more command replaces copies that differ. Each batch queries
-// all expired documents by the index on the time, so run it often.
+// insert, one delete. One more command replaces copies that differ.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of one archived document. Without Archive in the spec, it
@@ -164,8 +161,7 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 // [*model.ValueError].
 //
 // Cost: three commands, one document. If the document exists, two reads. Concurrent
-// restores create one document. If it expired more than Margin ago, the server deletes it
-// soon.
+// restores create one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	w := x.docs.Delete(id) // checks and encodes the id
 	return x.in.Restore(w, until)

@@ -10,9 +10,7 @@ import (
 )
 
 // A Schema describes the documents of a collection: their fields, types and bounds. [Of]
-// makes it from their Go type. From it come the $jsonSchema for the server, the check
-// that finds stored documents that don't conform, and [Schema.Validate]. It is immutable
-// and safe for concurrent use.
+// makes it from their Go type. It is immutable and safe for concurrent use.
 //
 // Checks returns one check, of documents that don't conform. It reads the collection with
 // one cursor. A finding's Detail is the stored document. There is no repair. Run it

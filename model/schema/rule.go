@@ -27,8 +27,7 @@ type Spec struct {
 
 	// Closed refuses unknown fields, also in embedded documents (additionalProperties
 	// false), except _id. Structs with an inlined map, and values of custom marshalers,
-	// still allow any fields. Update the server's validation before code writes a new
-	// field.
+	// still allow any fields.
 	Closed bool
 
 	// Loose accepts all number types that the driver reads: int and long for integers,

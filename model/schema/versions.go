@@ -56,8 +56,8 @@ import (
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
 //
 // Indexes returns the index on the version, for [Versions.Outdated] and for
-// [Versions.Migrate] of one version. It helps only if few documents are outdated. Pass
-// the Versions to [model.New] only if you want this index.
+// [Versions.Migrate] of one version. Pass the Versions to [model.New] only if you want
+// this index.
 type Versions[D, K any] struct {
 	model.Parts
 
@@ -139,9 +139,7 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 }
 
 // Save stores doc over a document of any version. raw is that document as it was read.
-// Save writes the fields that differ, and the newest version. Unknown fields stay. A
-// field that isn't stored is written only if its value in doc isn't the one that Decode
-// gives for raw.
+// Save writes the fields that differ, and the newest version. Unknown fields stay.
 //
 // The filter contains every field that the type of raw's version knows, as it is in raw.
 // If one changed, or the write runs again, the error is [model.ErrStale]. Use

@@ -26,8 +26,7 @@ type MigrateOptions struct {
 
 // Migrate returns the job that upgrades all outdated documents, in the order of _id,
 // while the collection is in use. It never overwrites concurrent changes, but reads
-// changed documents again. A later migration to a newer version has a different
-// checkpoint, so it starts anew.
+// changed documents again.
 //
 // After a crash a rerun continues. Old code can store old versions of documents that the
 // job has passed: rerun it until [Versions.Counts] shows only the newest version.
