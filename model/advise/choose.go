@@ -47,8 +47,8 @@ type RunnerUp struct {
 //     total than [ArrayLimit] or a document, or shared by parents. If only one parent in
 //     a hundred has too many, the choice is [Outlier].
 //  3. Children shouldn't be embedded if they are looked up on their own, written more
-//     often than read, seldom shown with their parent, or added too fast. This rule
-//     doesn't apply to [Relation].Atomic.
+//     often than read, seldom shown with their parent, or added too fast.
+//     [Relation].Atomic turns this rule off.
 //  4. A child that isn't embedded has its parent's id. The parent lists its children's
 //     ids only if they are ordered by hand, or their number is fixed. If children are
 //     shared, the ends that show them list ids. Links are documents if neither end has
@@ -177,7 +177,7 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// Want fails the test, and shows the advice, unless its Choice is want.
+// Want fails the test, and shows the advice, unless a.Choice is want.
 func (a Advice) Want(t TB, want Choice) {
 	t.Helper()
 	if a.Err != nil || a.Choice != want {

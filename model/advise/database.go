@@ -90,8 +90,7 @@ func (s DatabaseSurvey) String() string {
 // collections, and paths with less than 3 values.
 //
 // Cost: one command, two or three more for each collection, one for each pair of a path
-// and a collection it may refer to, and the cost of Survey.Run for each relation. It
-// doesn't read a snapshot.
+// and a collection it may refer to, and the cost of Survey.Run for each relation.
 //
 // Source: $indexStats:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/

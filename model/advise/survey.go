@@ -240,7 +240,7 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 }
 
 // Added returns the pipeline that counts the children that the parents with these ids
-// gained in the window that ends at until, and in its first and last third. The result
+// gained in SurveySpec.Window before until, and in its first and last third. The result
 // omits parents that gained none.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on

@@ -80,7 +80,7 @@ type union struct {
 
 // NewUnion declares a union of cases under the interface type I. It panics with a
 // [*model.DeclarationError] unless I is an interface with methods, tag is a field name
-// other than _id, and each case has a different tag and type. A type must implement I,
+// other than _id, and the tags and types of cases are unique. A type must implement I,
 // and be stored as a document without a field named tag. It can't be a type of the
 // driver, such as bson.D. It can't implement [bson.Marshaler], because the driver would
 // then ignore the union.
@@ -181,9 +181,9 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // codecs. Call it before the first use of the registry. Pass the registry to
 // NewCollection in [model.CollectionOptions].
 //
-// It panics with a [*model.DeclarationError] if the registry has a union of I, or another
-// union with a type in common, and both have the same tag field, or the type decodes the
-// other union's tag as a field.
+// It panics with a [*model.DeclarationError] if the registry has a union of I. It also
+// panics if another union has a type in common with this union, and the tag fields are
+// the same, or the type would decode the tag as a field of its own.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

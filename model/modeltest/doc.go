@@ -55,8 +55,7 @@
 //
 // [FaultMatrix] runs its operation three times for each way in which a write can fail
 // (three to six). [Interleave] runs two operations once for each order, often hundreds.
-// [Verify] does both for all operations, without and with transactions, and again for
-// each scope. So keep operations small.
+// [Verify] does both for all operations, several times. So keep operations small.
 //
 // # Backends
 //

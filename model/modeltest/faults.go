@@ -23,9 +23,9 @@ import (
 // # Retries
 //
 // If the connection breaks, or an error has the label RetryableWriteError, the driver
-// retries reads, writes of single documents, and commits once. The retry is another
-// command, which succeeds unless it is cut too. Use [Faults.From] to cut it, or a client
-// with options.Client().SetRetryWrites(false).SetRetryReads(false).
+// sends reads, writes of single documents, and commits a second time. This retry is
+// another command, which succeeds unless it is cut too. Use [Faults.From] to cut it, or a
+// client with options.Client().SetRetryWrites(false).SetRetryReads(false).
 //
 // Faults can't read encrypted or compressed connections: they break at the first command.
 type Faults struct {

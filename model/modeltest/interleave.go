@@ -60,9 +60,8 @@ type InterleaveCase struct {
 // orders runs, in real time.
 //
 // When a command waits for a lock, the other operation continues. When a command fails
-// because the other operation's transaction is open (a write conflict, or the label
-// TransientTransactionError), its operation waits until that transaction ends, and
-// retries.
+// because of the other operation's open transaction (a write conflict), its operation
+// pauses until that transaction ends.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {

@@ -12,7 +12,7 @@ type Match func(Command) bool
 func All(Command) bool { return true }
 
 // Writes matches commands that change data or collections: insert, update, delete,
-// findAndModify, bulkWrite, an aggregate with $merge or $out, commitTransaction, and and
+// findAndModify, bulkWrite, an aggregate with $merge or $out, commitTransaction, and
 // commands that create, change or drop collections or indexes.
 func Writes(c Command) bool {
 	switch c.Name {

@@ -50,7 +50,7 @@ func NewMonitor() *Monitor {
 	return m
 }
 
-// CommandMonitor returns what connects a client to m:
+// CommandMonitor returns the driver's monitor that makes m record a client:
 // options.Client().SetMonitor(m.CommandMonitor()).
 func (m *Monitor) CommandMonitor() *event.CommandMonitor {
 	return &event.CommandMonitor{
@@ -62,17 +62,17 @@ func (m *Monitor) CommandMonitor() *event.CommandMonitor {
 	}
 }
 
-// Commands returns the commands since [Monitor.Reset], in the order sent, including
-// retries. In commands over 16 KiB, values over 4 KiB are shortened.
+// Commands returns the commands since the last [Monitor.Reset], in the order sent,
+// including retries. In commands over 16 KiB, values over 4 KiB are shortened.
 func (m *Monitor) Commands() []Command {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.commands)
 }
 
-// Cost returns the cost since [Monitor.Reset]: commands, documents written (inserted,
-// matched for update, upserted or deleted) and documents returned by cursors. It doesn't
-// count what $merge, $out and unacknowledged writes write.
+// Cost returns the cost since the last [Monitor.Reset]: commands, documents written
+// (inserted, matched for update, upserted or deleted) and documents returned by cursors.
+// It doesn't count what $merge, $out and unacknowledged writes write.
 func (m *Monitor) Cost() model.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()

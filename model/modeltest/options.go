@@ -54,8 +54,8 @@ func WithChangeLag(lag time.Duration) Option {
 }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
-// options. If repeated, the last value of an option is used. It panics for hosts,
-// dialers, TLS, compressors and direct connections.
+// options. The last value of an option is used. It panics for hosts, dialers, TLS,
+// compressors and direct connections.
 func WithClientOptions(o *options.ClientOptions) Option {
 	if o == nil {
 		panic("modeltest: WithClientOptions: the options are nil\n\tremedy: leave the option out")

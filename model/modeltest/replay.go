@@ -49,7 +49,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 // other values must be the same in each run, so pass times and random values as
 // arguments.
 //
-// Commands must come in the recorded order, one at a time, except [WithAnyOrder].
+// Commands must come in the recorded order, one at a time, unless there is the option
+// [WithAnyOrder].
 //
 // # The file
 //
