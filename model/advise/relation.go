@@ -54,8 +54,8 @@ type End struct {
 
 	// Shows is the share of this end's reads that show documents of the other end, not
 	// only a [Total]. The default is 1 for an end that has several documents of the other
-	// end, for both ends of a one-to-one relation, and if a field below says that
-	// something of the other end is shown. Else it is 0.
+	// end, for both ends of a one-to-one relation, and if the other end's Copied, Newest
+	// or Page is set. Else it is 0.
 	Shows float64
 
 	// ReadsPerChange is the number of reads of a document of this end for each change of

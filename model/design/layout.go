@@ -20,7 +20,7 @@ type Storage struct {
 	As Structure
 
 	// Copy lists fields and relations of the parent that each child copies (denorm.Copy).
-	// It is only for a Reference to a parent that isn't embedded itself.
+	// It needs a Reference, and a parent that has its own collection.
 	Copy []string
 
 	// Newest is the number of children, those with the greatest value of By, that the

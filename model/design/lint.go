@@ -69,7 +69,7 @@ const (
 //	unanchored pattern  a regular expression that ignores case or lacks ^
 //	scatter-gather      a Run that goes to all shards, by a keys.Shard of the model
 //	many $lookups       more than [LookupLimit] $lookup stages, also nested
-//	not a command       a Run with an error, or of another type
+//	not a command       a Run whose Of has an error, or isn't of a type that [Run] lists
 func (l Lint) Smells() []Smell {
 	if l.Model == nil {
 		return nil

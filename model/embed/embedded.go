@@ -51,7 +51,7 @@ const (
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the index on the elements' key, and the spec's.
+// Indexes returns the index on the elements' key, and the spec's indexes.
 //
 // Checks finds arrays that other code, or an older program, wrote:
 //

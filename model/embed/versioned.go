@@ -182,8 +182,8 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 
 // Take subtracts n from the number at path, if it is at least n. It is
 // [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard]
-// if the value is less, or isn't a number. Bad input, a [*model.ValueError]: n below 1, a
-// path that isn't a number outside arrays.
+// if the value is less, or isn't a number. op is the operation's token: see [Versioned].
+// Bad input, a [*model.ValueError]: n below 1, a path that isn't a number outside arrays.
 //
 // To undo it, use Guarded with a new token, {$inc: {path: n}} and a guard that the
 // document still has the old token: {tokens: op}.
