@@ -62,11 +62,8 @@
 // A [Survey] measures a relation in a database, by samples. [SurveyDatabase] finds and
 // measures all relations.
 //
-//	found, err := survey.Run(ctx, db)
-//	relation := found.Relation
-//	relation.Child.Alone = 0.2   // only the application knows this
-//	advice := advise.Choose(relation)
-//
+// Add figures that only the application knows to the Relation of the [SurveyResult]. Then
+// call [Choose].
 // [SurveyResult.RunnersUp] returns other answers that the sampling error allows.
 //
 // # Limits

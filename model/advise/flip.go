@@ -81,8 +81,7 @@ func boundaryText(v float64) string {
 	return ratioText(v)
 }
 
-// A Flip is a minimal set of changes that makes [Choose] give another answer. With
-// slightly smaller changes, the answer stays the same.
+// A Flip is a minimal set of changes that makes [Choose] give another answer.
 type Flip []Change
 
 // Apply returns r with all changes of the flip. Its errors are those of [Change.Apply].

@@ -16,8 +16,7 @@ type Workload struct {
 }
 
 // Scaled returns the workload with a share of its documents, such as 0.1, for a trial. It
-// keeps at least 100 documents of each entity that has more, so ratios and prices can
-// change.
+// keeps at least 100 documents of each entity that has more.
 func (w Workload) Scaled(share float64) Workload {
 	w.Entities = slices.Clone(w.Entities)
 	for i := range w.Entities {

@@ -171,8 +171,8 @@ func embedsUnknown(t reflect.Type) bool {
 // NewCollection[Item, string]("items", union.Options()). To combine unions see
 // [Union.Register].
 //
-// The Registry contains only this union. Don't change it. It writes a declared type with
-// its tag everywhere, even in a field whose Go type isn't I.
+// The Registry contains only this union. It writes a declared type with its tag
+// everywhere, even in a field whose Go type isn't I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }

@@ -92,7 +92,7 @@ type VerifyOperation struct {
 // a Check of your own, instead of Except.
 //
 // Verify skips two operations if neither writes to a collection that the other uses. It
-// doesn't check what a reader sees between two writes. It logs what it ran and skipped.
+// doesn't check what a reader sees between two writes.
 func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 	t.Helper()
 	c.check(m)

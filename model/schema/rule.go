@@ -17,11 +17,10 @@ type Spec struct {
 	// Fields are rules about values of fields. A path may have several rules.
 	Fields []Field
 
-	// Tag and Variants describe several forms of documents, such as products of many
-	// kinds. Tag is the name of a string field, whose value selects the document's
-	// variant. The collection's type, which may be bson.Raw, applies to all documents,
-	// and a variant adds the rules of its type. A document with a missing or unknown tag
-	// doesn't conform.
+	// Tag and Variants describe several forms of documents. Tag is the name of a string
+	// field, whose value selects the document's variant. The collection's type, which may
+	// be bson.Raw, applies to all documents, and a variant adds the rules of its type. A
+	// document with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant
 
