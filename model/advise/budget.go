@@ -15,32 +15,33 @@ import (
 // document itself (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxNesting = 100
 
-// A Bound is the most that an application stores at a path. A technique
-// ([denorm.Bounded]), a validator, or the application must enforce it: see
-// [Budget.Breaches].
+// A Bound declares the most that an application stores at a path, for [NewBudget]. It
+// limits nothing: a technique ([denorm.Bounded]), a validator, or the application must
+// enforce it.
 //
-// A path is dotted, and continues from an array to fields of its elements. "*" is an
-// element that is itself an array, or a value of a map: "grid.*" is each list in the list
-// "grid", "prices.*.amount" a field of each value of the map "prices".
+// A path is dotted, and leads through an array to the fields of its elements. "*" stands
+// for an element that is itself an array, or for a value of a map: "grid.*" is each list
+// in the list "grid", "prices.*.amount" a field of each value of the map "prices".
 //
 // [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {
 	Path  string
 	Items int64 // elements of an array or entries of a map; 0 means undeclared; not for Go arrays
 
-	// Bytes bounds a string (UTF-8), binary data, or a regular expression, or each such
-	// element of an array or map. For an interface, bson.Raw or custom marshaler it is
-	// the BSON size without type and name. 0 means undeclared.
+	// Bytes is the greatest length of a string (UTF-8), binary data, or a regular
+	// expression, or of each such element of an array or map. For an interface, bson.Raw
+	// or custom marshaler it is the greatest BSON size without type and name. 0 means
+	// undeclared.
 	Bytes int64
 	Key   int64 // bytes of a key of the map; 0 means undeclared
 }
 
-// A Budget computes how large documents of a type get: the worst case, paths without a
-// bound, and when 16 MiB are reached. It sends nothing.
+// A Budget computes how large a collection's documents can become: the worst case, the
+// paths without a bound, and when a document reaches 16 MiB. Make it with [NewBudget]. It
+// sends nothing.
 //
-// Source: "the item's size could grow infinitely", comments without end in their post
-// (seeds 000, 003); "16 MB" (seed 004); limits:
-// https://www.mongodb.com/docs/manual/reference/limits/; sizes:
+// Source: "the item's size could grow infinitely" (seeds 000, 003); "16 MB" (seed 004);
+// limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes:
 // https://bsonspec.org/spec.html.
 type Budget struct {
 	docs   *core.Docs
@@ -50,8 +51,8 @@ type Budget struct {
 }
 
 // NewBudget declares the budget of a collection's documents. It panics with a
-// [*model.DeclarationError] for an unknown path, an unsuitable bound, two bounds of one
-// path, and a type that BSON can't store.
+// [*model.DeclarationError] for an unknown path, a bound that doesn't fit its path, two
+// bounds of one path, or a type that BSON can't store.
 func NewBudget[D, K any](c *model.Collection[D, K], bounds ...Bound) *Budget {
 	return newBudget(c.Docs(), bounds)
 }
@@ -91,8 +92,8 @@ func (b *Budget) paths() (out []string) {
 	return out
 }
 
-// Size returns the BSON size of a document, or of a document or array within one. A value
-// that can't be stored is an error.
+// Size returns the size of v in BSON. v is a document, or an array. It returns an error
+// if v can't be stored.
 func (b *Budget) Size(v any) (int64, error) { return sizeOf(b.docs, v) }
 
 func sizeOf(docs *core.Docs, v any) (int64, error) {
@@ -115,7 +116,7 @@ func encodedValue(docs *core.Docs, v any) (bson.RawValue, error) {
 	return bson.RawValue{Type: bson.Type(data[0]), Value: data[3:]}, nil
 }
 
-// Worst is the largest document within its bounds.
+// Worst is the largest document that the bounds of a [Budget] allow.
 type Worst struct {
 	Collection string
 	Bytes      int64 // its size, with empty values for paths without a bound; math.MaxInt64 on overflow
@@ -124,28 +125,30 @@ type Worst struct {
 	Open       []Open // paths without a bound; if empty, Bytes is exact
 }
 
-// A Part is a top-level field, with the bytes of its type, name and value.
+// A Part is a top-level field of a [Worst]. Bytes includes its type, name and value.
 type Part struct {
 	Path  string
 	Bytes int64
 }
 
-// An Open is a path without a bound.
+// An Open is a path of a [Worst] without a bound.
 type Open struct {
 	Path string
 	Why  string // "an array without Items"
 
-	// Room is the number of items, bytes or key bytes until the document has 16 MiB. 0
+	// Room is the number of items, bytes or key bytes at which the document has 16 MiB. 0
 	// means unknown.
 	Room int64
 }
 
-// Fits reports whether the server accepts every document within the bounds.
+// Fits reports whether every path has a bound, and the server accepts every document
+// within the bounds.
 func (w Worst) Fits() bool {
 	return len(w.Open) == 0 && w.Bytes <= model.MaxDocument && w.Depth <= MaxNesting
 }
 
-// Worst returns the largest document within its bounds, to the byte.
+// Worst returns the size of the largest document within the bounds, to the byte, and its
+// parts.
 func (b *Budget) Worst() Worst {
 	w := Worst{Collection: b.docs.Name(), Bytes: b.root.value(nil), Depth: b.depth}
 	for _, f := range b.root.fields {
@@ -162,7 +165,7 @@ func (b *Budget) Worst() Worst {
 	return w
 }
 
-// String describes the worst case.
+// String returns the size, its parts, and the paths without a bound, as lines of text.
 func (w Worst) String() string {
 	var s strings.Builder
 	fmt.Fprintln(&s, w.title())
@@ -191,9 +194,9 @@ func (o Open) line() string {
 	return out
 }
 
-// Item returns the greatest size of an array's element or map's value, without type and
-// name: the Bytes of an [End]. It panics with a [*model.DeclarationError] for other
-// paths.
+// Item returns the greatest size of an element of the array, or of a value of the map, at
+// path, without type and name. Use it as Bytes of an [End]. It panics with a
+// [*model.DeclarationError] for other paths.
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {
@@ -202,9 +205,10 @@ func (b *Budget) Item(path string) int64 {
 	return n.elem.value(nil)
 }
 
-// Room returns the number of items of an array or map, or of bytes of a string or binary
-// data, until a document has 16 MiB. Everything else is at its worst, and empty without a
-// bound. 0 means that none fits. It panics if path can't have a bound.
+// Room returns how many items of the array or map at path, or bytes of the string or
+// binary data, fit into a document of 16 MiB. All other values have their greatest size,
+// and are empty if they lack a bound. It panics with a [*model.DeclarationError] if path
+// can't have a bound.
 func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open(), false) }
 
 // open returns the node that a path's bound is about: for a Go array, its elements.
@@ -223,8 +227,9 @@ func (b *Budget) mustFind(path string) *node {
 	return n
 }
 
-// Days returns the days until a document with that many items at path, and perDay more
-// each day, has 16 MiB in the worst case: 0 without room, +Inf without growth.
+// Days returns the days until a document reaches 16 MiB in the worst case, if it has
+// items elements at path today, and perDay more each day. It returns 0 if there is no
+// room today, and +Inf if perDay isn't positive.
 func (b *Budget) Days(path string, items int64, perDay float64) float64 {
 	room := b.Room(path) - max(0, items)
 	switch {

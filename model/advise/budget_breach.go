@@ -4,7 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Breach is a violated bound.
+// A Breach is a bound of a [Budget] that a document violates.
 type Breach struct {
 	Path  string
 	Bound string // "Items", "Bytes" or "Key"; "Type" for an unknown field
@@ -12,9 +12,9 @@ type Breach struct {
 	Got   int64  // the document's greatest value; for "Type" the bytes of value and type
 }
 
-// Breaches returns the bounds that a document violates, each once, in the document's
-// order. doc is a Go value, bson.Raw or bson.D. A value that isn't a document, or can't
-// be stored, is an error.
+// Breaches returns the bounds that doc violates, each once, in the order of doc's fields.
+// doc is a Go value, bson.Raw or bson.D. It returns an error if doc isn't a document, or
+// can't be stored.
 func (b *Budget) Breaches(doc any) ([]Breach, error) {
 	if _, err := b.Size(doc); err != nil {
 		return nil, err

@@ -2,15 +2,15 @@ package advise
 
 import "strings"
 
-// A Choice is how a relation is stored: one structure, and additions. Compare choices
-// with ==, or test a part with [Choice.Has]:
+// A Choice says how to store a relation: by one structure, and additions to it. Compare
+// choices with ==, or use [Choice.Has]:
 //
 //	advise.ParentRef | advise.Subset
 //
-// The zero Choice is no choice.
+// The zero Choice means that nothing is chosen.
 type Choice uint32
 
-// Structures. A choice has one.
+// The structures. A Choice has one of them.
 const (
 	Embed     Choice = 1 + iota // children are within their parent: embed.Embedded, or embed.One
 	Values                      // an array of plain values in the parent
@@ -31,7 +31,7 @@ const (
 	structure Choice = 0xf
 )
 
-// Additions.
+// The additions. A Choice has any number of them.
 const (
 	Bounded        Choice = 1 << (4 + iota) // only the newest are kept: denorm.Bounded
 	Subset                                  // the newest are also in the parent: denorm.Subset
@@ -73,7 +73,8 @@ var additions = []struct {
 // Structure returns the choice without additions.
 func (c Choice) Structure() Choice { return c & structure }
 
-// Has reports whether the choice has part's structure, if any, and all its additions.
+// Has reports whether c has the structure of part, if part has one, and all additions of
+// part.
 func (c Choice) Has(part Choice) bool {
 	if s := part & structure; s != 0 && s != c&structure {
 		return false
@@ -81,7 +82,7 @@ func (c Choice) Has(part Choice) bool {
 	return c&(part&^structure) == part&^structure
 }
 
-// String describes the choice: "parent reference, the newest in the parent".
+// String returns the choice in words: "parent reference, the newest in the parent".
 func (c Choice) String() string {
 	s := c & structure
 	if s == 0 || int(s) >= len(structureNames) {

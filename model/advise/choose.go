@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An Advice is the answer of [Choose].
+// An Advice says how to store a relation, and why. [Choose] makes it.
 type Advice struct {
 	Relation  Relation // as given
 	Choice    Choice
@@ -20,8 +20,8 @@ type Advice struct {
 	Err       error        // a [*model.ValueError] that names the field, if the relation contradicts itself
 }
 
-// A Reason is a rule for or against the choice, or says why a field of the relation isn't
-// used.
+// A Reason is a rule that speaks for or against the choice of an [Advice], or says why a
+// field of the relation isn't used.
 type Reason struct {
 	Text    string
 	Figure  string // the compared numbers; assumed ones are marked
@@ -30,7 +30,8 @@ type Reason struct {
 	Unused  string // the relation's field that isn't used: "Child.Page"
 }
 
-// A RunnerUp is another answer, with the changes that lead to it.
+// A RunnerUp is another answer of [Choose], with the changes of the relation that lead to
+// it.
 type RunnerUp struct {
 	Choice Choice
 	Parent string // the name of the end that is its parent
@@ -38,26 +39,25 @@ type RunnerUp struct {
 	Flips  []Flip // each is sufficient; nearest first
 }
 
-// Choose says how to store a relation, by which rules and figures, and which changes
-// would lead to another answer. It decides in this order:
+// Choose decides how to store a relation, and says why. It applies these rules in order:
 //
 //  1. A tree ([Relation.Tree]) gets a form of package paths. Plain values ([End.Value])
 //     become an array in their parent.
-//  2. Children can't be embedded if they are unbounded, more than [FewLimit], larger than
-//     [ArrayLimit] or a document, or shared. If only one parent in a hundred has too
-//     many, the rest of its children overflow.
+//  2. Children can't be embedded if they are unbounded, more than [FewLimit], larger in
+//     total than [ArrayLimit] or a document, or shared by parents. If only one parent in
+//     a hundred has too many, the choice is [Outlier].
 //  3. Children shouldn't be embedded if they are looked up on their own, written more
-//     often than read, seldom shown with their parent, or added too fast. This rule is
-//     void if parent and children must change in one step.
-//  4. A child that isn't embedded has its parent's id. The parent lists its children only
-//     for an order kept by hand, or a fixed bound. Shared children are listed by the ends
-//     that show them. Links are documents if neither end has room, or if both ends show
-//     fields of the links.
-//  5. Additions follow: pages, copies of fields (if their reads per change are at least
-//     [CopyLimit] and the number of copies), the newest few, totals, kinds, expiry.
+//     often than read, seldom shown with their parent, or added too fast.
+//     [Relation].Atomic turns this rule off.
+//  4. A child that isn't embedded has its parent's id. The parent lists its children's
+//     ids only if they are ordered by hand, or their number is fixed. If children are
+//     shared, the ends that show them list ids. Links are documents if neither end has
+//     room for a list, or if both ends show fields of the links.
+//  5. Then it adds pages, copies of fields (if the reads per change are at least
+//     [CopyLimit] and at least the number of copies), the newest few, totals, kinds and
+//     expiry.
 //
-// Each given field is part of the choice, or a [Reason] says why not. More or larger
-// children never lead to embedding. Fields that change more often never get more copies.
+// For each given field without an effect, a [Reason] says why.
 //
 // Cost: it sends nothing.
 func Choose(r Relation) Advice {
@@ -75,8 +75,8 @@ func Choose(r Relation) Advice {
 	return a
 }
 
-// Types returns the library's types that store the choice: "relate.ParentRef",
-// "denorm.Copy".
+// Types returns the names of the library's types that implement the choice:
+// "relate.ParentRef", "denorm.Copy".
 func (a Advice) Types() []string {
 	out := make([]string, len(a.Uses))
 	for i, u := range a.Uses {
@@ -194,8 +194,7 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// Want fails the test, and shows the advice, if it isn't that choice. Use it with figures
-// that change, such as those of a [Survey].
+// Want fails the test, and shows the advice, unless a.Choice is want.
 func (a Advice) Want(t TB, want Choice) {
 	t.Helper()
 	if a.Err != nil || a.Choice != want {

@@ -21,7 +21,8 @@ type DatabaseSurvey struct {
 	Relations   []SurveyedRelation   // by the collection that stores the relation, and the path
 }
 
-// A SurveyedCollection is a collection with the use of its indexes.
+// A SurveyedCollection is a collection that [SurveyDatabase] found, with the use of its
+// indexes.
 type SurveyedCollection struct {
 	Name    string
 	Sampled Sampled
@@ -29,7 +30,7 @@ type SurveyedCollection struct {
 	Unknown string     // why the use of indexes is unknown, or ""
 }
 
-// An IndexUse is the number of uses of an index since a time.
+// An IndexUse says how often the server used an index (Ops) since a time.
 type IndexUse struct {
 	Name  string
 	Ops   int64
@@ -45,7 +46,7 @@ func (u IndexUse) String() string {
 	return fmt.Sprintf("%s: used %s times since %s", u.Name, countText(u.Ops), since)
 }
 
-// A SurveyedRelation is a found relation.
+// A SurveyedRelation is a relation that [SurveyDatabase] found.
 type SurveyedRelation struct {
 	SurveyResult
 	Collection string // that stores the relation
@@ -54,7 +55,7 @@ type SurveyedRelation struct {
 	Matched    Share  // sampled ids that exist
 }
 
-// String describes collections, unused indexes, and relations.
+// String returns the collections, unused indexes, and relations, as lines of text.
 func (s DatabaseSurvey) String() string {
 	var b strings.Builder
 	for _, c := range s.Collections {
@@ -78,17 +79,18 @@ func (s DatabaseSurvey) String() string {
 }
 
 // SurveyDatabase finds the collections of a database and the relations between them, and
-// measures each as [Survey.Run] does. A path is a relation if its values have the type of
-// a collection's _id, and at least half of up to 200 values are _ids there. A path of
-// whole numbers must also be named after the collection ("userId" for users). An array of
-// documents is a relation to embedded children.
+// measures each relation as [Survey.Run] does. A path is a relation if its values have
+// the type of a collection's _id, and at least half of the sampled values (up to 200) are
+// _ids in this collection. A path with whole numbers must also be named after the
+// collection ("userId" for users). An array of documents is a relation to embedded
+// children.
 //
-// The spec may have Scan, Window, Sample and Confidence. Another field is a
-// [*model.ValueError]. It skips views, time series, system and empty collections, and
-// paths with less than 3 values.
+// spec may set Scan, Window, Sample and Confidence. Another field gives a
+// [*model.ValueError]. SurveyDatabase skips views, time series, system and empty
+// collections, and paths with less than 3 values.
 //
-// Cost: one command for all collections, two or three for each, one for each pair of path
-// and possible target, and Survey.Run for each relation. It isn't a snapshot.
+// Cost: one command, two or three more for each collection, one for each pair of a path
+// and a collection it may refer to, and the cost of Survey.Run for each relation.
 //
 // Source: $indexStats:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/

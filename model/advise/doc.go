@@ -1,12 +1,12 @@
-// Package advise says how to store a relation, why, and which changes of its figures
+// Package advise advises how to store one relation, why, and which changes of its figures
 // would lead to another answer. It also computes document sizes, and measures live
-// databases. For all relations of an application at once, by the price of its operations,
-// see package design.
+// databases. To decide all relations of an application at once, by the price of its
+// operations, use package design.
 //
 // # Choosing
 //
 // [Choose] takes a [Relation]: how many children a parent has, their size, how both ends
-// are read and written. It assumes what isn't given, and lists it. In short:
+// are read and written. It assumes figures that aren't given, and lists them. In short:
 //
 //	few children, read with their parent   [Embed]               embed.Embedded, embed.One
 //	few kept, others dropped               [Embed]|[Bounded]     denorm.Bounded
@@ -45,18 +45,9 @@
 //	manual     MongoDB's manual, "Data Modeling", by its pages
 //	Firestore  Firestore's documentation, by its pages
 //
-//	[FewLimit]     300           children to embed: "a few hundred" (004 rule 3)
-//	[ManyLimit]    3000          ids in an array: "a few thousand" (004 rule 3)
-//	[ArrayLimit]   1 MiB         bytes of an array: Firestore's largest document
-//	[WasteLimit]   16 KiB        bytes a read doesn't show (manual, bloated documents)
-//	[HotLimit]     100           writes a second (Firestore, distributed counters)
-//	[AccessLimit]  1 in 10       access on its own (004 rules 2, 6)
-//	[WriteLimit]   1             reads per write (000, 002 §3)
-//	[CopyLimit]    10            reads per change of a copy (004 rule 5, part 2)
-//	[NestedLimit]  1000          reads per change: "best for static trees" (manual)
-//
-// If a source gives no figure, the figure is this package's. The runners-up of an advice
-// are other answers, each with a [Flip]: the smallest change that leads to it.
+// The limits of the rules are constants, from [FewLimit] to [NestedLimit]. If a source
+// gives no figure, the figure is this package's. The runners-up of an advice are other
+// answers, each with a [Flip]: the smallest change that leads to it.
 //
 // # Sizes
 //
@@ -64,27 +55,24 @@
 // its strings, arrays and maps: the largest document ([Budget.Worst]), the items until 16
 // MiB ([Budget.Room]), and broken bounds ([Budget.Breaches]).
 //
+// Pages in HTML with growth lines: [Budget.HTML], [Advice.HTML].
+//
 // # Live data
 //
 // A [Survey] measures a relation in a database, by samples. [SurveyDatabase] finds and
 // measures all relations.
 //
-//	found, err := survey.Run(ctx, db)
-//	relation := found.Relation
-//	relation.Child.Alone = 0.2   // only the application knows this
-//	advice := advise.Choose(relation)
-//
-// A [Spread] has confidence intervals for any distribution, if the sample is random. The
-// largest sampled value is a lower bound ([Count].AtLeast). [SurveyResult.RunnersUp] are
-// the answers within the error.
+// Add figures that only the application knows to the Relation of the [SurveyResult]. Then
+// call [Choose].
+// [SurveyResult.RunnersUp] returns other answers that the sampling error allows.
 //
 // # Limits
 //
-// An advice is as good as its relation. Keep the relation in a unit test with
-// [Advice.Want], and renew its figures by surveys.
+// An advice is as good as its relation. Check it in a unit test with [Advice.Want], and
+// renew the relation's figures by surveys.
 //
 // A budget doesn't know the nesting of an interface, bson.D, bson.Raw or custom
 // marshaler. A recursive type has no worst case. A survey can't measure how often
-// documents are read. Its growth doesn't show deletions and seasons, and relies on the
-// times in ObjectIDs.
+// documents are read. It computes growth from the times in ObjectIDs, without deletions
+// and seasons.
 package advise

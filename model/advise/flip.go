@@ -10,14 +10,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A Change is a new value for one field of a [Relation].
+// A Change changes one field of a [Relation].
 type Change struct {
 	Field string // as in Go: "Child.Alone", "Parent.Has.Max"
 	From  any    // int64, float64 or bool; the relation's value, also if it is 0, for unknown
 	To    any
 }
 
-// Apply returns the relation with the change. An unknown field or wrong type is an error.
+// Apply returns r with the change. An unknown field or wrong type is an error.
 func (c Change) Apply(r Relation) (Relation, error) {
 	ok := false
 	switch p := r.at(c.Field).(type) {
@@ -81,11 +81,10 @@ func boundaryText(v float64) string {
 	return ratioText(v)
 }
 
-// A Flip is a minimal set of changes that makes [Choose] give another answer. One step
-// before it, the answer is unchanged.
+// A Flip is a minimal set of changes that makes [Choose] give another answer.
 type Flip []Change
 
-// Apply returns the relation with all changes.
+// Apply returns r with all changes of the flip. Its errors are those of [Change.Apply].
 func (f Flip) Apply(r Relation) (Relation, error) {
 	for _, c := range f {
 		var err error
@@ -96,7 +95,7 @@ func (f Flip) Apply(r Relation) (Relation, error) {
 	return r, nil
 }
 
-// String joins the changes by "and".
+// String returns the changes in words, joined by "and".
 func (f Flip) String() string {
 	s := make([]string, len(f))
 	for i, c := range f {

@@ -15,17 +15,16 @@ const (
 	defaultWindow = 90 * day
 )
 
-// Growth is how fast the fastest-growing parent gains children.
+// Growth says how many children the fastest-growing parent gains in a day.
 //
-// It is measured in a window that ends with the latest child, for parents with a first
-// child before the window. If the thirds of the window differ by more than chance
-// explains, as after an import, the quietest third counts, times three. PerDay is moved
-// from the greatest count towards the mean, as far as chance can explain the difference
+// It is measured in a window of time that ends with the latest child, for parents that
+// had a child before the window. If the thirds of the window differ by more than chance,
+// as after an import, only the quietest third is used, times three. PerDay is the
+// greatest count, moved towards the mean as far as chance can explain the difference
 // (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //
-// Low and High contain the true rate of all counted parents together, with the survey's
-// confidence, if children arrive independently. They are Poisson's, by the approximation
-// of Wilson and Hilferty
+// Low and High are the confidence interval of the rate of all counted parents together,
+// if children arrive independently. It is computed from the Poisson distribution
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
@@ -34,8 +33,8 @@ type Growth struct {
 	Unknown           string  // why growth is unknown; then the others are 0, except Days
 }
 
-// String returns "0.21 (0.1 to 0.4) to the parent that gains most, by 90 days of 812
-// parents", or "not known: …".
+// String returns the growth in words: "0.21 (0.1 to 0.4) to the parent that gains most,
+// by 90 days of 812 parents", or "not known: …".
 func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown

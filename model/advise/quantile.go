@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// A Sampled is the number of documents read, of how many.
+// A Sampled says how many documents were read (N), and how many there are (Of).
 type Sampled struct {
 	N, Of int64
 }
 
-// Whole reports whether all were read, so that nothing is estimated.
+// Whole reports whether all documents were read, so that nothing is estimated.
 func (s Sampled) Whole() bool { return s.N >= s.Of }
 
 // String returns "1,000 of 28,000 sampled", or "all 120 read".
@@ -22,8 +22,8 @@ func (s Sampled) String() string {
 	return countText(s.N) + " of " + countText(s.Of) + " sampled"
 }
 
-// A Quantile is a value that a share of documents doesn't exceed, with a confidence
-// interval for any distribution. Its ends are sampled values (order statistics).
+// A Quantile is the value that a given share of documents doesn't exceed, with a
+// confidence interval (Low to High) that is valid for any distribution.
 type Quantile struct {
 	Value     int64
 	Low, High int64 // equal to Value if all documents were read
@@ -31,7 +31,7 @@ type Quantile struct {
 	OpenHigh  bool  // the same for the upper bound
 }
 
-// A Spread is the distribution of a number over documents.
+// A Spread is the distribution of a number that each document has, such as its size.
 type Spread struct {
 	Sampled
 	P50, P99 Quantile

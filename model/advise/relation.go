@@ -1,15 +1,15 @@
 package advise
 
-// None sets a number of a [Relation] to a known zero. A zero field is unknown: [Choose]
-// assumes its default, and lists it in [Advice.Assumed].
+// None is the value for a number of a [Relation] that is known to be zero. A field that
+// is 0 means unknown: [Choose] assumes its default, and lists it in Assumed of [Advice].
 const None = -1
 
 // A Relation describes two kinds of documents that belong together: a parent has
-// children. Give Parent.Has, Child.Has or Tree. Swapped ends get the same answer: see
-// [Advice.Parent].
+// children. Set at least Parent.Has, Child.Has or Tree. If you swap the ends, the answer
+// is the same: see Parent of [Advice].
 //
-// Shares are of 1: 0.3 is three reads in ten. Use math.Inf(1) as the ratio for something
-// that never changes.
+// A share is a number from 0 to 1: 0.3 is three reads in ten. For a ratio to changes that
+// never happen, use math.Inf(1).
 type Relation struct {
 	Parent, Child End
 
@@ -17,19 +17,19 @@ type Relation struct {
 	// added or removed. The default is 10.
 	ReadsPerAdd float64
 
-	// LinkBytes is the size of fields of a pair, such as a role or quantity. The default
-	// is 0.
+	// LinkBytes is the size of fields that belong to a pair of parent and child, such as
+	// a role or quantity. The default is 0.
 	LinkBytes int64
 
 	// Atomic means that a parent and its children, or both ends of a link, must change in
-	// one step without a transaction. It doesn't overrule size limits.
+	// one step without a transaction. Size limits are more important.
 	Atomic bool
 
-	// Tree describes a tree of one collection's documents. Then Child is empty, and
-	// Parent has only Name, Has, Bytes and IDBytes of the nodes.
+	// Set Tree if the relation is a tree of one collection's documents. Then leave Child
+	// empty. Parent describes the nodes, by Name, Has, Bytes and IDBytes only.
 	Tree Tree
 
-	// Now is how the relation is stored today, for [Advice.Migration]. The zero value
+	// Now is how the relation is stored today, for Migration of [Advice]. The zero value
 	// means that it isn't stored yet.
 	Now Choice
 }
@@ -38,27 +38,28 @@ type Relation struct {
 type End struct {
 	Name string // a plural, for texts: "people"; the default is "parents" or "children"
 
-	// Has counts the documents of the other end for one of this end: Parent.Has counts
-	// children. The default is one.
+	// Has is the number of documents of the other end for one document of this end:
+	// Parent.Has counts children. The default is one.
 	Has Count
 
 	Bytes   int64 // BSON size of a document without the other end ([Budget.Size]); the default is 512
 	IDBytes int64 // size of an _id value without type and name; the default is 12
 
 	// Alone is the share of this end's reads that find a document by its own id or
-	// fields. The default is 1 for an end with several documents of the other, and for
-	// the parent of a one-to-one relation, else 0. In a one-to-one relation, the end with
-	// more may embed the other.
+	// fields, not by a document of the other end. The default is 1 for an end that has
+	// several documents of the other end, and for the parent of a one-to-one relation,
+	// else 0. In a one-to-one relation, the end with the greater Alone may embed the
+	// other.
 	Alone float64
 
 	// Shows is the share of this end's reads that show documents of the other end, not
-	// only a [Total]. The default is 1 for an end with several documents of the other,
-	// and for both ends of a one-to-one relation. For other ends it is 1 if something of
-	// the other end is shown there, else 0.
+	// only a [Total]. The default is 1 for an end that has several documents of the other
+	// end, for both ends of a one-to-one relation, and if the other end's Copied, Newest
+	// or Page is set. Else it is 0.
 	Shows float64
 
-	// ReadsPerChange is the number of reads of a document for each change of its fields.
-	// The default is 100.
+	// ReadsPerChange is the number of reads of a document of this end for each change of
+	// its fields. The default is 100.
 	ReadsPerChange float64
 
 	Value   bool    // a plain value: a tag, a phone number
@@ -71,15 +72,15 @@ type End struct {
 	Sharded  bool // sharded by the document of the other end
 	Events   bool // each change is sent to other systems
 
-	// Copied and the fields below say what of this end is shown with the other end. The
-	// default is nothing.
+	// Copied, Newest, Page and Total say what of this end is shown with the other end.
+	// The default is nothing.
 	Copied Copied // a few fields
 	Newest Newest // the first few documents
 	Page   int64  // ordered pages of this many documents, which seldom change
 	Total  Total  // a count, a sum
 }
 
-// A Count says how many documents of the other end a document has.
+// A Count says how many documents of the other end a document has: see Has of [End].
 type Count struct {
 	Typical int64 // the median; the default is P99 or Max, and 3001 if nothing bounds the count
 	P99     int64 // 99 in 100 have at most this many; the default is Max
@@ -90,28 +91,31 @@ type Count struct {
 	PerDay    float64 // how many the fastest-growing document gains in a day; the default is 0
 	Days      float64 // days of growth; the default is 3650; only with PerDay
 
-	// PerSecond is how many are added to one document in its busiest second. The default
-	// is 0.
+	// PerSecond is how many documents of the other end are added to one document in its
+	// busiest second. The default is 0.
 	PerSecond float64
 
-	// AtLeast means that Max and P99 come from a sample, and may be exceeded.
+	// AtLeast means that Max and P99 come from a sample, so that documents outside the
+	// sample may exceed them.
 	AtLeast bool
 }
 
-// Copied names fields that the other end shows, and may store too.
+// Copied describes fields of an [End] that the other end shows, so that copies of them
+// may be stored there.
 type Copied struct {
 	Fields string // names, for texts: "name, thumbnail"; "" means none
 	Bytes  int64  // of values and names in one copy; the default is 64
 
-	// ReadsPerChange is the number of reads that show the fields, for each change at the
-	// source, over all copies. The default is 100 for each.
+	// ReadsPerChange is the number of reads that show the fields, of all copies together,
+	// for each change of the fields. The default is 100 for each copy.
 	ReadsPerChange float64
 
 	Strong bool // readers must never see an old value
 	Whole  bool // the source has no other fields
 }
 
-// Newest means that the first few documents are shown with their owner.
+// Newest means that the first few of an end's documents are shown with the document that
+// they belong to.
 type Newest struct {
 	N             int64   // how many; 0 means none
 	Bytes         int64   // shown of each document; the default is the whole document
@@ -119,7 +123,8 @@ type Newest struct {
 	Drop          bool    // older documents may be lost
 }
 
-// A Total is a number made of an end's documents, and shown with their owner.
+// A Total is a number computed from an end's documents, such as their count, and shown
+// with the document that they belong to.
 type Total struct {
 	ReadsPerChange float64 // reads that show it, for each change; 0 means none
 	Distinct       bool    // counts different members
@@ -127,37 +132,39 @@ type Total struct {
 	Rough          bool    // may be off by a few percent
 }
 
-// A Tree says how a tree of documents is read and written.
+// A Tree describes a tree of documents: its size, and how often it is read and changed in
+// which way.
 type Tree struct {
 	Nodes  int64 // in the largest tree; 0 means that the relation isn't a tree
 	Levels int64 // in the deepest tree; the default is 5
 
-	// Shares of the reads of nodes that need more than the node and its children.
+	// Whole, Below and Above are shares of the reads: those that need more than one node
+	// and its children.
 	Whole    float64 // the whole tree at once; the default is 0
 	Below    float64 // all nodes below one; the default is 0
 	Above    float64 // all nodes above one, up to the root; the default is 0
 	Preorder bool    // descendants are needed in the order of the tree
 	Ordered  bool    // children have an order kept by hand
 
-	// ReadsPerMove is the number of reads of the tree for each changed node. The default
-	// is 100.
+	// ReadsPerMove is the number of reads of the tree for each node that is inserted,
+	// moved or deleted. The default is 100.
 	ReadsPerMove float64
 }
 
-// Limits of the rules: see the package's comment. "A few" is three here.
+// Limits of the rules of [Choose]. The package's comment names the sources.
 const (
 	FewLimit  = 300  // children to embed (004 rule 3)
 	ManyLimit = 3000 // ids in an array (004 rule 3)
 
-	AccessLimit = 0.1 // share of reads from which a way of access counts
-	WriteLimit  = 1.0 // reads per write below which data isn't embedded
-	CopyLimit   = 10. // reads per change from which a copy pays, with few copies
+	AccessLimit = 0.1 // share of reads from which a way of access counts (004 rules 2, 6)
+	WriteLimit  = 1.0 // reads per write below which data isn't embedded (000, 002 §3)
+	CopyLimit   = 10. // reads per change from which a copy pays, with few copies (004 rule 5)
 
-	ArrayLimit = 1 << 20  // bytes of an array in a document
-	WasteLimit = 16 << 10 // bytes that an average read loads but doesn't show
-	HotLimit   = 100      // writes to one document in a second
+	ArrayLimit = 1 << 20  // bytes of an array in a document (Firestore)
+	WasteLimit = 16 << 10 // bytes that an average read loads but doesn't show (manual)
+	HotLimit   = 100      // writes to one document in a second (Firestore)
 
-	NestedLimit = 1000 // reads per change from which a tree's nodes may be numbered
+	NestedLimit = 1000 // reads per change from which a tree's nodes may be numbered (manual)
 )
 
 // An Assumption is the value that [Choose] assumed for a missing field.

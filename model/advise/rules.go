@@ -2,7 +2,7 @@ package advise
 
 import "fmt"
 
-// A Rule is the published place of a reason.
+// A Rule says where the rule of a [Reason] is published.
 type Rule struct {
 	Source string // the text, such as "004": see the package's comment
 	Place  string // within it: "rule 3"

@@ -11,23 +11,24 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// SurveySpec names the relation to survey, and the sampling. Set one of Embedded, List
-// and Ref: how the relation is stored now.
+// SurveySpec says how the relation is stored now, and how to sample. Set exactly one of
+// Embedded, List and Ref.
 type SurveySpec struct {
 	Embedded string // path in the parents of the array of children; the children's collection isn't read
 	List     string // path in the parents of their children's ids, in an array: "parts", "holdings.stockId"
 	Ref      string // path in the children of their parent's id or ids: "host"
 
-	// At is the path, within an embedded child, of an ObjectID or date with the time when
-	// it was added. The default is "_id".
+	// At is the path, within an embedded child, of the ObjectID or date that tells when
+	// the child was added. The default is "_id".
 	At string
 
 	// Scan makes the server read every document for the sample. Set it for DocumentDB,
-	// which otherwise samples neighbours, so that intervals aren't valid.
+	// which otherwise samples neighbouring documents, so that confidence intervals aren't
+	// valid.
 	Scan bool
 
-	// Window is the time before the latest child for [Growth], at least 3 days. The
-	// default is 90 days.
+	// Window is the time before the latest child in which [Growth] is measured. It is at
+	// least 3 days. 0 means 90 days.
 	Window time.Duration
 
 	Sample     int64   // documents to read of each collection; the default is 1000
@@ -35,9 +36,9 @@ type SurveySpec struct {
 }
 
 // A Survey measures a relation in a live database, as input for [Choose]: sizes, children
-// per parent, growth, parents per child, and dangling references. It samples each
-// collection by $sample, so the cost doesn't depend on its size, unless the server scans.
-// Add the figures that only the application knows: Alone, Shows and the ratios of reads.
+// per parent, growth, parents per child, and references to missing documents. Make it
+// with [NewSurvey]. It samples each collection. Add the figures that only the application
+// knows: Alone, Shows and the ratios of reads.
 //
 // Source: rules 3 and 6 ask for figures (seed 004); $sample, $bsonSize:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals:
@@ -78,7 +79,7 @@ func sideOf[D, K any](c *model.Collection[D, K]) side {
 	}
 }
 
-// A SurveyDocument is the measurements of one document.
+// A SurveyDocument contains the measurements of one document.
 type SurveyDocument struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Bytes int64           `bson:"bytes"` // BSON size of the document
@@ -91,7 +92,7 @@ type SurveyDocument struct {
 	Links []bson.RawValue `bson:"links"` // the first few ids that it refers to
 }
 
-// A SurveyLink is the number of references to a document.
+// A SurveyLink is the number of references to one document.
 type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
@@ -104,7 +105,8 @@ type SurveyLink struct {
 
 // NewSurvey declares the survey of a relation between two collections. For embedded
 // children, pass the parents' collection twice. It panics with a
-// [*model.DeclarationError] unless the spec has exactly one suitable path.
+// [*model.DeclarationError] unless the spec has exactly one path, which fits the
+// documents.
 func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *model.Collection[C, CK], spec SurveySpec) *Survey {
 	s := &Survey{spec: spec, parents: sideOf(parents), children: sideOf(children)}
 	switch {
@@ -158,11 +160,12 @@ func (s *Survey) mustArray(f core.Field, needed bool) {
 	}
 }
 
-// Parents returns the measurements of a sample of the parents, or of all if whole.
+// Parents returns the pipeline that measures a sample of the parents, or all parents if
+// whole.
 //
-// Cost: one command, and one for each further batch. The server scans the collection for
-// samples of more than a twentieth, for less than a hundred documents, and with
-// SurveySpec.Scan.
+// Cost: one command, and one for each further batch. The server scans the collection if
+// the sample is more than a twentieth of it, if it has less than a hundred documents, or
+// with SurveySpec.Scan.
 func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
@@ -176,10 +179,10 @@ func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	return s.measured(s.parents, whole, fields)
 }
 
-// Children returns the measurements of a sample of the children, or of all if whole. It
-// refuses embedded children: see [Survey.Parents].
+// Children returns the pipeline that measures a sample of the children, or all children
+// if whole. Embedded children give a [*model.ValueError]: see [Survey.Parents].
 //
-// Cost: as Parents.
+// Cost: see [Survey.Parents].
 func (s *Survey) Children(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	if s.spec.Ref != "" {
@@ -205,9 +208,10 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 	return a
 }
 
-// Links returns the number of references to documents, by their ids: with SurveySpec.Ref
-// the children of parents, with List the parents of children. References from one
-// document count once. Documents without references are missing.
+// Links returns the pipeline that counts the references to documents with these ids. With
+// SurveySpec.Ref the ids are parents, to which children refer. With List they are
+// children, to which parents refer. A document that refers to an id several times counts
+// once. The result omits ids without references.
 //
 // Cost: one command, served by an index on the path.
 func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
@@ -235,9 +239,9 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns the children that parents gained in the window before until, by the
-// parents' ids: in all, and in its first and last third. Parents without a gain are
-// missing.
+// Added returns the pipeline that counts the children that the parents with these ids
+// gained in SurveySpec.Window before until, and in its first and last third. The result
+// omits parents that gained none.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path. Else it reads the parents, by _id.
@@ -301,8 +305,8 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns which of the ids exist: with SurveySpec.List among the children, with
-// Ref among the parents.
+// Existing returns the pipeline of the ids that exist as _id: among the children with
+// SurveySpec.List, among the parents with Ref.
 //
 // Cost: one command, served by the _id index.
 func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {

@@ -2,9 +2,10 @@ package advise
 
 import "math"
 
-// RunnersUp returns the other answers within the error of the survey: each flip sets a
-// measured field to an end of its confidence interval. relation is r.Relation with the
-// application's figures. Without an answer, a larger sample wouldn't change the advice.
+// RunnersUp returns the other answers of [Choose] that the survey's error allows: each
+// flip sets a measured field to an end of its confidence interval. relation is r.Relation
+// with the application's figures. If the result is empty, a larger sample wouldn't change
+// the advice.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	chosen, ok := relation.answer()
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A SurveyResult is the result of a survey. Complete its Relation with the application's
-// own figures before [Choose].
+// A SurveyResult is the result of a [Survey]. Add the application's figures to its
+// Relation before you pass it to [Choose].
 type SurveyResult struct {
 	Relation Relation // only with measured fields
 	Measured []Measure
@@ -30,7 +30,7 @@ type SurveyResult struct {
 	Missing Share   // references that are missing, or lead to no document
 }
 
-// A Measure is a measured field of the relation.
+// A Measure is a field of a [Relation] that a survey measured.
 type Measure struct {
 	Field string // as in [Change]
 	Value any    // int64 or float64
@@ -40,7 +40,7 @@ type Measure struct {
 // String returns "Parent.Has.Max 180: the most of all 3 read".
 func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
 
-// A Share is how many of the examined values have a property.
+// A Share says how many (N) of the examined values (Of) have a property.
 type Share struct {
 	N, Of int64
 }
@@ -48,7 +48,7 @@ type Share struct {
 // String returns "3 of 1,000".
 func (s Share) String() string { return countText(s.N) + " of " + countText(s.Of) }
 
-// String describes the result.
+// String returns the result as lines of text.
 func (r SurveyResult) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents, r.Relation.Child.Name, r.Children)
@@ -89,16 +89,16 @@ type family struct {
 	first, last *time.Time
 }
 
-// Run measures the relation. An empty collection is a [*model.ValueError].
+// Run measures the relation in the database db. An empty collection gives a
+// [*model.ValueError].
 //
-// Cost: two counts by metadata, two samples, and for each thousand one command to count
-// references to sampled documents, to look up references, and to read recent children of
-// parents. Embedded children cost one count, one sample and the last command. With Ref,
-// an index on the reference serves it. Without the index, each thousand parents read all
-// children.
+// Cost: two counts by metadata and two samples. Then, for each thousand sampled
+// documents, one command counts the references to them, one looks up what they refer to,
+// and one reads recent children. Embedded children cost one count, one sample and the
+// last of these commands. With Ref, create an index on the reference: without it, each
+// thousand parents read all children.
 //
-// It isn't a snapshot: concurrent writes may count twice or not at all. The server's
-// counts may be wrong after a crash, and with orphans of a sharded collection.
+// Run doesn't read a snapshot, so concurrent writes may count twice or not at all.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err

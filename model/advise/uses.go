@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Use is one of the library's types in an advice, and its needs.
+// A Use is one of the library's types that an [Advice] needs, and what it needs in turn.
 type Use struct {
 	Type     string     // "relate.ParentRef"
 	Declare  string     // its declaration in Go, with collections named as the ends
@@ -16,8 +16,8 @@ type Use struct {
 	Commands []Commands // what its operations send
 }
 
-// Commands is the number of commands of an operation, without transactions, retries and
-// further batches.
+// Commands is the number of commands (N) that an operation of a [Use] sends, without
+// transactions, retries and further batches.
 type Commands struct {
 	Operation string // "add a child"
 	N         int

@@ -11,7 +11,8 @@ import (
 	"github.com/docmodel/docmodel/model/embed"
 )
 
-// Declaration returns the layout as Go source, without the package clause.
+// Declaration returns the declaration of p's layout as Go source, without the package
+// clause: document types, collections and techniques.
 func (p Prices) Declaration() string {
 	s := p.store
 	if s == nil {

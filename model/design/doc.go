@@ -1,5 +1,5 @@
-// Package design finds how to store an application's data: the layout of documents under
-// which its operations, by their rates, take the least time.
+// Package design finds how to store an application's data: the layout of documents with
+// which its operations, weighted by how often they run, take the least time.
 //
 //	w := design.Workload{
 //		Name: "blog",
@@ -42,23 +42,22 @@
 //   - Find the best layout: [Workload.Design]; price your own: [Workload.Price]
 //   - Read the result: [Design.String], [Design.Markdown]; as Go source:
 //     [Prices.Declaration]
-//   - Run a layout on a database: [Prices.Runner]; measure it in a test: package
-//     designtest
+//   - Run operations under a layout on a database: [Prices.Runner]; measure them in a
+//     test: package designtest
 //   - Check an existing model: [Lint]
 //
 // # Prices
 //
-// The same code prices an operation and runs it. [Costs] turn numbers of commands and
-// documents into time. An index serves every query, and writes pay for it. The
+// The same code prices an operation and runs it. [Costs] convert numbers of commands and
+// documents into time. Each query has an index, and writes include its cost. The
 // assumptions are:
 //
 //   - Parents have about equally many children. Fields and relations are independent.
-//   - A read returns whole documents, without unneeded embedded arrays, and Access.Fields
-//     of parents.
-//   - Parents are read by another command, not by $lookup.
+//   - A read returns whole documents, except embedded arrays that it doesn't need, and
+//     the fields of parents that Access.Fields names.
+//   - Parents are read by a separate command, not by $lookup.
 //   - An operation reads a document by _id once. It sends writes at its end, or before it
 //     reads the same collection. Updates of one document are merged.
-//   - An insertion with copies reads their source.
 //
 // Only a [Runner] sends commands.
 //

@@ -9,7 +9,7 @@ import (
 )
 
 // A Layout says how each relation of a workload is stored. Relations that aren't in
-// Stored are References. The zero Layout is normalized: each entity has a collection.
+// Stored are References. In the zero Layout each entity has a collection (normalized).
 type Layout struct {
 	Name   string
 	Stored map[string]Storage // by the relation's name: "bids.item"
@@ -19,16 +19,17 @@ type Layout struct {
 type Storage struct {
 	As Structure
 
-	// Copy lists fields and relations of the parent to copy into each child
-	// (denorm.Copy). It needs a Reference, and a parent with its own collection.
+	// Copy lists fields and relations of the parent that each child copies (denorm.Copy).
+	// It needs a Reference, and a parent that has its own collection.
 	Copy []string
 
-	// Newest is the number of children that the parent contains in addition, without
-	// copies: those with the greatest By (denorm.Subset; denorm.Bounded with Paged).
+	// Newest is the number of children, those with the greatest value of By, that the
+	// parent also contains, without their copied fields (denorm.Subset; denorm.Bounded
+	// with Paged). 0 means none.
 	Newest int64
 	By     string
 
-	// Page is the number of children in one document, for Paged.
+	// Page is the number of children in one document, if As is Paged.
 	Page int64
 
 	// Totals means that the parent contains the totals that operations show, such as
@@ -36,19 +37,19 @@ type Storage struct {
 	Totals bool
 }
 
-// A Structure says where a relation is stored.
+// A Structure says where the children of a relation are stored.
 type Structure uint8
 
 const (
-	// Reference: the child has the _id of its parent (relate.ParentRef). If Ordered, the
-	// parent lists its children's _ids. If many-to-many, the child lists its parents'
-	// _ids (relate.ChildRefs; embed.Embedded with copies).
+	// Reference: the child has the _id of its parent (relate.ParentRef). If the relation
+	// is Ordered, the parent lists its children's _ids instead. If it is many-to-many,
+	// the child lists its parents' _ids (relate.ChildRefs; embed.Embedded with copies).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
 	Paged               // a document has Page children of one parent, in insertion order (denorm.Bucket)
 )
 
-// String returns the structure as a word: embedded.
+// String returns the structure as a word, such as "embedded".
 func (s Structure) String() string {
 	if int(s) < len(structureNames) {
 		return structureNames[s]
@@ -58,7 +59,8 @@ func (s Structure) String() string {
 
 var structureNames = [...]string{"reference", "embedded", "paged"}
 
-// String describes the layout in one line, without plain references.
+// String describes the layout in one line. It omits relations that are stored as plain
+// references.
 func (l Layout) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(l.Stored)) {

@@ -22,7 +22,7 @@ type Lint struct {
 	Runs    []Run            // to check commands
 }
 
-// A Run is a command that the application sends.
+// A Run is a command that the application sends, to be checked by a [Lint].
 type Run struct {
 	Name string
 
@@ -30,8 +30,8 @@ type Run struct {
 	// model.FindAndModify, model.Write or model.Plan.
 	Of any
 
-	// PerSecond is how often the same document is written in its busiest second. 0 is
-	// unchecked.
+	// PerSecond is how often the command writes the same document in its busiest second.
+	// 0 means unknown, and isn't checked.
 	PerSecond float64
 }
 
@@ -43,12 +43,12 @@ type Smell struct {
 	Remedy string
 }
 
-// String describes the smell in one line.
+// String returns the smell's fields in one line.
 func (s Smell) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", s.Rule, s.Place, s.Figure, s.Remedy)
 }
 
-// The limits of the rules. NameLimit is MongoDB's, others are this package's own.
+// The limits of the rules of [Lint.Smells]. NameLimit is MongoDB's.
 const (
 	IndexLimit  = 10     // indexes of one collection, without _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline
@@ -69,7 +69,7 @@ const (
 //	unanchored pattern  a regular expression that ignores case or lacks ^
 //	scatter-gather      a Run that goes to all shards, by a keys.Shard of the model
 //	many $lookups       more than [LookupLimit] $lookup stages, also nested
-//	not a command       a Run with an error, or of another type
+//	not a command       a Run whose Of has an error, or isn't of a type that [Run] lists
 func (l Lint) Smells() []Smell {
 	if l.Model == nil {
 		return nil
@@ -84,7 +84,7 @@ func (l Lint) Smells() []Smell {
 	return x.found
 }
 
-// Want fails the test for each smell, except at accepted places ([Smell].Place).
+// Want fails the test for each smell, except smells whose Place is one of accepted.
 func (l Lint) Want(t interface {
 	Helper()
 	Errorf(format string, args ...any)

@@ -31,15 +31,14 @@ type Price struct {
 
 	Time time.Duration // by the server's Costs
 
-	// Sent lists the commands in mongosh's syntax, with example values, or describes
-	// them.
+	// Sent lists the commands in mongosh's syntax, with example values, or in words.
 	Sent []string
 }
 
 // Documents returns the number of documents returned or written.
 func (p Price) Documents() float64 { return p.Read + p.Written }
 
-// Late reports whether the operation takes longer than Within.
+// Late reports whether the operation takes longer than its limit Within.
 func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
 
 // A Stored describes a collection under a [Layout].
@@ -63,8 +62,8 @@ type Prices struct {
 	store *store
 }
 
-// Price computes each operation's cost under a layout. It sends nothing. A workload that
-// contradicts itself, or doesn't fit the layout, is a [*model.ValueError].
+// Price computes each operation's cost under the layout l. It sends nothing. A workload
+// that contradicts itself, or doesn't fit l, gives a [*model.ValueError].
 func (w Workload) Price(l Layout) (Prices, error) {
 	g, err := newGraph(w)
 	if err != nil {
@@ -127,13 +126,14 @@ func (s *store) priceOf(i int, cold float64) (Price, error) {
 	return p, nil
 }
 
-// At returns the time on a server with other costs.
+// At returns the operation's time if the server had the costs c.
 func (p Price) At(c Costs) time.Duration {
 	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) + p.Written*float64(c.Written) +
 		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
 }
 
-// Operation returns the price of an operation, or a zero Price.
+// Operation returns the price of the operation with this name, or a zero Price if there
+// is none.
 func (p Prices) Operation(name string) Price {
 	for _, o := range p.Operations {
 		if o.Operation == name {
@@ -143,7 +143,7 @@ func (p Prices) Operation(name string) Price {
 	return Price{}
 }
 
-// Costs returns the costs by which Time was computed.
+// Costs returns the server's costs by which p.Time was computed.
 func (p Prices) Costs() Costs {
 	if p.store == nil {
 		return DefaultCosts

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// String describes the design: storages and why, the next layouts, costs, and document
-// sizes.
+// String returns the design as text: how each relation is stored and why, the next best
+// layouts, costs, and document sizes.
 func (d Design) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s; %s\n", d.Workload.Name, d.sumText(), d.searchText())
@@ -120,7 +120,8 @@ func (d Design) nextText() (out []string) {
 	return out
 }
 
-// String returns "better if comment comes more than 15 times as often".
+// String returns the flip in words: "better if comment comes more than 15 times as
+// often".
 func (f Flip) String() string {
 	switch {
 	case f.Factor > farAway:
@@ -134,8 +135,8 @@ func (f Flip) String() string {
 // farAway is the factor above which a flip is shown as a bound.
 const farAway = 1000
 
-// Markdown returns the design as a page: String's tables, a diagram, commands, and the
-// declaration in Go.
+// Markdown returns the design as a page: the text of [Design.String], a diagram,
+// commands, and the declaration in Go.
 func (d Design) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s; %s.\n\n", d.Workload.Name, sentence(d.sumText()), d.searchText())

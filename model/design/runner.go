@@ -14,8 +14,8 @@ import (
 )
 
 // A Runner stores generated data of a workload under one layout, and runs operations. The
-// n-th run of an operation uses the same documents under every layout. It isn't safe for
-// concurrent use.
+// n-th run of an operation uses the same documents under every layout. Make it with
+// [Prices.Runner]. It isn't safe for concurrent use.
 type Runner struct {
 	store *store
 	world *world
@@ -28,7 +28,7 @@ type Runner struct {
 	answered func(a *access, rows []row, totals answers)
 }
 
-// Runner returns a Runner for the priced layout.
+// Runner returns a Runner for p's layout.
 func (p Prices) Runner() *Runner {
 	return &Runner{store: p.store, world: newWorld(), gone: map[id]bool{}, added: map[*entity]int64{}}
 }
@@ -71,7 +71,8 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	return err
 }
 
-// Run runs an operation. n selects the documents. Use a different n for each run.
+// Run runs the operation with this name. n selects the documents: use a different n for
+// each run.
 func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) error {
 	if r.store == nil {
 		return errNotPriced
@@ -106,7 +107,7 @@ func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int)
 	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
 }
 
-// Returned returns the bytes of all documents read so far.
+// Returned returns the bytes of all documents that r has read so far.
 func (r *Runner) Returned() int64 { return r.bytes }
 
 // live is the database of a running work.

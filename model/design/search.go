@@ -20,19 +20,19 @@ type Design struct {
 	Priced int  // number of layouts priced
 	Exact  bool // every combination of the candidates was priced
 
-	// Bound is a lower bound of the time. If Exact, it is Best's.
+	// Bound is a lower bound of the Time of any layout. If Exact, it is the Time of Best.
 	Bound time.Duration
 }
 
-// SearchLimit is the number of layouts up to which [Workload.Design] prices all.
+// SearchLimit is the number of layouts up to which [Workload.Design] prices all of them.
 const SearchLimit = 5000
 
 // Design finds the layout under which the workload takes the least time. It sends
-// nothing. A workload that contradicts itself is a [*model.ValueError].
+// nothing. A workload that contradicts itself gives a [*model.ValueError].
 //
 // The candidates for each relation are:
 //   - a Reference
-//   - a Reference with copies of fields that one read, or all reads, need
+//   - a Reference with copies of the fields that one read needs, or that all reads need
 //   - a Reference with the newest children in the parent, if a read needs at most 100
 //   - a Reference with totals, if a read shows them
 //   - Embedded, if no parent has more than [advise.FewLimit] children or
@@ -41,7 +41,7 @@ const SearchLimit = 5000
 //     children on average that never change
 //
 // If there are at most [SearchLimit] layouts, Design prices all. Otherwise it improves
-// good layouts step by step: then see Bound.
+// good layouts step by step, and Bound tells how much better another could be.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A Reason says what a relation's storage saves, compared with a plain reference.
+// A Reason says how much time a relation's storage saves, compared with a plain
+// reference.
 type Reason struct {
 	Relation string
 	Storage  Storage
@@ -15,15 +16,16 @@ type Reason struct {
 	Gains    []Gain        // by operation, greatest first
 }
 
-// A Gain is the time that one operation saves: its rate times the difference of its Time.
-// A loss is negative.
+// A Gain is the time that a storage saves in one operation: its rate times the difference
+// of its Time. A loss is negative.
 type Gain struct {
 	Operation string
 	Saves     time.Duration
 }
 
-// A Flip says when another layout becomes better: when one operation comes more than
-// Factor times as often as its Rate says, or less often if Factor is below 1.
+// A Flip says when the layout To becomes the best: when Operation runs more than Factor
+// times as often as its Rate says, or, if Factor is below 1, less than Factor times as
+// often.
 type Flip struct {
 	To        Layout
 	Operation string

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Workload describes an application's entities, relations and operations, without their
-// storage.
+// A Workload describes an application's entities, relations and operations, but not how
+// data is stored.
 type Workload struct {
 	Name       string
 	Entities   []Entity
@@ -15,8 +15,8 @@ type Workload struct {
 	Server     Server
 }
 
-// Scaled returns the workload with that share of documents, for a trial, but at least 100
-// of each larger entity. So ratios and prices can change.
+// Scaled returns the workload with a share of its documents, such as 0.1, for a trial. It
+// keeps at least 100 documents of each entity that has more.
 func (w Workload) Scaled(share float64) Workload {
 	w.Entities = slices.Clone(w.Entities)
 	for i := range w.Entities {
@@ -27,7 +27,7 @@ func (w Workload) Scaled(share float64) Workload {
 	return w
 }
 
-// An Entity is a kind of document. Its name is its collection's name.
+// An Entity is a kind of document. Its Name is also the collection's.
 type Entity struct {
 	Name   string
 	Count  int64 // number of documents, at most 2^31
@@ -38,15 +38,16 @@ type Entity struct {
 type Field struct {
 	Name string
 
-	// Text is the length of a text in bytes. 0 means a number or date.
+	// Text is the length of a string in bytes. 0 means that the field is a number or
+	// date.
 	Text int64
 
 	// Values is the number of different values. An operation by this field finds Count /
-	// Values documents. The default is Count.
+	// Values documents. 0 means Count, so that values are unique.
 	Values int64
 
 	// Grows means that each new document gets a greater value, such as a creation time,
-	// which never changes. Paged relations return their newest children by it.
+	// which never changes. Paged relations need it to return the newest children.
 	Grows bool
 }
 
@@ -58,14 +59,15 @@ type Relation struct {
 	Parent string // the parents' entity: "items"
 	List   string // the children's name in the parent: "bids"
 
-	// Each is the number of parents of every child, by default 1. More make the relation
-	// many-to-many: a Reference is then a list of _ids in the child.
+	// Each is the number of parents of every child, by default 1. If it is more, the
+	// relation is many-to-many, and a Reference is a list of _ids in the child.
 	Each int64
 
-	// Max is the most children of a parent, by default five times the average.
+	// Max is the greatest number of children of a parent, by default five times the
+	// average.
 	Max int64
 
-	// Fixed means that the application enforces Max.
+	// Fixed means that the application never exceeds Max.
 	Fixed bool
 
 	// Ordered means that a parent's children are ordered by hand, as in a playlist.
@@ -75,21 +77,21 @@ type Relation struct {
 // Name returns the relation's name in a [Layout]: "bids.item".
 func (r Relation) Name() string { return r.Child + "." + r.Field }
 
-// An Operation is what the application does for one request: accesses in order.
+// An Operation is what the application does for one request: Accesses, in order.
 type Operation struct {
 	Name     string
 	Rate     float64 // frequency, in the same unit of time for all operations
 	Accesses []Access
 
-	// Within is the operation's time limit, by its price. Layouts that break limits are
-	// worse than all others. 0 means no limit.
+	// Within is the greatest time that the operation's Price may have. Layouts that
+	// exceed it are worse than all others. 0 means no limit.
 	Within time.Duration
 }
 
 // An Access reads or writes documents of one entity.
 //
-// Documents have names within an operation. The name is the entity's, or follows an equal
-// sign. Here a user sends a comment to another user:
+// Documents have names within an operation: the entity's name, or the name after an equal
+// sign. Here a user sends a comment to another user, named "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -100,23 +102,23 @@ type Access struct {
 
 	// By lists the paths that find the documents: "_id", a field, a relation ("item"
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
-	// An Update or Delete takes only "_id". An Insert lists only parents with another
-	// name than their entity: "toUser=receiver".
+	// An Update or Delete can only have "_id". An Insert lists the parents whose name
+	// isn't their entity's: "toUser=receiver".
 	By []string
 
-	// Since limits a read to documents with at least some value at this path. Share is
-	// the remaining share: 0.1 is one in ten. Without Order, the results are sorted by
-	// Since, greatest first.
+	// Since is a path, and limits a read to documents with at least some value there.
+	// Share is the share of documents that this leaves: 0.1 is one in ten. Without Order,
+	// the results are sorted by Since, greatest first.
 	Since string
 	Share float64
 
 	Order string // the path to sort by, greatest first; "" means any order
 	Limit int64  // number of results; 0 means all
 
-	// Fields lists what an Update changes: fields, and many-to-many relations, which get
-	// the parent that is named like its entity. A Read always returns the whole document.
-	// Fields adds fields of parents ("user.nickname", or "item.*" for all) and totals of
-	// children ("count(bids)", "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
+	// Fields lists what an Update changes: fields, and many-to-many relations, to which
+	// it adds a parent. A Read returns the whole document, and with Fields also fields of
+	// parents ("user.nickname", or "item.*" for all) and totals of children
+	// ("count(bids)", "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
 	Fields []string
 }
 
@@ -142,16 +144,17 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server describes the server of the workload.
 type Server struct {
-	// Transactions means that an operation's writes, and those of a technique's method,
-	// run in a transaction (model.WithTransactions). It needs MongoDB 8.0 or later.
+	// Transactions means that the writes of an operation run in a transaction, as do
+	// those of a technique's method (model.WithTransactions). It needs MongoDB 8.0 or
+	// later.
 	Transactions bool
 
 	// Shards is the number of shards, by default 1. Collections are sharded by hashed
 	// _id.
 	Shards int64
 
-	// Memory is the bytes of documents and indexes that fit into memory. The rest is read
-	// from disk. By default everything fits.
+	// Memory is how many bytes of documents and indexes fit into memory. The rest is read
+	// from disk. 0 means that everything fits.
 	Memory int64
 
 	Costs Costs
@@ -172,7 +175,7 @@ type Costs struct {
 }
 
 // DefaultCosts are estimates for a server in the same data centre. Only their ratios
-// decide.
+// decide which layout is best.
 var DefaultCosts = Costs{
 	Command:  400 * time.Microsecond,
 	Shard:    100 * time.Microsecond,

@@ -23,5 +23,5 @@
 //
 // # Limits
 //
-// With a [Union]'s registry, nested maps have no field order.
+// With a [Union]'s registry, the fields of nested maps are stored in no fixed order.
 package embed

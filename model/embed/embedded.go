@@ -9,26 +9,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// EmbeddedSpec names the elements' key, which is required, and bounds their number.
+// EmbeddedSpec configures an [Embedded] or a [Nested] array. Only Key is required.
 type EmbeddedSpec struct {
 	// Key is the path of an element's identifier within the element: id, label, "ref.no".
-	// It crosses no array.
+	// It can't lead through an array.
 	Key string
 
 	// Max is the greatest number of elements. 0 means no bound. A write that would exceed
-	// it gives ErrFull, also with concurrent writers. (See also denorm.Bounded, which
-	// drops the oldest, and denorm.Outlier, which overflows.)
+	// it gives model.ErrFull, also with concurrent writers.
 	Max int
 
-	// Indexes are the keys of more indexes, by paths within an element: {due: 1}. An
-	// Embedded always has an index on Key, a Nested doesn't.
+	// Indexes are the keys of additional indexes, by paths within an element: {due: 1}.
+	// An Embedded always has an index on Key, a Nested doesn't.
 	Indexes []bson.D
 
-	// Keep says which elements stay when a check repairs an array. 0 means KeepDistinct.
+	// Keep says which elements stay when a check's repair shortens an array that has
+	// repeated keys or more than Max elements. 0 means KeepDistinct.
 	Keep KeepElement
 }
 
-// KeepElement says which elements stay when a check repairs an array: see [EmbeddedSpec].
+// KeepElement is the type of Keep in [EmbeddedSpec].
 type KeepElement uint8
 
 const (
@@ -38,34 +38,33 @@ const (
 )
 
 // Embedded is an array of small documents inside their parent, each with a key that is
-// unique in the array: the addresses of a person. Elements are read with their parent.
-// Make it with [NewEmbedded].
+// unique in the array: the addresses of a person. Make it with [NewEmbedded].
 //
 // A query over many parents, such as all tasks due tomorrow, reads each matching parent
 // whole. If it is common, store elements as documents (relate.ParentRef). Each change
 // rewrites the parent, which is limited to 16 MiB, so set Max.
 //
-// A write costs one command on one document, by _id, without a read before. It is one
-// atomic update. If nothing matched, reads find out why: at most four for Add, at most
-// one for other writes. A missing parent is [model.ErrNotFound].
+// A write costs one command on one document, by _id, in one atomic update. If nothing
+// matched, reads find out why: at most four for Add, at most one for other writes. A
+// missing parent gives [model.ErrNotFound].
 //
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the index on the elements' key, and the spec's.
+// Indexes returns the index on the elements' key, and the spec's indexes.
 //
 // Checks finds arrays that other code, or an older program, wrote:
 //
-//   - repeated keys: a key occurs twice in an array, also as numbers of different types.
-//     The repair follows the spec's Keep. With KeepDistinct, elements that differ stay
-//     and are found again.
-//   - too many elements: more than Max. The repair keeps the first or last Max.
-//     KeepDistinct has no repair.
-//   - null: $push fails on it. The repair stores an empty array.
-//   - malformed: not an array, an element that isn't a document, or a key that is
-//     missing, null, an array or a regular expression. There is no repair.
+//   - repeated keys: a key occurs twice in an array, perhaps as numbers of different
+//     types. The repair keeps what the spec's Keep says. With KeepDistinct, elements that
+//     have the same key but differ stay, and the next check reports them again.
+//   - too many elements: more than Max. The repair keeps the first or last Max elements,
+//     by Keep. With KeepDistinct there is no repair.
+//   - null: the array is null, on which $push fails. The repair stores an empty array.
+//   - malformed: the value at the path isn't an array, an element isn't a document, or a
+//     key is missing, null, an array or a regular expression. There is no repair.
 //
-// A repair changes nothing else. After a crash, the next run repairs the rest.
+// After a crash in a repair, the next run repairs the rest.
 //
 // Cost: each check reads every parent. A repair writes one document for each finding, by
 // _id.
@@ -76,7 +75,7 @@ type Embedded[D, K, E any] struct {
 	m    *embedding
 }
 
-// An ElementOf is an element with its parent's _id.
+// An ElementOf is an element of an [Embedded] array with the _id of its parent.
 type ElementOf[K, E any] struct {
 	Parent  K     `bson:"parent"`
 	At      int64 `bson:"at"` // position in the array, from 0
@@ -96,8 +95,9 @@ type embedding struct {
 }
 
 // NewEmbedded declares that the array at path in c's documents has elements of type E. It
-// panics with a [*model.DeclarationError] unless path is an array of E, outside other
-// arrays, whose nil value isn't stored as null, and the spec's paths exist in E.
+// panics with a [*model.DeclarationError] unless path is an array of E outside other
+// arrays, a nil array isn't stored as null, Max and Keep are valid, and the spec's paths
+// exist in E.
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}

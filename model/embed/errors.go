@@ -8,17 +8,17 @@ import (
 )
 
 var (
-	// ErrVersion is the error of a [Versioned] write if the document has another version.
-	// It is also [model.ErrStale]. A missing document is [model.ErrNotFound].
+	// ErrVersion is the error of a [Versioned] write if the stored document has another
+	// version than the write was given. It wraps [model.ErrStale].
 	ErrVersion = fmt.Errorf("%w: it has another version", model.ErrStale)
 
 	// ErrGuard is the error of [Versioned.Guarded] if the document exists, but doesn't
-	// match the guard. A retry fails until another write changes the document.
+	// match guard, the condition of the write.
 	ErrGuard = errors.New("docmodel: the document exists, but the condition of the write doesn't hold")
 
 	// ErrNoElement is the error of a write to an element of [Embedded], [Nested] or [One]
-	// that doesn't exist in its parent. It is also [model.ErrNotFound], which alone means
-	// a missing parent.
+	// that doesn't exist in its parent. It wraps [model.ErrNotFound]. If the parent
+	// itself is missing, the error is ErrNotFound but not ErrNoElement.
 	ErrNoElement = fmt.Errorf("docmodel: the document has no such element: %w", model.ErrNotFound)
 )
 

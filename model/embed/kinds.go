@@ -15,13 +15,13 @@ import (
 // Kinds queries values of a [Union] by type. The values are a collection's documents, or
 // fields or array elements in them. Make it with [NewKinds].
 //
-// Indexes returns the index on the tag, if ByTag, and the spec's indexes. An index for
-// one type is partial.
+// Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. A
+// spec's index with a Tag is partial.
 //
-// Checks returns one check, of values with an unknown or missing tag: older ones, or
-// those of a program with more types. There is no repair, but see [Kinds.Retag].
+// Checks returns one check. It finds values with an unknown or missing tag, such as
+// values stored by a program with more types. There is no repair, but see [Kinds.Retag].
 //
-// Cost: it reads every document.
+// Cost: the check reads every document.
 type Kinds[D, K any] struct {
 	model.Parts
 
@@ -29,22 +29,22 @@ type Kinds[D, K any] struct {
 	k    *kinds
 }
 
-// KindsSpec says where the values are and which indexes they have. The zero value is
-// valid.
+// KindsSpec says where the values of a [Kinds] are and which indexes they have. The zero
+// value is valid.
 type KindsSpec struct {
 	Path    string      // of the field or array with values; "" means whole documents
 	ByTag   bool        // create an index on the tag, for [Kinds.Of] and [Only]
 	Indexes []KindIndex // on fields of the values
 }
 
-// A KindIndex is an index on fields of the values.
+// A KindIndex is an index on fields of the values of a [Kinds].
 type KindIndex struct {
 	Tag    string // makes a partial index of this type, for queries with the tag; "" means all types
 	Keys   bson.D // paths within a value; the type must have these fields
 	Unique bool   // unique among values of the type; not for arrays, where all elements are indexed
 }
 
-// A KindCount is the number of values of a type.
+// A KindCount is the number of values with a tag: see [Kinds.Counts].
 type KindCount struct {
 	Tag bson.RawValue `bson:"tag"` // as stored; null for values without a tag
 	N   int64         `bson:"n"`
@@ -61,8 +61,9 @@ type kinds struct {
 }
 
 // NewKinds declares that c's documents, or the values at the spec's path, are values of
-// u. It panics with a [*model.DeclarationError] unless the collection has u's options,
-// the values have u's type, and the indexes have declared tags and existing fields.
+// u. It panics with a [*model.DeclarationError] unless c was declared with
+// [Union.Options] of u, the values have the Go type I, and each index of the spec names a
+// tag of u and fields that exist in its type.
 func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpec) *Kinds[D, K] {
 	var of *union
 	if u != nil {
@@ -133,23 +134,22 @@ func (k *kinds) checkField(tag, name string) (err error) {
 	return err
 }
 
-// Of returns the query of documents that are, or contain, a value of one of the types. It
-// refuses an empty list, and undeclared tags.
+// Of returns the query of documents that are, or contain, a value with one of the tags.
+// It gives a [*model.ValueError] for no tags, or for a tag that isn't declared.
 //
-// Cost: one command, by the index on the tag, or by one of the spec for conditions added
-// with Where.
+// Cost: one command, by the index on the tag if the spec has ByTag.
 func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.of(&f.Query, tags)
 	return f
 }
 
-// Having returns the query of documents that are, or contain, a value of one type that
-// matches conditions on its fields: {author: "Doctorow"}. In an array, one element
-// matches all. $and, $or and $nor are allowed.
+// Having returns the query of documents that are, or contain, a value with this tag that
+// matches conditions on its fields: {author: "Doctorow"}. In an array, one element must
+// match all conditions. $and, $or and $nor are allowed.
 //
-// Bad input, refused: an undeclared tag, an unknown field, another operator in place of a
-// field.
+// Bad input, a [*model.ValueError]: an undeclared tag, an unknown field, another operator
+// in place of a field.
 //
 // Cost: one command, by an index of the spec with a condition on its first field.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
@@ -158,9 +158,9 @@ func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	return f
 }
 
-// Only returns the query of the documents of one type, decoded as T: a declared type,
-// with or without pointer. It refuses other types, and values that aren't whole
-// documents.
+// Only returns the query of the documents of one type, decoded as T. T is a type of the
+// union, or a pointer to it. It gives a [*model.ValueError] for other types, and if the
+// spec has a Path.
 //
 // Cost: see [Kinds.Of].
 func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
@@ -174,14 +174,15 @@ func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 	return f
 }
 
-// Retag sets a tag on values without a tag, or with null, in the documents that match
-// filter. It is idempotent. It refuses values in arrays.
+// Retag sets the tag of values whose tag is missing or null, in the documents that match
+// filter. It is idempotent. It gives a [*model.ValueError] for an undeclared tag, or if
+// the values are in arrays.
 //
-// Cost: one command, which writes each matching document.
+// Cost: one command, which writes each document with such a value.
 func (k *Kinds[D, K]) Retag(filter bson.D, tag string) model.Write { return k.k.assign(filter, tag) }
 
-// Counts returns the number of values of each stored tag, also undeclared ones, ordered
-// by tag.
+// Counts returns the pipeline that counts the values by stored tag, ordered by tag. It
+// includes tags that aren't declared.
 //
 // Cost: one command, which reads every document.
 func (k *Kinds[D, K]) Counts() *model.Aggregate[KindCount] {

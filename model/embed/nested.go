@@ -13,16 +13,15 @@ import (
 )
 
 // Nested is an array of small documents in each element of an [Embedded] array: the
-// phones of each address of a person. Queries of the Embedded return inner elements too.
+// phones of each address of a person. Read the inner arrays by queries of the Embedded.
 // Make it with [NewNested].
 //
-// Writes cost what those of [Embedded] do. They use two array filters. If the parent
-// exists without the element, the error is [ErrNoElement].
+// A write costs the same as one of [Embedded]. If the parent exists without the element,
+// the error is [ErrNoElement].
 //
-// Indexes returns the spec's indexes. Nested itself needs none.
+// Indexes returns the spec's indexes.
 //
-// Checks returns the checks that [Embedded] lists, for inner arrays. The check of
-// repeated keys skips outer elements without a key. The Embedded's checks find them.
+// Checks returns the checks that [Embedded] lists, for inner arrays.
 //
 // Cost: each check reads every parent. A repair writes one document for each finding, by
 // _id.
@@ -40,7 +39,8 @@ type nesting struct {
 }
 
 // NewNested declares that the array at path, within elements of outer, has elements of
-// type F. It panics like [NewEmbedded].
+// type F. spec names a key within F. It panics with a [*model.DeclarationError] in the
+// cases of [NewEmbedded].
 func NewNested[F, D, K, E any](outer *Embedded[D, K, E], path string, spec EmbeddedSpec) *Nested[K, F] {
 	if outer == nil || outer.m == nil {
 		core.Fail("the Embedded is nil", fmt.Sprintf("NewNested, path %q", path), "declare it with NewEmbedded")
@@ -72,8 +72,9 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 	return &nesting{outer, m, path}
 }
 
-// Add appends elements to the array of the parent's element with this key, all or none.
-// Its errors are [model.ErrNotFound] and those of [Embedded.Add].
+// Add appends elements to the inner array of the outer element that has this key in the
+// parent, all or none. It gives [ErrNoElement] if there is no such outer element, and the
+// errors of [Embedded.Add].
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
@@ -84,17 +85,18 @@ func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
 	return n.n.add(parent, key, list)
 }
 
-// Update applies the update operators of [Embedded.Update] to the inner element with key
-// inner, in the element with the first key. It gives [model.ErrNotFound] if either
-// doesn't exist.
+// Update applies update operators, as [Embedded.Update] does, to the inner element with
+// the key inner in the outer element with the key key. It gives [ErrNoElement] if either
+// element doesn't exist.
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Update(parent K, key, inner any, update bson.D) model.Write {
 	return n.n.update(parent, key, inner, update)
 }
 
-// Remove removes inner elements from one element. It ignores keys that don't exist, and
-// is idempotent. It gives [model.ErrNotFound] if the parent has no such element.
+// Remove removes the elements with the keys inner from the outer element with the key
+// key. It ignores inner keys that don't exist, and is idempotent. It gives [ErrNoElement]
+// if the parent has no such outer element.
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Remove(parent K, key any, inner ...any) model.Write {

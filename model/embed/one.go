@@ -15,14 +15,14 @@ import (
 // One is one document inside another: the home address of a person. Make it with
 // [NewOne].
 //
-// Each write is one atomic update, by _id. A missing parent is [model.ErrNotFound].
+// Each write is one atomic update, by _id. A missing parent gives [model.ErrNotFound].
 //
 // Indexes returns the spec's indexes.
 //
-// Checks returns one check, of parents with a value that isn't a document at the path or
-// above it, where $set fails. Null at the path is valid. There is no repair.
+// Checks returns one check. It finds parents with a value at the path, or above it, that
+// isn't a document, so that $set fails. Null at the path is valid. There is no repair.
 //
-// Cost: it reads every parent.
+// Cost: the check reads every parent.
 type One[D, K, E any] struct {
 	model.Parts
 
@@ -72,14 +72,14 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 // Cost: one command.
 func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
 
-// Create stores a subdocument if the parent has none, or null. It gives [model.ErrTaken]
-// if there is a different one. An equal one counts as already written.
+// Create stores a subdocument if the parent has none, or null. An existing equal
+// subdocument counts as applied. A different one gives [model.ErrTaken].
 //
 // Cost: one command; two reads if nothing matched.
 func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }
 
 // Update applies update operators to a parent's subdocument, as [Embedded.Update] does to
-// an element. It gives [model.ErrNotFound] if there is no subdocument. To remove the
+// an element. It gives [ErrNoElement] if there is no subdocument. To remove the
 // subdocument, use $unset on the parent.
 //
 // Cost: one command; one read if nothing matched.

@@ -10,11 +10,11 @@ import (
 )
 
 // Having returns the query of parents with one element that matches all conditions:
-// {city: "Anytown", cc: "USA"}. Names are fields of an element. $and, $or and $nor are
-// allowed. It uses $elemMatch: two elements together can't match, as with dotted paths.
+// {city: "Anytown", cc: "USA"}. Names are paths within an element. $and, $or and $nor are
+// allowed.
 //
-// Cost: one command, by an index with a condition on its first field. Else it reads every
-// parent.
+// Cost: one command, by an index on whose first field there is a condition. Without such
+// an index, it reads every parent.
 func (e *Embedded[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = e.docs.Find(nil)
 	e.m.having(&f.Query, conditions)
@@ -31,13 +31,13 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 }
 
 // Elements returns the query of elements that match conditions, as in [Embedded.Having],
-// each with its parent's _id. Nil matches all. order sorts by fields of elements. Equal
-// elements follow their parents' _ids and positions. The given parents limit the query.
-// Without any it reads all.
+// each with its parent's _id. Nil conditions match all. order sorts by fields of
+// elements, then by parents' _ids and positions in the array; nil is valid. parents
+// limits the query to their elements. Without parents, it covers all.
 //
-// Cost: one command. It finds given parents by _id. Else it reads whole each matching
-// parent, by an index with a condition on its first field, or every parent. It unwinds
-// and sorts elements in memory.
+// Cost: one command. It finds given parents by _id. Without parents, it uses an index on
+// whose first field there is a condition, or reads every parent. It reads whole parents,
+// and unwinds and sorts elements in memory.
 func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a *model.Aggregate[ElementOf[K, E]]) {
 	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
 	ids := make([]any, len(parents))

@@ -16,9 +16,8 @@ import (
 // stored as the tag, a field that names its type, followed by its own fields. Reading
 // decodes it as that type. Make it with [NewUnion].
 //
-// A Union applies to collections that are declared with its [Union.Options]. There,
-// documents, fields and elements of type I are written and read as any other value, also
-// by driver code with their Registry.
+// Declare collections with [Union.Options]. Then documents, fields and array elements of
+// type I are written and read as any other value, also by driver code with that Registry.
 //
 // Source: products of many kinds ("Aggregates", "NoSQL Data Modeling Techniques", seed
 // 002, 2); books and reviews in one collection ("Distinguishing between different
@@ -29,7 +28,7 @@ type Union[I any] struct {
 	registry *bson.Registry
 }
 
-// A UnionCase is one type of a union: see [Case] and [UnknownCase].
+// A UnionCase is one type of a [Union]. Make it with [Case] or [UnknownCase].
 type UnionCase struct {
 	tag     string
 	typ     reflect.Type
@@ -37,13 +36,13 @@ type UnionCase struct {
 }
 
 // Case declares that values of type T are stored with a tag. T is a struct, a pointer to
-// one, or another type that is stored as a document. Reading returns a T. Writing also
-// accepts T with or without a pointer.
+// a struct, or another type that is stored as a document. Reading returns a T. Writing
+// accepts T, a pointer to T, or what T points to.
 func Case[T any](tag string) UnionCase { return UnionCase{tag: tag, typ: reflect.TypeFor[T]()} }
 
 // UnknownCase declares how to decode a document with an unknown tag, or no tag: wrap
-// makes a T of it. Without it, such a document is an error. T embeds [UnknownValue],
-// which keeps the document unchanged.
+// converts it to a T. Without an UnknownCase, decoding it is an error. T embeds
+// [UnknownValue], so that writing it stores the same document.
 func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 	c := UnionCase{typ: reflect.TypeFor[T]()}
 	if wrap != nil {
@@ -81,9 +80,10 @@ type union struct {
 
 // NewUnion declares a union of cases under the interface type I. It panics with a
 // [*model.DeclarationError] unless I is an interface with methods, tag is a field name
-// other than _id, and each case has its own tag and type. A type must implement I, and be
-// stored as a document without a field named tag. It can't be the driver's (bson.D,
-// bson.M), or implement [bson.Marshaler], which precedes the registry.
+// other than _id, and the tags and types of cases are unique. A type must implement I,
+// and be stored as a document without a field named tag. It can't be a type of the
+// driver, such as bson.D. It can't implement [bson.Marshaler], because the driver would
+// then ignore the union.
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()
@@ -171,17 +171,19 @@ func embedsUnknown(t reflect.Type) bool {
 // NewCollection[Item, string]("items", union.Options()). To combine unions see
 // [Union.Register].
 //
-// The Registry contains only this union. Don't change it. It writes a declared type with
-// its tag everywhere, also in fields of other types than I.
+// The Registry contains only this union. It writes a declared type with its tag
+// everywhere, even in a field whose Go type isn't I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }
 
-// Register adds the union to a registry, before its first use, to combine several unions
-// and your own codecs. Pass the registry to NewCollection in [model.CollectionOptions].
+// Register adds the union to a registry, to combine it with other unions or your own
+// codecs. Call it before the first use of the registry. Pass the registry to
+// NewCollection in [model.CollectionOptions].
 //
-// It panics with a [*model.DeclarationError] if the registry has a union of I, or one
-// with the same type that has the same tag, or would decode the other's tag as a field.
+// It panics with a [*model.DeclarationError] if the registry has a union of I. It also
+// panics if another union has a type in common with this union, and the tag fields are
+// the same, or the type would decode the tag as a field of its own.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")
@@ -199,12 +201,14 @@ func (u *union) tags() (out []string) {
 	return out
 }
 
-// Encode returns v as it is stored.
+// Encode returns the stored document of v. A nil or undeclared value is a
+// [*model.ValueError].
 func (u *Union[I]) Encode(v I) (bson.Raw, error) {
 	return u.u.encode(u.registry, reflect.ValueOf(&v).Elem())
 }
 
-// Decode returns the value of a stored document.
+// Decode returns the value of a stored document. An unknown tag is an error unless there
+// is an [UnknownCase].
 func (u *Union[I]) Decode(raw bson.Raw) (v I, err error) {
 	err = u.u.decode(u.registry, raw, reflect.ValueOf(&v).Elem())
 	return v, err

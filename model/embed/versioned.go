@@ -20,30 +20,31 @@ type VersionedSpec struct {
 	Version string // path of the version, an int64 or int; "" means version
 
 	// Tokens is the path of a []bson.ObjectID with the tokens of the last Keep
-	// operations. While a token is there, its retry is a no-op. "" means no tokens: then
-	// a retry gives ErrVersion, even if the first run succeeded.
+	// operations. While a token is there, a retry of its operation is a no-op. "" means
+	// no tokens: then a retry gives ErrVersion, even if the first run succeeded.
 	Tokens string
 
 	Keep int // number of tokens to keep; 0 means 100
 
 	// Uncounted are paths that other techniques write without increasing the version.
-	// Replace and Change would undo such writes, so they are refused. Use Update,
-	// ChangeBy, Guarded and Take.
+	// Replace and Change, which would undo such writes, then give a *model.ValueError.
+	// Use Update, ChangeBy, Guarded and Take.
 	Uncounted []string
 }
 
 // Versioned is a document with a version, which each write increases. A write that was
-// computed from a read succeeds only if the version is unchanged since (test-and-set). So
-// no update is lost, without locks or transactions. Make it with [NewVersioned].
+// computed from a read succeeds only if the version is unchanged since (test-and-set).
+// Make it with [NewVersioned].
 //
-// All writers must increase the version: a Replace undoes plain writes since its read.
+// All writers must increase the version, because a Replace undoes writes that don't.
 // denorm.Copy and relate.ParentRef increase it if their specs have CountUp. List paths
 // that other techniques write, such as a denorm.Counter in these documents, in Uncounted.
-// [model.New] refuses other techniques. A document without a version has version 0.
+// [model.New] refuses other techniques that write them. A document without a version has
+// version 0.
 //
 // op is the operation's token, a new one for each operation. The same op makes a retry a
 // no-op while the document keeps the token. If the spec has no Tokens, op must be the
-// zero ObjectID, else it mustn't be.
+// zero ObjectID.
 //
 // Each write is one command on one document, found by _id. If nothing matched, at most
 // two reads find out why. It gives [ErrVersion] if the document has another version, and
@@ -53,10 +54,12 @@ type VersionedSpec struct {
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
 // Checks returns one check, of versions that aren't numbers, such as null. The repair
-// stores the server's time in milliseconds since 1970. Counting doesn't reach it, so a
-// write based on an earlier read gets [ErrVersion]. A 32-bit int is too small for it.
+// stores the server's time in milliseconds since 1970. No document reaches it by
+// counting, so a write based on an earlier read gets [ErrVersion]. It doesn't fit a
+// 32-bit int.
 //
-// Cost: it reads every document. A repair writes one document for each finding, by _id.
+// Cost: the check reads every document. A repair writes one document for each finding, by
+// _id.
 type Versioned[D, K any] struct {
 	model.Parts
 
@@ -77,8 +80,8 @@ type versioning struct {
 
 // NewVersioned declares that c's documents have a version. It panics with a
 // [*model.DeclarationError] unless Version is an int64 or int outside arrays, Tokens an
-// array of bson.ObjectID whose nil value isn't stored as null, and neither overlaps the
-// other or Uncounted.
+// array of bson.ObjectID, a nil array isn't stored as null, and neither path overlaps the
+// other or one of Uncounted.
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
 	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)
@@ -125,28 +128,29 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // Insert stores a new document with version 1, as [model.Collection.Insert] does. doc's
 // version must be 0 or 1.
 //
-// A retry counts as applied while the document keeps op. Later, or without Tokens, it
-// gives a duplicate key error if the document has changed.
+// op is the operation's token: see [Versioned]. A retry counts as applied while the
+// document keeps op. Later, or without Tokens, it gives a duplicate key error if the
+// document has changed.
 //
-// Cost: as Collection.Insert; one more read if the _id is taken.
+// Cost: that of Collection.Insert, and one more read if the _id is taken.
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
 
-// Replace stores doc over the document with its _id and version, and increases the
-// version. Fields that D doesn't know are lost. Update keeps them.
+// Replace stores doc over the document with doc's _id and version, and increases the
+// version. Stored fields that D doesn't know are lost.
 //
-// A retry after Keep other operations gives ErrVersion. Bad input, refused: a version
-// below 0, or the greatest int64.
+// op is the operation's token: see [Versioned]. A retry after the spec's Keep other
+// operations gives ErrVersion. Bad input, a [*model.ValueError]: a version below 0, or
+// the greatest int64.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
 
 // Update applies update operators to a document with this version, and increases the
-// version. The operators must not touch the version or the tokens. For retries and bad
-// input see [Versioned.Replace].
+// version. The operators must not touch the version or the tokens. For op, retries and
+// bad input see [Versioned.Replace].
 //
-// A nil update only increases the version, for a decision that relies on a document
-// without changing it. In a transaction with the other writes, a concurrent change makes
-// one of them fail.
+// A nil update only increases the version. Use it in a transaction whose other writes
+// rely on this document: a concurrent change of the document then makes one of both fail.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.ObjectID) model.Write {
@@ -164,24 +168,25 @@ func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.d
 
 // Guarded applies update operators to a document of any version that matches guard, and
 // increases the version: {qty: {$gte: 3}} with {$inc: {qty: -3}}. It needs no read. It
-// gives [ErrGuard] if the document exists but doesn't match. An empty guard is refused.
+// gives [ErrGuard] if the document exists but doesn't match. An empty guard is a
+// [*model.ValueError]. op is the operation's token: see [Versioned].
 //
-// After Keep other operations, or without Tokens, a retry that matches the guard is
-// applied again. So Keep must exceed the number of operations between a first run and its
-// last retry.
+// After the spec's Keep other operations, or without Tokens, a retry that matches the
+// guard is applied again. So set Keep to more than the operations between a first run and
+// its last retry.
 //
-// Cost: see [Versioned]. The server refuses to increase the greatest int64.
+// Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) model.Write {
 	return v.v.guarded(id, guard, update, op)
 }
 
-// Take subtracts n from a number that is at least n. It is [Versioned.Guarded] with
-// {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard] if there is less, or no
-// number. Bad input, a [*model.ValueError]: n below 1, a path that isn't a number outside
-// arrays.
+// Take subtracts n from the number at path, if it is at least n. It is
+// [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard]
+// if the value is less, or isn't a number. op is the operation's token: see [Versioned].
+// Bad input, a [*model.ValueError]: n below 1, a path that isn't a number outside arrays.
 //
-// To undo it, use Guarded with a new token, {$inc: {path: n}} and a guard on the old
-// token: {tokens: op}. Without tokens the guard is {path: {$type: "number"}}.
+// To undo it, use Guarded with a new token, {$inc: {path: n}} and a guard that the
+// document still has the old token: {tokens: op}.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) model.Write {
@@ -190,14 +195,15 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 
 // Change reads a document, calls decide for its new value, and stores it by
 // [Versioned.Replace]. If another client wrote in between, it reads and decides again, up
-// to 100 times with growing random pauses (see Attempts). The last failure is ErrStale.
+// to 100 times (the change's Attempts) with growing random pauses. Then it gives
+// ErrVersion. op is the operation's token: see [Versioned].
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
-// version and tokens in its result. A result that is equal to doc is stored too, with a new
-// version. After Keep other operations, a retry is applied
-// again.
+// version and tokens in its result. A result without a difference is stored too, with a
+// new version. After the spec's Keep other operations, a retry is applied again.
 //
-// Cost: two commands for each attempt; two reads if the document has the token.
+// Cost: two commands for each attempt. A retry whose token the document has costs two
+// reads.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
 	return v.change(id, op, v.v.wholly(), decide == nil, func(doc *D) (model.Write, error) {
 		was := v.v.asRead(doc) // before decide, which may change data that doc refers to
@@ -209,11 +215,11 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 	})
 }
 
-// ChangeBy is [Versioned.Change] with update operators, as in [Versioned.Update]. Use it
-// to change a few fields, or if D lacks stored fields. Bad operators give a
-// [*model.ValueError], without a write.
+// ChangeBy is [Versioned.Change], but decide returns update operators, as for
+// [Versioned.Update]. Use it to change a few fields, or if D lacks stored fields. Bad
+// operators give a [*model.ValueError], without a write.
 //
-// Cost: as Change.
+// Cost: see Change.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {
 	return v.change(id, op, nil, decide == nil, func(doc *D) (model.Write, error) {
 		version := v.v.of(doc) // before decide

@@ -14,10 +14,11 @@ import (
 
 // Add appends elements to a parent's array, all or none. It gives [model.ErrTaken] if the
 // array has one of the keys, and [model.ErrFull] if it would exceed Max, also with
-// concurrent writers. If exactly these elements are there, it counts as applied.
+// concurrent writers. If the array already has exactly these elements, the write counts
+// as applied.
 //
-// Bad input, refused: no element, an element without a key, two with one key, more than
-// Max, a field name that can't be stored.
+// Bad input, a [*model.ValueError]: no element, an element without a key, two elements
+// with one key, more than Max, a field name that can't be stored.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
@@ -28,16 +29,16 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 	return e.m.add(parent, list)
 }
 
-// Put replaces the element with the same key in its place, or appends it. It gives
-// [model.ErrFull] if there is no room to append. It is idempotent.
+// Put replaces the element that has element's key, at the same position, or appends
+// element if there is none. It gives [model.ErrFull] if the array is full. It is
+// idempotent.
 //
-// Cost: see [Embedded]. It is an update by a pipeline, which can't be merged with other
-// updates.
+// Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
 
-// Replace replaces the element with the same key, in its place. It gives
-// [model.ErrNotFound] if there is none. It overwrites changes since the read. Update
-// doesn't. It is idempotent.
+// Replace replaces the element that has element's key, at the same position. It gives
+// [ErrNoElement] if there is no such element. It also overwrites fields that others
+// changed since the caller read the element; Update doesn't. It is idempotent.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
@@ -45,16 +46,17 @@ func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
 }
 
 // Update applies update operators to the element with this key: {$set: {city: "Anytown"},
-// $inc: {visits: 1}}. Names are fields of an element, and may be dotted. It refuses to
-// change the key, and $rename and $setOnInsert. It gives [model.ErrNotFound] if there is
-// no such element. It is idempotent with $set, not with $inc or $push.
+// $inc: {visits: 1}}. Names are fields of an element, and may be dotted. It gives a
+// [*model.ValueError] for a change of the key, for $rename and for $setOnInsert, and
+// [ErrNoElement] if there is no such element. It is idempotent with $set, not with $inc
+// or $push.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) model.Write {
 	return e.m.update(parent, key, update)
 }
 
-// Remove removes elements by their keys. It ignores keys that don't exist, and is
+// Remove removes the elements with these keys. It ignores keys that don't exist, and is
 // idempotent.
 //
 // Cost: see [Embedded].
@@ -63,30 +65,30 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 }
 
 // Reorder moves the elements with these keys to position at, counted from 0, in the order
-// of keys. The rest keeps its order. A position below 0, or past the end, is the end. It
-// gives [model.ErrNotFound] if a key is missing. It is idempotent.
+// of keys. The other elements keep their order. at below 0, or past the end, means the
+// end. It gives [ErrNoElement] if the array lacks one of the keys. It is idempotent.
 //
-// Bad input, refused: no key, a key twice.
+// Bad input, a [*model.ValueError]: no key, a key twice.
 //
-// Cost: see [Embedded]. It is an update by a pipeline, which can't be merged with other
-// updates.
+// Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
 func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 	return e.m.reorder(parent, at, keys)
 }
 
-// Move moves an element, as it was read, to another parent. The plan adds it there, then
-// removes it here. It gives
+// Move moves element, exactly as it was read, from the parent from to the parent to. The
+// plan first adds the element, then removes the old one. It gives
 //
-//   - the errors of [Embedded.Add], and [model.ErrTaken] for an equal element too;
-//   - [model.ErrStale] if the element here isn't as it was read; the added one is removed
-//     again.
+//   - the errors of [Embedded.Add]; unlike Add, also [model.ErrTaken] if the new parent
+//     has an equal element;
+//   - [model.ErrStale] if the element has changed since the read; then the plan removes
+//     the added one again.
 //
 // A retry after success gives ErrTaken, and changes nothing.
 //
 // Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
-// With Options.AllowPartial it needs no transaction. Then readers can see the element in
-// both parents, and a crash leaves it in both. Remove it from one by [Embedded.Remove].
-// Concurrent moves never lose the element.
+// Without a transaction, which needs Options.AllowPartial, readers can see the element in
+// both parents, and a crash leaves it in both. Then remove it from one by
+// [Embedded.Remove].
 func (e *Embedded[D, K, E]) Move(from, to K, element E) model.Plan {
 	return e.m.move(from, to, element)
 }

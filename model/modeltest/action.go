@@ -15,8 +15,8 @@ type Action struct {
 	do func(c *faultConn, m *message) error
 }
 
-// Fail answers with an error code and labels, such as "RetryableWriteError". The server
-// doesn't receive the command.
+// Fail answers the command with a server error of this code and these labels, such as
+// "RetryableWriteError". The server doesn't receive the command.
 func Fail(code int32, labels ...string) Action {
 	reply := failure(code, labels)
 	return Action{func(c *faultConn, m *message) error { return c.answer(m, reply) }}
@@ -36,8 +36,8 @@ func failure(code int32, labels []string) bson.D {
 }
 
 // FailInside executes the first n parts of a write, as [CutInside] does, and answers with
-// an error: a killed command (11601), a passed maxTimeMS (50), or a stepdown (189,
-// 11602).
+// an error of this code: 11601 for a killed command, 50 for a passed maxTimeMS, 189 or
+// 11602 for a stepdown.
 func FailInside(n int, code int32, labels ...string) Action {
 	if n < 1 {
 		panic("modeltest: FailInside: at least one part must be done\n\tremedy: use Fail")
@@ -60,14 +60,14 @@ func FailInside(n int, code int32, labels ...string) Action {
 	}}
 }
 
-// CutBefore breaks the connection before the server receives the command. The driver
-// retries a command that is cut once: use [Faults.From] for a final cut.
+// CutBefore breaks the connection before the server receives the command. The driver then
+// sends most commands once more. To cut the retry too, use [Faults.From].
 func CutBefore() Action {
 	return Action{func(c *faultConn, _ *message) error { return c.cut() }}
 }
 
 // CutAfter breaks the connection after the server executed the command, before the client
-// receives the answer. See [CutBefore] for retries.
+// receives the answer. For the driver's retry see [CutBefore].
 func CutAfter() Action {
 	return Action{func(c *faultConn, m *message) error {
 		if err := c.forward(m); err != nil {
@@ -84,12 +84,11 @@ func CutAfter() Action {
 
 // CutInside executes the first n parts of a write, and breaks the connection, like a
 // server that crashes halfway. The parts are the statements of an insert, update, delete
-// or bulkWrite, or the matching documents, in the order of _id, of a single update or
-// delete of many documents. Other commands, and those with at most n parts, run as with
-// [CutAfter].
+// or bulkWrite. If there is only one statement, which updates or deletes many documents,
+// they are these documents in the order of _id. Other commands, and writes with at most n
+// parts, run as with [CutAfter].
 //
-// The server receives fewer statements, or a narrower filter. In a transaction the
-// command runs whole, because the server would undo a part.
+// In a transaction the whole command runs, because the server would undo a part.
 func CutInside(n int) Action {
 	if n < 1 {
 		panic("modeltest: CutInside: at least one part must be done\n\tremedy: use CutBefore")
@@ -103,7 +102,7 @@ func CutInside(n int) Action {
 	}}
 }
 
-// Delay delays the command by d, or until [Faults.Reset].
+// Delay makes the command wait for d, or until [Faults.Reset].
 func Delay(d time.Duration) Action {
 	return Action{func(c *faultConn, m *message) error {
 		timer := time.NewTimer(d)

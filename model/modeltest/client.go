@@ -23,7 +23,8 @@ func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 }
 
 // Start is [NewClient] for examples and programs, without a testing.TB. stop interrupts
-// running commands, and may be called repeatedly. Start panics if the options are wrong.
+// running commands, and closes client and engine. It may be called repeatedly. Start
+// panics if the options are wrong.
 //
 //	client, stop := modeltest.Start()
 //	defer stop()

@@ -22,7 +22,7 @@ import (
 // snapshots, and [WithChangeLag]. The driver's _ids have the real time.
 //
 // Waiting takes real time: an awaiting getMore, fail points, [Delay], locks, and
-// maxTimeMS. A testing/synctest bubble needs no Clock.
+// maxTimeMS.
 //
 // A Clock is safe for concurrent use. Several engines may share one.
 type Clock struct {
@@ -42,13 +42,15 @@ func (c *Clock) Now() time.Time {
 }
 
 // Advance moves the clock by d, which may be negative. It returns when the engines have
-// removed expired documents, unless a [TTL] decides, and overdue transactions.
+// aborted overdue transactions, and removed expired documents, unless the client has a
+// [TTL].
 func (c *Clock) Advance(d time.Duration) {
 	c.move(func(now time.Time) time.Time { return now.Add(d) })
 }
 
-// Set sets the clock, as [Clock.Advance] does. If it goes back, the times of operations
-// and change events stay at the latest time, as on a server, until the clock passes it.
+// Set sets the clock to at, and returns as [Clock.Advance] does. If it goes back, the
+// times of operations and change events stay at the latest time, as on a server, until
+// the clock passes it.
 func (c *Clock) Set(at time.Time) {
 	c.move(func(time.Time) time.Time { return at.Round(0) })
 }
@@ -63,8 +65,8 @@ func (c *Clock) move(to func(now time.Time) time.Time) {
 	}
 }
 
-// WithClock gives the client's engine its time. A client of a real server fails with this
-// option.
+// WithClock makes the client's engine use clock instead of the real time. With this
+// option the test fails on a real server.
 func WithClock(clock *Clock) Option {
 	if clock == nil {
 		panic("modeltest: WithClock: the Clock is nil\n\tremedy: leave the option out")

@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A Command is a command that a client sent.
+// A Command is a database command that a client sent.
 type Command struct {
 	Name       string // as sent, e.g. "findAndModify"
 	Database   string
@@ -18,7 +18,8 @@ type Command struct {
 	Body       bson.Raw // the whole command; [Monitor.Commands] shortens large ones
 }
 
-// String shows the collection, the name and the body, without the driver's own fields.
+// String returns the collection, the name and the body, without fields that the driver
+// adds.
 func (c Command) String() string {
 	s := c.Name
 	if c.Collection != "" {

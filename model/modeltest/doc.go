@@ -44,34 +44,30 @@
 //	a whole model: all of this              Verify
 //
 // [Writes], [Reads], [Named], [On] and [Both] select commands for faults. Only [Verify]
-// needs a model of this library. Monitors and faults work with any server. The examples
-// "Repository", "Failures" and "Queries" use only the driver. So does examples/server,
-// which reads files of mongoexport and mongodump.
+// needs a model of this library. Monitors and faults work with any server.
 //
 // # Time
 //
 // NewClient works inside a testing/synctest bubble, where sleeping takes no time and the
-// engine uses the bubble's clock. Listen doesn't work there. Elsewhere, a [Clock] sets
-// the engine's time. A [TTL] sets when expired documents are removed.
+// engine uses the bubble's clock. Listen doesn't work there. Elsewhere, use a [Clock].
 //
 // # Costs
 //
 // [FaultMatrix] runs its operation three times for each way in which a write can fail
 // (three to six). [Interleave] runs two operations once for each order, often hundreds.
-// [Verify] does this for all operations, in two ways, and two more for each scope. So
-// keep operations small.
+// [Verify] does both for all operations, several times. So keep operations small.
 //
 // # Backends
 //
 // [Each], [FaultMatrix], [Interleave] and [Verify] run on the engine as the subtest
 // "engine". If MONGODB_URI is set, they also run on that server as the subtest "server",
 // in databases of their own. A test that needs a missing feature is skipped with "server
-// lacks: " and the feature's name. Nothing else is skipped.
+// lacks: " and the feature's name.
 //
 // # The engine
 //
-// It answers as MongoDB 8.0, as the primary of a replica set of one member. All methods
-// of the driver's Client, Database, Collection, Session, IndexView, Cursor and
+// The engine answers as MongoDB 8.0, as the primary of a replica set of one member. All
+// methods of the driver's Client, Database, Collection, Session, IndexView, Cursor and
 // ChangeStream work, except search indexes. It has GridFS, transactions, snapshots,
 // retryable writes, causal consistency, change streams, bulkWrite, views, capped,
 // clustered and time series collections, and the command configureFailPoint. Unique,
@@ -109,10 +105,4 @@
 // sines may differ. It has no failover, TLS, compression, and timeouts of idle cursors
 // and sessions. Writes run one at a time, so plans are repeatable, and speed says little
 // about a server. A transaction without a connection is aborted after 5 seconds, not 60.
-//
-// # Verification
-//
-// The library's suites and random differential tests run on the engine and on FerretDB
-// over DocumentDB. MongoDB's manual decides differences. internal/engine/specs runs the
-// driver's specification tests.
 package modeltest

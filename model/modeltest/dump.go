@@ -105,8 +105,8 @@ func allDocuments(ctx context.Context, coll *mongo.Collection) ([]bson.Raw, erro
 }
 
 // Load inserts the output of [Dump], or a text in its form, into a database, and creates
-// empty collections too. Existing documents stay. A duplicate _id is an error. An invalid
-// text inserts nothing.
+// empty collections too. Existing documents stay. A duplicate _id is an error. If the
+// text is invalid, it returns an error and inserts nothing.
 func Load(ctx context.Context, db *mongo.Database, dump string) error {
 	var collections bson.D
 	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {

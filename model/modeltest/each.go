@@ -16,8 +16,8 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// EnvURI is the environment variable with the URI of a real server for [Each],
-// [FaultMatrix] and [Interleave].
+// EnvURI is the name of the environment variable with the URI of a real server for
+// [Each], [FaultMatrix], [Interleave] and [Verify].
 const EnvURI = "MONGODB_URI"
 
 // The names of the subtests.
@@ -31,7 +31,8 @@ const (
 // database has a unique name, and is dropped when the subtest ends. An unreachable server
 // fails the test.
 //
-// f must give the same results on both. Skip missing features with the Need functions.
+// f must give the same results on both. If it uses a feature that some servers lack, call
+// a Need function first, such as [NeedTransactions].
 func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option) {
 	t.Helper()
 	eachBackend(t, func(t *testing.T, b *backend) {

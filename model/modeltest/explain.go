@@ -15,25 +15,24 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// WantIndexed fails the test unless the named index serves the query: the server's plan
-// reads this index within bounds, and no collection in full. It may read other indexes
-// too, as for $or or $lookup. A failure shows the plan, the documents and keys examined,
-// and a useful index as a mongosh command. query is a [model.Find], [model.Aggregate],
-// [model.Modify], a [model.Write] that updates, replaces or deletes, any value with a
-// method Command() bson.D, or a command as bson.D. Nothing is written.
+// WantIndexed fails the test unless the index with this name serves the query: the
+// server's plan reads a limited range of this index, and no whole collection. It may read
+// other indexes too, as for $or or $lookup. A failure shows the plan, the documents and
+// keys examined, and a useful index as a mongosh command. query is a [model.Find],
+// [model.Aggregate], [model.Modify], a [model.Write] that updates, replaces or deletes,
+// any value with a method Command() bson.D, or a command as bson.D. Nothing is written.
 //
 // If the server chooses another index, such as _id_ for {_id: x, owner: y}, WantIndexed
-// runs both plans, with the named index as a hint. It accepts the server's choice if it
-// examines no more keys and documents, and sorts no more. Store enough documents to tell
-// the plans apart.
+// runs both plans, the second with a hint on the named index. It accepts the server's
+// choice if that doesn't examine more keys and documents, and doesn't sort more. Store
+// enough documents to make the plans differ.
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// DocumentDB's explain shows a PostgreSQL plan. There a test needs some thousands of
-// documents, because small collections are always scanned, and only the named index is
-// accepted. DocumentDB explains only find, aggregate and count. Other commands skip the
-// rest of the test with "server lacks: explain of" and the command's name, so call
-// WantIndexed last.
+// On DocumentDB a test needs some thousands of documents, because small collections are
+// always scanned, and only the named index is accepted. DocumentDB explains only find,
+// aggregate and count. For other commands WantIndexed skips the rest of the test with
+// "server lacks: explain of" and the command's name, so call it last.
 func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
 	t.Helper()
 	command, err := explainable(query)

@@ -23,12 +23,11 @@ import (
 // # Retries
 //
 // If the connection breaks, or an error has the label RetryableWriteError, the driver
-// retries reads, writes of single documents, and commits. The retry is another command,
-// so the driver repairs a single cut. For a final cut use [Faults.From], or a client with
-// options.Client().SetRetryWrites(false).SetRetryReads(false). After a cut the driver
-// waits up to half a second before it reconnects.
+// sends reads, writes of single documents, and commits a second time. This retry is
+// another command, which succeeds unless it is cut too. Use [Faults.From] to cut it, or a
+// client with options.Client().SetRetryWrites(false).SetRetryReads(false).
 //
-// A command on an encrypted or compressed connection ends the connection.
+// Faults can't read encrypted or compressed connections: they break at the first command.
 type Faults struct {
 	mu       sync.Mutex
 	rules    []*rule
@@ -50,17 +49,17 @@ type rule struct {
 	action   Action
 }
 
-// NewFaults returns Faults without rules.
+// NewFaults returns Faults without actions.
 func NewFaults() *Faults {
 	forward := (*faultConn).forward
 	return &Faults{reset: make(chan struct{}), usual: forward, own: forward}
 }
 
-// On applies the action to the n-th matching command from now, counted from 1, and
-// returns f. If several apply, the first acts.
+// On applies action a to the n-th command from now that m matches, counted from 1, and
+// returns f. If several actions apply to one command, only the one added first acts.
 func (f *Faults) On(m Match, n int, a Action) *Faults { return f.add(m, n, n, a) }
 
-// From is On for the n-th and all later commands.
+// From is [Faults.On] for the n-th and all later commands that m matches.
 func (f *Faults) From(m Match, n int, a Action) *Faults { return f.add(m, n, math.MaxInt, a) }
 
 func (f *Faults) add(m Match, from, to int, a Action) *Faults {
@@ -73,7 +72,8 @@ func (f *Faults) add(m Match, from, to int, a Action) *Faults {
 	return f
 }
 
-// Reset removes all rules, releases waiting commands, and clears the counts.
+// Reset removes all actions, releases waiting commands, and clears what [Faults.Count]
+// and [Faults.Commands] return.
 func (f *Faults) Reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,8 +82,8 @@ func (f *Faults) Reset() {
 	f.reset = make(chan struct{})
 }
 
-// Count returns the number of matching commands since the last Reset, including failed
-// ones.
+// Count returns the number of commands that m matches since the last Reset, including
+// failed ones.
 func (f *Faults) Count(m Match) int {
 	n := 0
 	for _, c := range f.Commands() {
@@ -101,8 +101,9 @@ func (f *Faults) Commands() []Command {
 	return slices.Clone(f.seen)
 }
 
-// Dialer returns a dialer with f's rules: options.Client().SetDialer(f.Dialer(nil)). next
-// makes the connections. Nil means a net.Dialer.
+// Dialer returns a dialer whose connections obey f:
+// options.Client().SetDialer(f.Dialer(nil)). next makes the connections. Nil means a
+// net.Dialer.
 func (f *Faults) Dialer(next options.ContextDialer) options.ContextDialer {
 	if next == nil {
 		next = &net.Dialer{}

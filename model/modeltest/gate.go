@@ -19,10 +19,12 @@ type Gate struct {
 // NewGate returns a closed gate.
 func NewGate() *Gate { return &Gate{open: make(chan struct{}), changed: make(chan struct{})} }
 
-// Open releases all waiting and later commands. It may be called repeatedly.
+// Open releases all waiting commands, and lets later ones pass. It may be called
+// repeatedly.
 func (g *Gate) Open() { g.opening.Do(func() { close(g.open) }) }
 
-// Wait returns the next command at the gate that it hasn't returned before.
+// Wait waits until a command arrives at the gate, and returns it. Each call returns
+// another command. Its error is that of ctx.
 func (g *Gate) Wait(ctx context.Context) (Command, error) {
 	for {
 		g.mu.Lock()

@@ -19,24 +19,25 @@ type InterleaveCase struct {
 	// time.
 	A, B func(ctx context.Context, db *mongo.Database) error
 
-	// Check fails the test unless the database and the errors of A and B are as intended.
-	// It must not call t.Run.
+	// Check fails the test unless the database, and the errors that A and B returned, are
+	// as intended. It must not call t.Run.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
-	// Match selects the commands before which the other operation may run. Nil means All,
-	// for up to some hundred orders (see the log). Writes has fewer orders, but doesn't
-	// test what a reader sees between writes.
+	// Match selects the commands before which the other operation may run. Nil means All.
+	// Writes gives fewer orders, but doesn't test what a reader sees between writes.
 	Match Match
 
-	// Nested runs only orders in which one operation runs as a whole, at any point of the
-	// other: about m+n orders for m and n commands. With -short there are four.
+	// Nested runs only orders in which one operation runs as a whole, between two
+	// commands of the other: about m+n orders for m and n commands. With -short there are
+	// four.
 	Nested bool
 
-	// Max is the allowed number of orders. More fail the test. 0 means 5000.
+	// Max is the allowed number of orders. If there are more, the test fails. 0 means
+	// 5000.
 	Max int
 
-	// OnServer is the number of orders on a real server, evenly chosen. 0 means 6, a
-	// negative number all.
+	// OnServer is the number of orders that run on a real server, evenly chosen. 0 means
+	// 6, a negative number all.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.
@@ -52,15 +53,14 @@ type InterleaveCase struct {
 
 // Interleave runs A and B together in every order of their commands, each on a new
 // database, and calls Check after each. Operations of m and n commands have (m+n)!/(m!n!)
-// orders. The first failure names its order, and ends the test.
+// orders. The first order that fails is logged, and ends the test.
 //
 // On the engine each order runs in a testing/synctest bubble that starts in the year
-// 2000, so it is repeatable, and pauses take no time. With -short only the first half of
-// each order varies. On a real server a sample of the orders runs, in real time.
+// 2000, so it is repeatable, and pauses take no time.
 //
-// When a command waits for a lock, the other operation continues. When a command is
-// refused because of the other's open transaction (a write conflict, or the label
-// TransientTransactionError), its operation waits for the transaction's end, and retries.
+// When a command waits for a lock, the other operation continues. When a command fails
+// because of the other operation's open transaction (a write conflict), its operation
+// pauses until that transaction ends.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {

@@ -11,14 +11,15 @@ import (
 
 // Lag simulates a lagging secondary: it answers reads that allow a secondary
 // (options.Client().SetReadPreference(readpref.SecondaryPreferred())) from a copy of db's
-// current contents, until Reset. Indexes and validators aren't copied. An answer must fit
-// one batch. Use it to test code that reads before it writes.
+// current contents, until [Faults.Reset]. Indexes and validators aren't copied. An answer
+// must fit one batch.
 func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	f.LagOf(t, db, fromSecondaries)
 }
 
-// LagOf is [Faults.Lag] for the reads that match m.
+// LagOf is [Faults.Lag], but answers all reads that m matches from the copy, whatever
+// their read preference.
 func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

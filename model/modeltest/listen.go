@@ -22,8 +22,8 @@ import (
 // and no TLS, so an address that isn't loopback is an error.
 //
 // [WithFaults], [WithChangeLag], [WithTTL], [WithShards] and [WithClock] apply to all
-// clients. [WithMonitor] and [WithClientOptions] are errors: set them on the connecting
-// client, with [Monitor.CommandMonitor].
+// clients. [WithMonitor] and [WithClientOptions] give an error: set these options on the
+// connecting client, a monitor by [Monitor.CommandMonitor].
 //
 // stop closes the port and all connections, and interrupts running commands. It may be
 // called repeatedly.

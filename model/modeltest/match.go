@@ -3,9 +3,9 @@ package modeltest
 import "slices"
 
 // A Match selects commands. [All], [Reads] and [Writes] are matches, [Named] and [On]
-// return them. Your own function may inspect the command's Body, which contains document
-// sequences as arrays. The driver's own commands never match: handshakes, server
-// monitoring, endSessions.
+// return them. In your own function you may inspect the command's Body, which has
+// document sequences as arrays. A Match isn't asked about handshakes, server monitoring
+// and endSessions.
 type Match func(Command) bool
 
 // All matches every command.
@@ -13,7 +13,7 @@ func All(Command) bool { return true }
 
 // Writes matches commands that change data or collections: insert, update, delete,
 // findAndModify, bulkWrite, an aggregate with $merge or $out, commitTransaction, and
-// those that create, change or drop.
+// commands that create, change or drop collections or indexes.
 func Writes(c Command) bool {
 	switch c.Name {
 	case "insert", "update", "delete", "findAndModify", "findandmodify", "bulkWrite", "commitTransaction",
@@ -56,13 +56,14 @@ func Named(names ...string) Match {
 	return func(c Command) bool { return slices.Contains(names, c.Name) }
 }
 
-// On matches commands on one of the collections.
+// On matches commands on one of the named collections.
 func On(collections ...string) Match {
 	collections = slices.Clone(collections)
 	return func(c Command) bool { return c.Collection != "" && slices.Contains(collections, c.Collection) }
 }
 
-// Both matches if all matches do: Both(modeltest.Writes, modeltest.On("products")).
+// Both matches the commands that each of matches matches: Both(modeltest.Writes,
+// modeltest.On("products")).
 func Both(matches ...Match) Match {
 	matches = slices.Clone(matches)
 	return func(c Command) bool {

@@ -20,21 +20,22 @@ type FaultCase struct {
 	Seed func(ctx context.Context, db *mongo.Database) error
 
 	// Run is the operation. After Seed, it must always send the same writes, one at a
-	// time. A rerun must read everything again, like another process.
+	// time. FaultMatrix calls it again after a fault: then it must not use values of the
+	// first call.
 	Run func(ctx context.Context, db *mongo.Database) error
 
-	// Repair replaces the second and third Run, for operations that aren't rerunnable but
-	// repairable. Nil means Run.
+	// Repair is called instead of Run after the fault, for operations that can't run
+	// again, but can be repaired. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
 	// Check fails the test unless the database is as intended. It must only read.
 	Check func(t testing.TB, db *mongo.Database)
 
-	// Match selects the commands to cut. Nil means Writes.
+	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// OnServer is the number of rows that run, evenly chosen, on both backends if there
-	// is a real server, and with -short. 0 means 6, a negative number all.
+	// OnServer is the number of faults to test, evenly chosen, if MONGODB_URI is set or
+	// with -short. It applies to the engine too. 0 means 6, a negative number all.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.
@@ -42,7 +43,8 @@ type FaultCase struct {
 }
 
 // FaultMatrix runs the operation once without a fault, and once for each way in which
-// each write can fail, each on a new database of each backend:
+// each write can fail. Each run has a new database. It does this on the engine, and on
+// the server of MONGODB_URI:
 //
 //   - fail: the server refuses the write, and the process gets the error
 //   - fail-inside: the server is interrupted within the write, and the process gets the
@@ -51,13 +53,13 @@ type FaultCase struct {
 //   - cut-inside: the process dies with the write partly done
 //   - cut-after: the process dies after the write, before the answer
 //
-// The inside rows cut after the first statement, half of them, and all but the last, or
-// after the first of many documents: see [CutInside].
+// The ways "inside" stop after the first statement, after half of them, and before the
+// last, or after the first of many documents: see [CutInside].
 //
 // A dead process sends nothing: its connections are broken, its transactions aborted.
-// Then Run must succeed, Check must pass, and one more Run must not change the database,
-// except the fence of a [model.Lease]. If Run returned nil despite the fault, Check must
-// pass before the second Run too. Each row is a subtest.
+// After the fault, a second Run must succeed, Check must pass, and a third Run must not
+// change the database, except the fence of a [model.Lease]. If the first Run returned nil
+// despite the fault, Check must also pass before the second Run. Each fault is a subtest.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Measure runs f and returns what m counted meanwhile, and f's error. Commands of other
-// users of m's clients count too.
+// Measure runs f and returns the cost that m counted meanwhile, and f's error. Commands
+// that other goroutines send by m's clients count too.
 func Measure(m *Monitor, f func() error) (model.Cost, error) {
 	cost, _, err := measure(m, f)
 	return cost, err
@@ -30,11 +30,11 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 	return cost, append([]Command(nil), m.commands[first:]...), err
 }
 
-// WantCost runs f, and fails the test unless f succeeds and costs exactly want. A failure
-// shows the commands, the plans of lookups, and useful indexes. want may be a value's own
-// Cost, such as [model.Plan.Cost]: if it is Unbounded, more documents may be written; if
-// it has Batches, more commands may be sent, and any number of documents returned unless
-// stated. Its Indexes aren't compared: see [WantIndexed].
+// WantCost runs f, and fails the test unless f succeeds and costs exactly want. want may
+// be what a method Cost returns, such as [model.Plan.Cost]. If want is Unbounded, more
+// documents may be written. If it has Batches, more commands may be sent, and any number
+// of documents returned unless it states one. Its Indexes aren't compared: see
+// [WantIndexed].
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)

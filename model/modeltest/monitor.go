@@ -18,8 +18,8 @@ import (
 //
 // It counts each command of an application, including getMore, killCursors and
 // commitTransaction. It doesn't count handshakes, server monitoring, endSessions, and the
-// driver's retry of a write. A retry of a read counts. Of a transaction that ran again
-// after the label TransientTransactionError, only the last attempt counts.
+// driver's retries of writes. It counts retries of reads. If a transaction ran again
+// after the label TransientTransactionError, it counts only the last attempt.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost
@@ -50,7 +50,7 @@ func NewMonitor() *Monitor {
 	return m
 }
 
-// CommandMonitor returns the driver's form of the monitor:
+// CommandMonitor returns the driver's monitor that makes m record a client:
 // options.Client().SetMonitor(m.CommandMonitor()).
 func (m *Monitor) CommandMonitor() *event.CommandMonitor {
 	return &event.CommandMonitor{
@@ -62,24 +62,24 @@ func (m *Monitor) CommandMonitor() *event.CommandMonitor {
 	}
 }
 
-// Commands returns the commands so far, in the order sent, including retries. In commands
-// over 16 KiB, values over 4 KiB are cut.
+// Commands returns the commands since the last [Monitor.Reset], in the order sent,
+// including retries. In commands over 16 KiB, values over 4 KiB are shortened.
 func (m *Monitor) Commands() []Command {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.commands)
 }
 
-// Cost returns the cost so far: commands, documents written (inserted, matched for
-// update, upserted or deleted) and documents returned by cursors. It omits writes by
-// $merge and $out, and unacknowledged ones.
+// Cost returns the cost since the last [Monitor.Reset]: commands, documents written
+// (inserted, matched for update, upserted or deleted) and documents returned by cursors.
+// It doesn't count what $merge, $out and unacknowledged writes write.
 func (m *Monitor) Cost() model.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.cost
 }
 
-// Reset forgets everything.
+// Reset removes the recorded commands and the cost.
 func (m *Monitor) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

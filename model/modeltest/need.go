@@ -13,9 +13,9 @@ import (
 // lacks begins the message of every skip. CI relies on it to compare both backends.
 const lacks = "server lacks: "
 
-// Need skips the rest of the test with "server lacks: " and the feature, if probe returns
-// an error. probe must leave nothing behind. On the engine an error fails the test,
-// because only features of real servers may be skipped.
+// Need skips the rest of the test with "server lacks: " and the feature, if probe, which
+// tries the feature, returns an error. probe must leave nothing behind. On the engine an
+// error of probe fails the test.
 func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx context.Context, db *mongo.Database) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -30,13 +30,14 @@ func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx conte
 	}
 }
 
-// NeedTransactions needs transactions: a member of a replica set, or a mongos.
+// NeedTransactions skips the rest of the test on a server without transactions, which is
+// neither a member of a replica set nor a mongos.
 func NeedTransactions(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "transactions", replicated)
 }
 
-// NeedChangeStreams needs change streams. It opens and closes one.
+// NeedChangeStreams skips the rest of the test if the server can't open a change stream.
 func NeedChangeStreams(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "change streams", func(ctx context.Context, db *mongo.Database) error {
@@ -62,8 +63,8 @@ func replicated(ctx context.Context, db *mongo.Database) error {
 	return nil
 }
 
-// NeedValidators needs a server that enforces a validator set by collMod. DocumentDB
-// ignores those of create, and has its own error code. It creates and drops a collection.
+// NeedValidators skips the rest of the test if the server doesn't enforce a validator set
+// by collMod. It creates and drops a collection.
 func NeedValidators(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "enforced validators", func(ctx context.Context, db *mongo.Database) error {

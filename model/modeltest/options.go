@@ -9,7 +9,7 @@ import (
 )
 
 // An Option changes the client or engine of [NewClient], [Start], [Each] and [Listen].
-// Options add up. [Options] combines several.
+// [Options] combines several.
 type Option func(*config)
 
 type config struct {
@@ -33,20 +33,20 @@ func Options(opts ...Option) Option {
 	}
 }
 
-// WithMonitor lets m observe the client's commands. It may be repeated.
+// WithMonitor makes m record the client's commands. Repeat it for several monitors.
 func WithMonitor(m *Monitor) Option {
 	return func(c *config) { c.monitors = append(c.monitors, m) }
 }
 
-// WithFaults puts f between client and server. The last of several is next to the server.
-// f is reset when the client is closed.
+// WithFaults applies f's actions to the client's commands. Of several, the last is next
+// to the server. f is reset when the client is closed.
 func WithFaults(f *Faults) Option {
 	return func(c *config) { c.faults = append(c.faults, f) }
 }
 
 // WithChangeLag makes the engine's change streams show each change only after lag, for
-// all clients. MongoDB shows a change when a majority has it, so an empty batch doesn't
-// prove that there are no changes. A real server ignores the option.
+// all clients. An empty batch then doesn't prove that there are no changes, as on
+// MongoDB. On a real server the option does nothing.
 func WithChangeLag(lag time.Duration) Option {
 	if lag < 0 {
 		panic("modeltest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")
@@ -60,8 +60,8 @@ func WithChangeLag(lag time.Duration) Option {
 func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
-// options. Later ones win. It panics for hosts, dialers, TLS, compressors and direct
-// connections.
+// options. The last value of an option is used. It panics for hosts, dialers, TLS,
+// compressors and direct connections.
 func WithClientOptions(o *options.ClientOptions) Option {
 	if o == nil {
 		panic("modeltest: WithClientOptions: the options are nil\n\tremedy: leave the option out")

@@ -16,61 +16,51 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/pipe"
 )
 
-// EnvRecord is the environment variable that makes [Replay] record: "server" on the
-// server of MONGODB_URI, "engine" on a new engine.
+// EnvRecord is the name of the environment variable that makes [Replay] record. "server"
+// records the server of MONGODB_URI, "engine" a new engine.
 const EnvRecord = "DOCMODEL_RECORD"
 
-// Replay returns a client that is answered from a recording, without a server or an
-// engine. A command that differs from the recording fails the test, with the difference
-// field by field. So does a recorded command that isn't sent. The client is closed when
-// the test ends.
+// Replay returns a client whose commands are answered from the recording file, without a
+// server or an engine. A command that differs from the recording fails the test, with the
+// difference field by field. So does a recorded command that isn't sent.
 //
 //	func TestCheckout(t *testing.T) {
 //		client := modeltest.Replay(t, "testdata/checkout.replay")
 //		…
 //	}
 //
-// With DOCMODEL_RECORD set, the client has a server or an engine, and a passed test
-// writes the file, unless it would say the same.
+// With DOCMODEL_RECORD set, the client uses a server or an engine, and the file is
+// written if the test passes.
 //
 //	DOCMODEL_RECORD=server MONGODB_URI=mongodb://… go test -run TestCheckout .
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
 //
-// A recording must start with databases without collections. Replay refuses commands on
-// other databases, and drops the recorded ones at the end. Don't record tests with the
-// same database on one server at the same time.
+// A recording must start with databases without collections, and drops them at the end.
 //
 // # What is compared
 //
 // Replay compares a command's database, its fields in their order, and the BSON types of
 // values. It doesn't compare what the driver sets: sessions, numbers of retryable writes,
 // maxTimeMS, afterClusterTime, and the read preferences primary and primaryPreferred.
-// Commands of one transaction must be so in the recording.
+// Commands of one transaction must also be of one transaction in the recording.
 //
 // ObjectIDs that this process generates (by the driver or bson.NewObjectID) are mapped to
 // the recorded ones by their position, also within strings in lower-case hexadecimal. All
 // other values must be the same in each run, so pass times and random values as
 // arguments.
 //
-// Commands must come in the recorded order, one at a time; else see [WithAnyOrder].
-// getMore, killCursors, errors, unacknowledged writes, broken connections and abandoned
-// commands are replayed too.
+// Commands must come in the recorded order, one at a time, unless there is the option
+// [WithAnyOrder].
 //
 // # The file
 //
 // A recording is text: commands and replies in extended JSON. Recording again gives the
 // same text, because cursors, resume tokens, timestamps, generated ObjectIDs and UUIDs
-// are numbered. Avoid server-computed values in replies: $$NOW, $rand, $currentDate with
-// a date.
+// are replaced by numbers. Avoid values that the server computes: $$NOW, $rand,
+// $currentDate with a date.
 //
-// The file has no handshake, credentials, host names or server state. A command that
-// would reveal them, such as serverStatus, listDatabases or createUser, fails the test
-// while recording.
-//
-// # Options
-//
-// [WithFaults] acts before the recording. [WithChangeLag], [WithTTL] and [WithClock]
-// change an engine while recording.
+// The file has no credentials and host names. A command that would reveal them, such as
+// serverStatus or createUser, fails the test while recording.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)
@@ -97,8 +87,7 @@ func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 
 // WithAnyOrder lets [Replay] accept commands in any order, for tests with several
 // goroutines. A command gets the reply of the first equal recorded command that wasn't
-// sent yet. Each recorded command must be sent exactly once. A reply may come before
-// another goroutine sends the command that caused it.
+// sent yet. Each recorded command must be sent exactly once.
 //
 // Without this option, recording fails if a command is sent before another's reply.
 func WithAnyOrder() Option { return func(c *config) { c.anyOrder = true } }

@@ -17,29 +17,29 @@ import (
 //	… // the code under test
 //	for _, touch := range shards.Touched() { … }
 //
-// The engine refuses what MongoDB refuses on sharded collections, with the same codes:
-// updates without the shard key, changes of the key, unsupported unique indexes, arrays
-// in the key.
+// On sharded collections the engine gives the same errors as MongoDB: for updates without
+// the shard key, changes of the key, unsupported unique indexes, arrays in the key.
 //
-// The shards are shard0, shard1 and so on. A collection starts on shard0, an empty one
-// with a hashed first field on all shards. reshardCollection distributes documents
-// evenly. There is no balancer: use split (with middle) and moveChunk.
+// The shards are shard0, shard1 and so on. A collection starts on shard0. One that is
+// sharded while empty, by a key whose first field is hashed, starts on all shards.
+// reshardCollection distributes documents evenly. There is no balancer: use split (with
+// middle) and moveChunk.
 //
 // # Limits
 //
-// All shards share one store. A document with an _id on another shard is refused by error
-// 238, where MongoDB stores it.
+// All shards share one store. If another shard has a document with the same _id, an
+// insert fails with code 238, where MongoDB succeeds.
 //
-// The engine refuses some upserts and key changes that MongoDB 7.1 and later accept,
-// because the manual doesn't promise them.
+// The engine refuses some upserts and key changes that MongoDB 7.1 and later accept.
 //
-// A mongos may reach fewer shards than are counted, never more: the engine ignores $ne,
-// $not, $elemMatch, $all, $type, $expr, and an $or beside conditions on the key's first
-// field. Reads of $lookup, $graphLookup and $unionWith, and writes of $merge, aren't
-// counted. Time series collections can't be sharded.
+// A real mongos may reach fewer shards than are counted, never more: to find the shards,
+// the engine ignores $ne, $not, $elemMatch, $all, $type, $expr, and an $or beside
+// conditions on the key's first field. Reads of $lookup, $graphLookup and $unionWith, and
+// writes of $merge, aren't counted. Time series collections can't be sharded.
 type Shards struct{ router *router.Router }
 
-// NewShards returns a cluster of n shards. It panics unless n is from 1 to 1,000.
+// NewShards returns a cluster of n simulated shards, for [WithShards]. It panics unless n
+// is from 1 to 1,000.
 func NewShards(n int) *Shards {
 	if n < 1 || n > 1000 {
 		panic(fmt.Sprintf("modeltest: NewShards: a cluster of %d shards\n\tremedy: take 1 to 1,000", n))
@@ -47,8 +47,8 @@ func NewShards(n int) *Shards {
 	return &Shards{router.New(n)}
 }
 
-// Version sets the MongoDB version of the rules, "8.0" (the default) or "7.0", before s
-// is used, and returns s. 7.0 has no bulkWrite, and needs the shard key or _id in
+// Version makes s follow the rules of MongoDB "8.0" (the default) or "7.0", and returns
+// s. Call it before s is used. 7.0 has no bulkWrite, and needs the shard key or _id in
 // updateOne and deleteOne, and the whole key in findAndModify. It panics for other
 // versions.
 func (s *Shards) Version(version string) *Shards {
@@ -70,8 +70,8 @@ type Touch struct {
 	Code       int32    // error code; 0 means success
 }
 
-// Touched returns the statements on sharded collections since the last call. Reads of
-// views count for their collection.
+// Touched returns a Touch for each statement on a sharded collection since the last call
+// of Touched. A read of a view is listed for the view's collection.
 func (s *Shards) Touched() []Touch {
 	list := s.router.Take()
 	out := make([]Touch, len(list))
@@ -81,8 +81,8 @@ func (s *Shards) Touched() []Touch {
 	return out
 }
 
-// WithShards makes the client's engine a mongos of s. A client of a real server fails
-// with this option.
+// WithShards makes the client's engine answer as the mongos of s. With this option the
+// test fails on a real server.
 func WithShards(s *Shards) Option {
 	if s == nil {
 		panic("modeltest: WithShards: the shards are nil\n\tremedy: leave the option out")

@@ -8,11 +8,11 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// A TTL decides when an engine removes expired documents.
+// A TTL decides when an engine removes documents that a TTL index has expired.
 //
-// Without a TTL the engine removes them at once. MongoDB checks once a minute, so
-// commands may still find expired documents for a minute, or longer under load. Test code
-// that reads them with both:
+// Without a TTL the engine removes expired documents at once. MongoDB removes them once a
+// minute, or later under load, so commands may still find them. Test your code in both
+// cases:
 //
 //	modeltest.NewClient(t)                // at once
 //	ttl := modeltest.NewTTL(time.Minute)  // as a MongoDB does, with WithTTL(ttl)
@@ -39,8 +39,8 @@ func (t *TTL) Sweep() {
 	}
 }
 
-// WithTTL makes t control the client's engine. A client of a real server fails with this
-// option.
+// WithTTL makes t decide when the client's engine removes expired documents. With this
+// option the test fails on a real server.
 func WithTTL(t *TTL) Option {
 	if t == nil {
 		panic("modeltest: WithTTL: the TTL is nil\n\tremedy: leave the option out")

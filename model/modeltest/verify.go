@@ -12,21 +12,21 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A VerifyCase says how a program uses its model: the stored documents, and the
-// operations.
+// A VerifyCase gives [Verify] the documents and operations of a program.
 type VerifyCase struct {
-	// Seed stores the initial documents, with the model's indexes in place. The audit's
-	// job then computes derived values. Nil stores nothing.
+	// Seed stores the initial documents. The model's indexes exist already. Then the job
+	// of [model.Model.Audit] computes derived values. Nil stores nothing.
 	Seed func(ctx context.Context, db model.DB) error
 
-	// Operations write. Each runs alone, and together with another.
+	// Operations are the operations that write. Each runs alone, and together with each
+	// other one.
 	Operations []VerifyOperation
 
-	// Reads write nothing.
+	// Reads are the operations that write nothing.
 	Reads []VerifyOperation
 
-	// Scopes repeats everything under each scope. Under one with a Tenant, equal
-	// documents of another tenant are stored too.
+	// Scopes repeats everything under each of these scopes. Under a scope with a Tenant,
+	// equal documents of another tenant are stored too.
 	Scopes []model.Scope
 
 	// Ignore maps paths that aren't compared ("collection.path" or "collection.*") to the
@@ -34,56 +34,65 @@ type VerifyCase struct {
 	// times of changes.
 	Ignore map[string]string
 
-	// Except maps subtests that fail to the reason: "view cut", or, in one way only,
-	// "rate and leave, scope 1". Findings are logged. Names without findings fail.
+	// Except maps the names of subtests that may fail to the reason: "view cut", or, for
+	// one scope only, "rate and leave, scope 1". What they find is only logged. If none
+	// of its runs fails, Verify fails.
 	Except map[string]string
 
-	// Max limits the orders of two operations: all orders of commands if at most Max,
-	// else all orders of writes if at most Max, else one operation runs as a whole at
-	// each point of the other. 0 means 200.
+	// Max limits the orders of two operations. Verify runs all orders of their commands
+	// if these are at most Max. Else it runs all orders of their writes if these are at
+	// most Max. Else one operation runs as a whole between two commands of the other. 0
+	// means 200.
 	Max int
 
-	// OnServer is, for a real server, the number of subtests with cuts or orders in each
-	// way, and of cuts or orders in each. 0 means 3, a negative number all.
+	// OnServer limits the work on a real server: how many of the subtests "cut" and "and"
+	// run under each scope, without and with transactions, and also how many faults or
+	// orders each of them runs. 0 means 3, a negative number all.
 	OnServer int
 }
 
-// A VerifyOperation is an operation that a program runs on a model's techniques.
+// A VerifyOperation is an operation of a program: a function that uses the model's
+// techniques.
 type VerifyOperation struct {
 	Name string
 
-	// Run executes the operation. On the same documents it must send the same commands,
-	// one at a time, so use fixed ids, tokens and times. Runs may overlap.
+	// Run executes the operation. On the same documents it must always send the same
+	// commands, one at a time, so use fixed ids, tokens and times. Verify may call it
+	// concurrently.
 	Run func(ctx context.Context, db model.DB) error
 
-	// Refused are valid errors, compared by errors.Is. With a concurrent operation,
-	// model.ErrNotFound, ErrStale, ErrTaken, ErrFull, ErrLeased and duplicate key errors
-	// are valid too.
+	// Refused are errors that Run may return, compared by errors.Is. With a concurrent
+	// operation, it may also return model.ErrNotFound, ErrStale, ErrTaken, ErrFull,
+	// ErrLeased and duplicate key errors.
 	Refused []error
 }
 
-// Verify tests a program's own model. Each subtest starts with the model's indexes and
-// Seed's documents, and reaches only the model's collections ([model.Model.On]). The
-// subtests for each operation NAME are:
+// Verify tests a program's model and operations. Each subtest starts with the model's
+// indexes and Seed's documents. Its operations reach only the model's collections
+// ([model.Model.On]). The subtests for each operation NAME are:
 //
 //   - "NAME alone": the operation succeeds, or returns an error of Refused. Then the
 //     checks of [model.Model.Audit] find nothing. A read writes nothing. Under a scope,
 //     each command filters by the tenant.
 //   - "NAME indexes": an index serves each command, as in [WantIndexed]. It runs only on
 //     the engine.
-//   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A rerun
-//     succeeds, or returns an error of Refused, and the documents are as without the
-//     fault. Without a rerun, the audit's job repairs all findings.
+//   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A
+//     second run succeeds, or returns an error of Refused, and the documents are as
+//     without the fault. Without a second run, the audit's job repairs all findings.
 //   - "NAME and NAME": two operations, or one twice, run concurrently, as in
 //     [Interleave]. The documents are as after one and then the other, or, after an
 //     error, as after the other alone. The audit's job repairs all findings.
 //
 // Everything runs on the plain database and with [model.WithTransactions], and again
-// under each scope. The other tenant's documents must stay unchanged. Documents that the
+// under each scope. Another tenant's documents must stay unchanged. Documents that the
 // scope marks as deleted count as missing.
 //
-// Verify skips two operations if neither writes to a collection of the other. It doesn't
-// check what a reader sees between two writes. It logs what it ran and skipped.
+// Verify compares documents, so an operation that allocates ids (numbers taken from a
+// counter) can fail "cut" and "and". For such ids use [FaultMatrix] and [Interleave] with
+// a Check of your own, instead of Except.
+//
+// Verify skips two operations if neither writes to a collection that the other uses. It
+// doesn't check what a reader sees between two writes.
 func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 	t.Helper()
 	c.check(m)

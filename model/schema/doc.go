@@ -15,7 +15,8 @@
 //   - Get the $jsonSchema of a type: [Schema.JSONSchema]; the paths it doesn't describe:
 //     [Schema.Opaque]
 //   - Add rules: [Spec], [Field]
-//   - Find documents that don't conform: the check of a [Schema], [Schema.ValidateRaw]
+//   - Find stored documents that don't conform: Checks of a [Schema],
+//     [Schema.ValidateRaw]
 //   - Refuse a document before it is sent: [Schema.Validate]; by the server:
 //     [Schema.Validation]
 //   - Read all versions as the newest: the collection itself, after [NewVersions]; a
@@ -31,18 +32,18 @@
 //
 // # Consistency
 //
-// A validator inspects writes after its creation, without a command. Older documents stay
-// until they are changed: the level "strict" then refuses the change, "moderate" doesn't.
+// The server applies a validator to writes after its creation. Existing documents that
+// don't conform stay. The level "strict" refuses a change that leaves them so, "moderate"
+// doesn't.
 //
-// Ensure a newer validator, which accepts old and new documents, before the first
-// upgrade, with the level "moderate" until the last. For upgrades see [Versions], for
-// archiving [Expiry].
+// Before an upgrade begins, ensure a validator that accepts old and new documents, with
+// the level "moderate" until the upgrade is complete. See [Versions], and for archiving
+// [Expiry].
 //
 // # Limits
 //
-// $jsonSchema has no references, so a recursive type is described only once. Patterns
-// must be valid for Go and for the server. DocumentDB lacks additionalProperties, which
-// maps and Closed need, and enforces no validator.
+// DocumentDB lacks additionalProperties, which maps and Closed need, and enforces no
+// validator.
 //
-// There are no steps back to an older version.
+// Documents can't be converted back to an older version.
 package schema

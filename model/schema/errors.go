@@ -10,7 +10,7 @@ import (
 )
 
 // VersionError reports a document that can't be read as, or upgraded to, the newest
-// version. It wraps the step's or decoder's error, or [ErrNewer].
+// version. It wraps the error of the step or of the decoder, or [ErrNewer].
 type VersionError struct {
 	Collection string
 	ID         bson.RawValue
@@ -37,6 +37,6 @@ func (e *VersionError) Error() string {
 // Unwrap returns the cause.
 func (e *VersionError) Unwrap() error { return e.Err }
 
-// ErrNewer is the cause in a [*VersionError] for a document of a newer, unknown version.
-// Such a document isn't written.
+// ErrNewer is the cause in a [*VersionError] if a document's version is newer than the
+// newest declared one. The document is neither read nor written.
 var ErrNewer = versions.ErrNewer

@@ -11,32 +11,34 @@ import (
 
 // ExpirySpec says how long documents stay, and where they are archived.
 type ExpirySpec struct {
-	// After is how long a document stays after its time, in whole seconds. 0 means that
-	// the time is the moment of expiry: see [Expiry.Until]. Then declare the field as
+	// After is how long a document stays after the time in its field, in whole seconds. 0
+	// means that it expires at this time: see [Expiry.Until]. Then declare the field as
 	// *time.Time with omitempty, because a zero time.Time has expired.
 	After time.Duration
 
-	// Archive is the name of the cold collection for [Expiry.Archive]. By default there
-	// is none, and a TTL index deletes expired documents.
+	// Archive is the name of the cold collection, to which [Expiry.Archive] moves
+	// documents. "" means that a TTL index deletes expired documents.
 	Archive string
 
-	// Margin adds a TTL index to a collection with Archive. It deletes documents Margin
-	// after they expired, in whole seconds, archived or not. By default documents stay
-	// until they are archived.
+	// Margin, with Archive, adds a TTL index to the documents' collection. The index
+	// deletes documents when they have been expired for Margin, in whole seconds, even if
+	// they weren't archived. 0 means that documents stay until they are archived.
 	Margin time.Duration
 
-	// ArchiveFor is how long the cold collection keeps a document, counted like After. It
-	// must be more than After and Margin. 0 means forever. It needs Archive.
+	// ArchiveFor is how long the cold collection keeps a document, counted from the same
+	// time as After. It must be more than After plus Margin. 0 means forever.
 	ArchiveFor time.Duration
 
 	// Version is the path of a whole number that every writer increases, and that never
-	// repeats for an _id. Archive then compares versions, and Expiry's own writes
-	// increase it. Without it, Archive compares whole documents, sends them twice, and
-	// needs 1 KiB of the 16 MiB.
+	// repeats for an _id. Archive then compares versions to detect changes, and the
+	// writes of Expiry increase it. With "", Archive compares whole documents: it sends
+	// them twice, and needs 1 KiB of the 16 MiB.
 	Version string
 }
 
-// An ExpiryPair is a document that is in both collections.
+// An ExpiryPair is a document that is in the documents' collection and in the cold
+// collection: see [Expiry.Both]. Expired means that it had expired at the time given to
+// Both.
 type ExpiryPair struct {
 	ID      bson.RawValue `bson:"_id"`
 	Hot     bson.Raw      `bson:"doc"`  // as stored in the documents' collection
@@ -45,12 +47,11 @@ type ExpiryPair struct {
 }
 
 // Expiry keeps documents for a time, and then has them deleted, or moved to a cold
-// collection with its own retention: orders that the shop needs for thirty days and
-// analysts for five years. Make it with [NewExpiry].
+// collection, which keeps them longer. Make it with [NewExpiry].
 //
-// A document expires when its time is far enough in the past, and never without a time,
-// or with null. The server's TTL index deletes once a minute, or later. [Expiry.Live]
-// excludes expired documents at once.
+// A document expires After (in [ExpirySpec]) the time in its field. If the field is
+// missing or null, it never expires. The server's TTL index deletes once a minute, or
+// later. [Expiry.Live] excludes expired documents at once.
 //
 // # Archiving
 //
@@ -61,26 +62,21 @@ type ExpiryPair struct {
 //
 // A changed document stays, and the next run replaces its copy. So no document is lost,
 // in a crash or to concurrent writers. After a crash, documents can be in both
-// collections: see [Expiry.Both]. Only the cold collection's TTL index and
-// [Expiry.Discard] delete copies.
+// collections: see [Expiry.Both].
 //
-// The new copy keeps the replaced one in its list archivedEarlier. The list grows when a
-// document is archived again in another state (apart from its Version): after a restore
-// and a change, or for a new document with the same _id. If a copy exceeds 16 MiB,
-// Archive fails before it writes the batch. So don't archive documents with reused _ids,
-// such as a user's session.
+// If a changed or new document with an archived _id is archived, its copy keeps the
+// earlier copies in the list archivedEarlier. If a copy exceeds 16 MiB, Archive fails
+// before it writes the batch. So don't archive documents with often reused _ids, such as
+// a user's session.
 //
 // Use write concern majority, the default since MongoDB 5.0, so that copies are durable.
-// Changes are judged by value, as $eq does: an int that became an equal double is
-// unchanged.
 //
 // Source: transactional and analytical time-to-live (seed 003);
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
-// Indexes returns the index on the time, and the TTL index of the cold collection, unless
-// it keeps documents forever. The former is a TTL index only without an Archive or with a
-// Margin. Any other TTL index would delete documents before they are archived. Diff of
-// the model's indexes reports it.
+// Indexes returns the index on the time, and the TTL index of the cold collection if
+// there is ArchiveFor. The index on the time is a TTL index only without Archive, or with
+// Margin.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -91,11 +87,11 @@ type Expiry[D, K any] struct {
 // NewExpiry declares that a collection's documents expire by the time at path at. It
 // panics with a [*model.DeclarationError] if
 //
-//   - at isn't a time, or is within an array;
+//   - at isn't the path of a time, or is within an array;
 //   - without After, a zero Go value is stored as a time;
-//   - a duration is negative, not in whole seconds, 2^31 seconds or more, or missing its
-//     Archive;
-//   - ArchiveFor isn't longer than After and Margin;
+//   - a duration is negative, not in whole seconds, or 2^31 seconds or more;
+//   - there is Margin, ArchiveFor or Version without Archive, or ArchiveFor isn't longer
+//     than After plus Margin;
 //   - Version isn't a number, or Archive is the documents' collection;
 //   - documents have a field archivedEarlier or unarchived.
 func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpec) *Expiry[D, K] {
@@ -108,8 +104,8 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpe
 	return x
 }
 
-// Expired returns the query of documents that expired by now and are still there, oldest
-// first. With an Archive, Expired(now.Add(-time.Hour)) are an hour late.
+// Expired returns the query of documents that expired by now but are neither deleted nor
+// archived yet, oldest first.
 //
 // Cost: one command, served by the index on the time.
 func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
@@ -117,18 +113,18 @@ func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 	return commands.Served(x.docs.Find(x.in.Expired(now)).Sorted(i.Keys), i.Name, nil)
 }
 
-// Live returns the query of documents that haven't expired by now, or never do. Add
+// Live returns the query of documents that haven't expired by now, or never expire. Add
 // conditions with Where.
 //
 // Cost: one command, without an index for this condition.
 func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
 
-// Until lets a document expire at a time, or never, for the zero time. The spec must not
-// have After. A missing document gives [model.ErrNotFound], an archived one
-// [model.ErrStale]. A new time increases the Version. It is idempotent.
+// Until sets the time at which a document expires. The zero time means never. It is
+// idempotent. It gives [model.ErrNotFound] if the document is missing, and a
+// [*model.ValueError] if the spec has After.
 //
-// Cost: one command, one document, by _id; one more read if nothing changes and there is
-// a Version.
+// Cost: one command, one document, by _id. With a Version, there is one more read if
+// nothing matched.
 func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
 	set, other, done := x.in.Until(at)
 	return x.in.Touch(x.docs.Update(id, set), other, done)
@@ -136,14 +132,15 @@ func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
 
 // Archive returns the job that moves documents that expired by now to the cold
 // collection, 500 at a time unless BatchSize is set: see [Expiry]. It can be stopped,
-// rerun, and run concurrently. The spec must have Archive.
+// rerun, and run concurrently. Without Archive in the spec, it gives a
+// [*model.ValueError].
 //
-// Cost: three commands for each batch: one read with existing copies, one insert, one
-// delete. A copy that replaces a different one costs one more. Each batch queries all
-// expired documents by the index on the time, so run it often.
+// Cost: three commands for each batch: one read of documents and their copies, one
+// insert, one delete. One more command replaces copies that differ.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
-// Archived returns the query of an archived document. The spec must have Archive.
+// Archived returns the query of one archived document. Without Archive in the spec, it
+// gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id.
 func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
@@ -153,43 +150,46 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 	return x.cold.ByID(id)
 }
 
-// Restore copies an archived document back. The archived copy stays. Without After in the
-// spec, the document expires at until, or never for the zero time. With After, until must
-// be zero, and the next run archives the document again. If the document exists, it
-// stays, and the result has no step. If it isn't archived, the error is
-// [model.ErrNotFound].
+// Restore inserts an archived document into the documents' collection again. The archived
+// copy stays. Without After in the spec, the document expires at until, or never if until
+// is zero. With After, until must be zero, and the next Archive moves the document again.
+// If a document with this _id exists, nothing is written. If it isn't archived, the error
+// is [model.ErrNotFound].
 //
-// With a Version, the document gets a later version than all its copies, so a concurrent
-// archiving can't delete it. A version that can't be increased is a [*model.ValueError].
+// With a Version, the document gets a later version than all its copies, so that a
+// concurrent Archive can't delete it. A version that can't be increased gives a
+// [*model.ValueError].
 //
-// Cost: three commands, one document; two reads if the document exists, the second safe
-// from rollbacks. Concurrent restores create one document. After the Margin, the server
-// deletes it at once.
+// Cost: three commands, one document. If the document exists, two reads. Concurrent
+// restores create one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	w := x.docs.Delete(id) // checks and encodes the id
 	return x.in.Restore(w, until)
 }
 
-// Both returns the pipeline of documents in both collections, by _id. Expired ones wait
-// for the next run of [Expiry.Archive]. Live ones changed while they were archived, were
-// restored, or are new with an archived _id. The spec must have Archive.
+// Both returns the pipeline of documents that are in both collections, in the order of
+// _id. An expired one is moved by the next run of [Expiry.Archive]. A live one was
+// changed while it was archived, was restored, or is a new document with an archived _id.
+// now decides which are Expired. Without Archive in the spec, it gives a
+// [*model.ValueError].
 //
 // Cost: one command, which reads the cold collection and looks up each document by _id.
 func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 	return &model.Aggregate[ExpiryPair]{Aggregation: x.in.Both(now)}
 }
 
-// Discard returns the plan that deletes the archived copy of a live document from
-// [Expiry.Both]. Look at the pair first: for a new document with an archived _id, the
-// copy is the only trace of the old one. An expired pair is refused.
+// Discard returns the plan that deletes the archived copy of a live document, given as a
+// pair from [Expiry.Both]. Look at the pair first: if the live document is a new one with
+// the _id of an archived one, the copy is all that is left of the archived one. A pair
+// with Expired gives a [*model.ValueError].
 //
-// The plan first marks the document with the token op in the field unarchived, and
-// increases its version, once for each op, so that no concurrent archiving deletes it.
-// Then it deletes the copy, if it is unchanged.
+// The plan first writes the operation's token op into the live document's field
+// unarchived, and increases its Version, so that a concurrent Archive doesn't delete the
+// document. Then it deletes the copy, if the copy is unchanged.
 //
-// Cost: two commands, two documents, by _id. A retry is safe. If the document is gone, or
-// either changed, it does nothing or gives [model.ErrStale]. A crash leaves a harmless
-// mark.
+// Cost: two commands, two documents, by _id. A retry with the same op is safe. If the
+// live document is gone, the error is [model.ErrNotFound]. If the copy changed, it stays,
+// without an error. A crash leaves only the token.
 func (x *Expiry[D, K]) Discard(pair ExpiryPair, op bson.ObjectID) model.Plan {
 	return x.in.Discard(expiry.Pair(pair), op)
 }

@@ -30,8 +30,8 @@ const MaxSafe = 1<<53 - 1
 // double. If a field must be a Decimal128, such as money, declare it so, or use
 // [Number.As].
 //
-// Numbers are == if their digits, exponent and type are: 1, 1.0 and the double 1 differ,
-// but Compare as equal.
+// Two Numbers are == if their digits, exponents and BSON types are equal: 1, 1.0 and the
+// double 1 differ, but Compare as equal.
 //
 // Source: "Numbers in JSON" (seed 003); https://www.rfc-editor.org/rfc/rfc8259#section-6,
 // https://www.rfc-editor.org/rfc/rfc7493#section-2.2.
@@ -66,8 +66,8 @@ func parseNumber(s string) (Number, error) {
 // NumberOf converts v: an integer or float of any kind, a *big.Int, a bson.Decimal128, a
 // numeric bson.RawValue, a Number, or a string of any kind (a json.Number) with a JSON
 // number (RFC 8259 §6), "NaN", "Infinity" or "-Infinity". Strings keep all digits. A
-// float gets its shortest form. Other values, and exponents beyond ±999,999, give a
-// [*model.ValueError].
+// float becomes the shortest decimal that identifies it. Other values, and exponents
+// beyond ±999,999, give a [*model.ValueError].
 func NumberOf(v any) (Number, error) { return numberOf(v) }
 
 // String returns the number with all of its digits, as [NumberOf] reads it.
@@ -78,7 +78,8 @@ func (n Number) String() string {
 	return n.text
 }
 
-// Safe reports whether the number is written as a JSON number.
+// Safe reports whether [Number.MarshalJSON] writes a JSON number, not a string: see
+// [Number].
 func (n Number) Safe() bool {
 	d, ok := scanDecimal(n.String())
 	switch {
@@ -96,7 +97,8 @@ func (n Number) Safe() bool {
 	return ok && (back == d || n.as == bson.TypeDouble)
 }
 
-// Int64 returns the number if it is an integer that fits an int64: 12, 12.0 and 1.2E+1.
+// Int64 returns the number and true if it is an integer that fits an int64, such as 12,
+// 12.0 or 1.2E+1.
 func (n Number) Int64() (int64, bool) {
 	if i, ok := n.bigInt(); ok && i.IsInt64() {
 		return i.Int64(), true
@@ -121,8 +123,8 @@ func (n Number) bigInt() (*big.Int, bool) {
 	return i, ok
 }
 
-// Float64 returns the nearest float64, and whether it has the number's digits: true for
-// 0.1, false for 9007199254740993.
+// Float64 returns the nearest float64. exact reports whether its shortest decimal has the
+// number's digits: true for 0.1, false for 9007199254740993.
 func (n Number) Float64() (f float64, exact bool) {
 	f, err := strconv.ParseFloat(n.String(), 64)
 	switch {
@@ -145,9 +147,9 @@ func (n Number) Decimal128() (bson.Decimal128, bool) {
 	return d, err == nil
 }
 
-// As returns the number with a BSON type to be stored as: bson.TypeInt32, TypeInt64,
-// TypeDouble or TypeDecimal128. It returns a [*model.ValueError] if the type can't
-// represent the number, or isn't numeric.
+// As returns the same number, to be stored as the BSON type t: bson.TypeInt32, TypeInt64,
+// TypeDouble or TypeDecimal128. It returns a [*model.ValueError] if t can't represent the
+// number, or isn't numeric.
 func (n Number) As(t bson.Type) (Number, error) {
 	ok := false
 	switch t {
@@ -196,8 +198,8 @@ func (n Number) Compare(m Number) int {
 	return x.compare(y)
 }
 
-// IsZero reports whether n is the zero Number, for omitempty. A 0 that was read or parsed
-// isn't, and is stored.
+// IsZero reports whether n is the zero Number, which omitempty omits. A 0 that was read
+// or parsed isn't the zero Number, and is stored.
 func (n Number) IsZero() bool { return n == Number{} }
 
 func mustParse(s string) Number {

@@ -70,14 +70,14 @@ func (n Number) stored() any {
 	return text
 }
 
-// MarshalBSONValue stores a number, or a string if no BSON type can represent it.
+// MarshalBSONValue stores a number, or a string if no numeric BSON type can represent it.
 func (n Number) MarshalBSONValue() (typ byte, data []byte, err error) {
 	t, data, err := bson.MarshalValue(n.stored())
 	return byte(t), data, err
 }
 
-// UnmarshalBSONValue reads a number, or a string as [NumberOf] does. null is the zero
-// Number. Other types are an error.
+// UnmarshalBSONValue reads a BSON number, or a string as [NumberOf] does. null gives the
+// zero Number. Other types are an error.
 func (n *Number) UnmarshalBSONValue(typ byte, data []byte) error {
 	if bson.Type(typ) == bson.TypeNull {
 		*n = Number{}

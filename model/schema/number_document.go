@@ -15,9 +15,9 @@ import (
 )
 
 // DocumentJSON writes a document as JSON. Numbers that aren't [Number.Safe] become
-// strings. risky lists their paths, with array positions: "items.0.id". Other BSON types
-// use relaxed Extended JSON: {"$oid": …}. Fields keep their order. Bad input, a
-// [*model.ValueError]: invalid BSON, field names that are empty, begin with "$", or
+// strings, and risky lists their paths, with array positions: "items.0.id". Other BSON
+// types use relaxed Extended JSON: {"$oid": …}. Fields keep their order. Bad input, a
+// [*model.ValueError]: invalid BSON, or field names that are empty, begin with "$", or
 // contain a dot or NUL.
 func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	if err := doc.Validate(); err != nil {

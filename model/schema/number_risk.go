@@ -21,12 +21,12 @@ type NumberRisk struct {
 	Reason string // which numbers change, and how
 	Remedy string // what to declare
 
-	// Silent means that digits are lost without an error. Otherwise encoding fails, or
-	// the effect is unknown.
+	// Silent means that a reader loses digits without an error. False means that encoding
+	// fails, or that the effect is unknown.
 	Silent bool
 }
 
-// String describes the risk.
+// String returns the risk's fields, as one line of text.
 func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
@@ -34,12 +34,11 @@ func (r NumberRisk) String() string {
 // NumberRisks reports the fields of a collection's documents with numbers that are at
 // risk in JSON, in stored order. It looks into structs, pointers, arrays and maps, and
 // once into a recursive type. It skips fields that JSON omits (json:"-") or writes as
-// strings (json:",string"), and types with their own JSON marshaler. It reports unknown
-// fields (bson.D, any, custom marshalers, types of the collection's Registry): check such
-// documents with [DocumentJSON].
+// strings (json:",string"), and types with a JSON marshaler. It also reports fields whose
+// contents it doesn't know (bson.D, any, BSON marshalers, types of the collection's
+// Registry): check such documents with [DocumentJSON].
 //
-// Field names follow the collection's options. It looks only at types: an int64 is always
-// at risk. No command is sent.
+// It looks only at types, so an int64 is always at risk. No command is sent.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }

@@ -10,13 +10,11 @@ import (
 )
 
 // A Schema describes the documents of a collection: their fields, types and bounds. [Of]
-// makes it from their Go type. It gives the $jsonSchema for the server, the check that
-// finds documents that don't conform, and the same check in Go. It is immutable and safe
-// for concurrent use.
+// makes it from their Go type. It is immutable and safe for concurrent use.
 //
-// Checks returns one check. It reads the collection with one cursor. A finding's Detail
-// is the stored document. There is no repair. Run it before enforcing a validation, which
-// ignores existing documents.
+// Checks returns one check, of documents that don't conform. It reads the collection with
+// one cursor. A finding's Detail is the stored document. There is no repair. Run it
+// before the server enforces the validation, which ignores existing documents.
 //
 // Source: MongoDB's manual on schema validation
 // (https://www.mongodb.com/docs/manual/core/schema-validation/) and on $jsonSchema
@@ -35,7 +33,7 @@ type described struct {
 }
 
 // Of describes the documents of a collection by the BSON types that the driver writes for
-// the Go type:
+// their Go type, and by the rules of spec:
 //
 //	bool, string, time.Time      bool, string, date
 //	int                          int or long, as the value needs
@@ -70,7 +68,7 @@ func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 func (s *Schema[D, K]) JSONSchema() bson.D { return s.in.root.document() }
 
 // Validation returns the validation that makes the server refuse documents that don't
-// conform: see its Diff and Ensure. Its Validator is a filter that conforming documents
+// conform, once its Ensure has run. Its Validator is a filter that conforming documents
 // match.
 func (s *Schema[D, K]) Validation() model.Validation {
 	return model.Validation{Collection: s.in.collection, Validator: s.in.validator()}
@@ -95,7 +93,7 @@ func (d described) validateInsert(w model.Write) error {
 	return d.validate(raw)
 }
 
-// ValidateRaw is [Schema.Validate] for a stored document.
+// ValidateRaw is [Schema.Validate] for a document as it is stored.
 func (s *Schema[D, K]) ValidateRaw(doc bson.Raw) error { return s.in.validate(doc) }
 
 func (d described) validate(doc bson.Raw) error {
@@ -111,5 +109,5 @@ func (d described) validate(doc bson.Raw) error {
 }
 
 // Opaque returns the paths that the schema doesn't describe, or only as an object of
-// anything, each with the reason. Set Types of a [Field] to describe them.
+// anything. The values are the reasons. To describe a path, add a [Field] with Types.
 func (s *Schema[D, K]) Opaque() map[string]string { return maps.Clone(s.in.opaque) }

@@ -14,24 +14,24 @@ import (
 
 // A Spec adds rules that the documents' Go type can't express. The zero value adds none.
 type Spec struct {
-	// Fields are rules about values of fields. A path may have several.
+	// Fields are rules about values of fields. A path may have several rules.
 	Fields []Field
 
-	// Tag and Variants describe several forms of documents, such as products of many
-	// kinds. The string in the field Tag names a document's variant. The collection's
-	// type, which may be bson.Raw, applies to all documents. A variant adds its type's
-	// rules. A document with a missing or unknown tag doesn't conform.
+	// Tag and Variants describe several forms of documents. Tag is the name of a string
+	// field, whose value selects the document's variant. The collection's type, which may
+	// be bson.Raw, applies to all documents, and a variant adds the rules of its type. A
+	// document with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant
 
 	// Closed refuses unknown fields, also in embedded documents (additionalProperties
-	// false), except _id. A struct with an inlined map, and values of custom marshalers,
-	// stay open. Update the schema before code writes a new field.
+	// false), except _id. Structs with an inlined map, and values of custom marshalers,
+	// still allow any fields.
 	Closed bool
 
 	// Loose accepts all number types that the driver reads: int and long for integers,
-	// also double for floats. Use it if others write too: $inc and mongosh write 5 as an
-	// int.
+	// also double for floats. Use it if other code writes too: $inc and mongosh can write
+	// 5 as an int.
 	Loose bool
 }
 
@@ -41,19 +41,20 @@ type Spec struct {
 //	schema.Field{Path: "items", MinItems: 1, MaxItems: 100}
 //	schema.Field{Path: "items.qty", Min: 1}
 //
-// A path crosses arrays, and means the field in each element. If it ends in an array,
-// MinItems, MaxItems, Unique and NotNull apply to the array, other rules to its elements.
-// * stands for each value of a map: "prices.*". Below [Schema.Opaque] values any path is
-// allowed.
+// A path that leads through an array means the field in each element. If a path ends in
+// an array, MinItems, MaxItems, Unique and NotNull apply to the array, other rules to its
+// elements. * stands for each value of a map: "prices.*". Below [Schema.Opaque] values
+// any path is allowed.
 type Field struct {
 	Path string
 
-	// Types are the BSON types of a value, as aliases ("string", "int", "null", …;
-	// "number" is any number). It describes opaque values, and narrows others.
+	// Types are the allowed BSON types of a value, as aliases ("string", "int", "null",
+	// …; "number" is any number). They describe values of [Schema.Opaque] paths, and
+	// narrow the types of others.
 	Types []string
 
 	// Enum are the allowed scalar values. Numbers compare by value. Null stays allowed if
-	// it was.
+	// the Go type allows it.
 	Enum []any
 
 	Min, Max     any   // inclusive bounds of a number
@@ -75,11 +76,11 @@ type Field struct {
 	// Optional allows documents without the field, such as older ones.
 	Required, Optional bool
 
-	// NotNull refuses null where the type stores it.
+	// NotNull refuses null where the Go type allows it.
 	NotNull bool
 
-	// Tag and Variants are as in [Spec], for a document in a field or for the documents
-	// of an array, with its own tag field.
+	// Tag and Variants are as in [Spec], for the document, or the array of documents, at
+	// Path. Tag is a field in these documents.
 	Tag      string
 	Variants []Variant
 }

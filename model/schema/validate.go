@@ -14,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Violation is one way in which a document doesn't conform.
+// A Violation is one rule of a [Schema] that a document breaks.
 type Violation struct {
 	Collection string
 	Path       string        // dotted, with positions of array elements; "" for the document
@@ -38,8 +38,8 @@ func (v Violation) bad() error {
 	return e
 }
 
-// Violations are all ways in which a document doesn't conform, in the order of the
-// schema. As an error they wrap a [*model.ValueError] for each.
+// Violations are all rules that a document breaks, in the order of the schema. As an
+// error they wrap a [*model.ValueError] for each.
 type Violations []Violation
 
 func (v Violations) Error() string {

@@ -14,24 +14,22 @@ func (v *Versions[D, K]) Outdated() *model.Find[bson.Raw] { return v.Raw(v.in.Ou
 
 // MigrateOptions say which documents to upgrade, and how to handle failures.
 type MigrateOptions struct {
-	// Version limits the migration to one older version, found by the index of
-	// [Versions]. 0 means all.
+	// Version limits the migration to documents of one older version, which the index of
+	// [Versions] finds. 0 means all.
 	Version int
 
-	// Skip leaves documents that can't be upgraded, and Run returns a [*model.LeftError]
-	// at the end. Without Skip the first one ends the job with a [*VersionError], before
-	// its batch is written.
+	// Skip skips documents that can't be upgraded, and the job's Run returns a
+	// [*model.LeftError] at the end. Without Skip the first one ends the job with a
+	// [*VersionError], before its batch is written.
 	Skip bool
 }
 
 // Migrate returns the job that upgrades all outdated documents, in the order of _id,
 // while the collection is in use. It never overwrites concurrent changes, but reads
-// changed documents again. The checkpoint's name contains the versions, so a later
-// migration starts anew.
+// changed documents again.
 //
-// After a crash some batches are upgraded, which readers by Versions don't notice, and a
-// rerun continues. Old code can add old documents behind the job: rerun it until
-// [Versions.Counts] shows only the newest version.
+// After a crash a rerun continues. Old code can store old versions of documents that the
+// job has passed: rerun it until [Versions.Counts] shows only the newest version.
 //
 // Cost: one read for each batch, one write for each document.
 func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {
@@ -40,8 +38,8 @@ func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {
 
 // A VersionCount is the number of documents with one version.
 type VersionCount struct {
-	// Version is the stored version. For documents without one it is Missing, or null if
-	// there is none.
+	// Version is the stored version. For documents without a version it is Missing of
+	// [VersionsSpec], or null if Missing is negative.
 	Version   bson.RawValue `bson:"version"`
 	Documents int64         `bson:"documents"`
 }

@@ -1,5 +1,6 @@
-// Package designtest measures what package design prices. It stores a workload's data
-// under several layouts, runs its operations, and compares costs with prices.
+// Package designtest measures costs that package design computes. It stores a workload's
+// data under several layouts, runs its operations, and compares measured costs with
+// prices.
 //
 //	func TestLayouts(t *testing.T) {
 //		d, err := shop.Design() // shop is a design.Workload

@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/page"
 )
 
-// String returns a table for each trial, with measured values beside the prices.
+// String returns a table for each trial, with measured costs and prices.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Trials {

@@ -19,7 +19,7 @@ type Report struct {
 	Trials   []Trial // for each layout, on the engine and on the server
 }
 
-// A Trial is a layout on one backend, with its prices and measurements.
+// A Trial is one layout on the engine or on a server, with its prices and measurements.
 type Trial struct {
 	Layout     design.Layout
 	Backend    string // "engine" or "server"
@@ -28,7 +28,7 @@ type Trial struct {
 	Time       time.Duration // sum of Rate times Time over all operations
 }
 
-// Measured is the average cost of the runs of one operation.
+// Measured is the average cost of one operation, over its Runs.
 type Measured struct {
 	Operation string
 	Rate      float64
@@ -37,8 +37,8 @@ type Measured struct {
 	Commands, Read, Written float64
 	Bytes                   float64 // bytes returned
 
-	// Time follows from these numbers by the workload's Costs. Index entries, shards,
-	// loaded bytes and disk reads aren't measured, but taken from the price.
+	// Time is computed from the fields above by the workload's Costs. Index entries,
+	// shards, loaded bytes and disk reads aren't measured, but taken from the price.
 	Time time.Duration
 
 	// Took is the real time of a run.
@@ -48,12 +48,12 @@ type Measured struct {
 // Documents returns the number of documents returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is the number of operations for each layout: shared by rate, at least ten for
-// each.
+// Runs is the number of operations that [Try] runs for each layout. Each operation gets a
+// part by its rate, but at least ten runs.
 const Runs = 600
 
-// Try fills a database for each layout and runs the same operations. It fails the test if
-// the workload can't be stored, or an operation fails. Layouts without a name are named
+// Try fills a database for each layout and runs w's operations. It fails the test if the
+// workload doesn't fit a layout, or an operation fails. Layouts without a name are named
 // by position: "layout 1".
 func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 	t.Helper()
@@ -164,8 +164,8 @@ func schedule(all []design.Operation) (out []int) {
 	return out
 }
 
-// Want fails the test if an operation under the named layout costs more, priced or
-// measured.
+// Want fails the test if an operation under the named layout costs more than these
+// commands and documents (returned or written), priced or measured.
 func (r Report) Want(t testing.TB, layout, operation string, commands, documents float64) {
 	t.Helper()
 	found := false
