@@ -91,8 +91,9 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 }
 
 // Sweep returns the change that applies the rules to documents that were stored under
-// deleted documents during the deletion. It ignores reached documents that were moved. A
-// Restrict can only return a [*RestrictError] then.
+// deleted documents during the deletion. reach is the result of [OnDelete.Delete]. Sweep
+// ignores reached documents that were moved. A Restrict rule can't prevent the deletion
+// any more: it gives a [*RestrictError].
 //
 // If the deletion crashed, run it again first. If Sweep crashes, run it again with the
 // same reach; nothing else stores the reach.
