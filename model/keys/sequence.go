@@ -53,6 +53,9 @@ type SequenceGap[K any] struct {
 //   - [Sequence.Append]: counter and document in one transaction, without gaps, and a
 //     reader never sees 8 before 7. The writers of one owner wait for each other.
 //
+// To retry an action that takes a number, store its op in the document under a unique
+// index, look there first, then Take.
+//
 // An owner gets numbers only as fast as its counter can be written.
 //
 // Source: "Enumerable Keys" (seed 002 §5);
