@@ -90,7 +90,11 @@ type Tree[D, K any] struct {
 }
 
 // TreeSpec names the fields that each representation has, and the lock document. The zero
-// TreeSpec has the defaults.
+// TreeSpec has the defaults, for documents with these fields (string is the type of _id):
+//
+//	Parent *string `bson:"parent"`
+//	Order  string  `bson:"order"`
+//	Change int64   `bson:"change"`
 type TreeSpec struct {
 	Parent string // the parent's _id, with the type of _id; null for a root; "" means "parent"
 	Order  string // a string that orders siblings by its bytes, see [Between]; "" means "order"
