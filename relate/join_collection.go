@@ -135,7 +135,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) m
 	return j.in.Move(id, was, left, right, err)
 }
 
-// Left returns the left side.
+// Left returns the left documents' side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Left() JoinSide[L, LK, A, AK, B] {
 	return JoinSide[L, LK, A, AK, B]{j.links, j.in.Side(true)}
 }

@@ -48,8 +48,8 @@ type ManyToManySpec struct {
 	MaxLeft  int // bound of a left document's list; 0 means none
 	MaxRight int // bound of a right document's list; 0 means none
 
-	// TrustRight makes the repairs trust the right side. It is refused for versioned
-	// links.
+	// TrustRight makes the repairs trust the right side. [NewManyToMany] panics if links
+	// are versioned.
 	TrustRight bool
 }
 

@@ -80,7 +80,7 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 
 // Delete returns the change that deletes documents by the rules. Running it returns what
 // it reached, or a [*RestrictError] if a rule forbids the deletion and nothing was
-// written. The change's Read alone shows what a deletion would reach.
+// written. To see what a deletion would reach, call only the change's Read.
 //
 // Cost: for each level and each 10,000 ids, one query for each rule about the level's
 // collection (Reach.Queries), one command for each Nullify of the collection, and one for

@@ -46,8 +46,8 @@ type TwoWay[O, OK, I, IK any] struct {
 type TwoWaySpec struct {
 	Max int // bound of an owner's list; 0 means none
 
-	// TrustLists makes the repairs trust the owners' lists. It is refused for versioned
-	// links.
+	// TrustLists makes the repairs trust the owners' lists. [NewTwoWay] panics if links
+	// are versioned.
 	TrustLists bool
 }
 
