@@ -70,7 +70,7 @@ func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V,
 	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, into, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
-// Total returns the query of a node's totals.
+// Total returns the query of the totals of n's subtree.
 //
 // Cost: one command, which returns one document. The server reads the subtree, by the
 // index of [Tree.Descendants].

@@ -219,9 +219,9 @@ func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 // paths. Only materialized paths with a Segment have it: other trees give a
 // [*model.ValueError]. Errors are [model.ErrNotFound] and [ErrSegment].
 //
-// Cost: seven commands, six for a root. One update writes the documents of the subtree. A
-// crash leaves, until the next change of the tree, some nodes with the old path and some
-// with the new.
+// Cost: seven commands; for a root, six. One update writes the documents of the subtree.
+// A crash leaves, until the next change of the tree, some nodes with the old path and
+// some with the new.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Rename(n, segment, err)
@@ -231,8 +231,8 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 // nil, the order keys of [Spread]. [Tree.Insert] and [Tree.Move] do this themselves when
 // a key would be longer than 48 characters. A missing parent gives [model.ErrNotFound].
 //
-// Cost: five commands, one more if there are no children, and a document per child with a
-// new key. A crash leaves, until the next change of the tree, some children with new keys
+// Cost: five commands; if there are no children, six. It writes each child whose key
+// changes. A crash leaves, until the next change of the tree, some children with new keys
 // and some with old, perhaps out of order.
 func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	var id bson.RawValue
@@ -256,9 +256,9 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // Other changes wait meanwhile, or give up after TreeSpec.Wait. Load a tree of millions
 // of nodes before others use it.
 //
-// Cost: one command per 25,000 documents or 16 MiB, and two for the lease, or six without
-// a lock document. It needs memory for the tree's fields of all nodes, and for each
-// document twice.
+// Cost: one command per 25,000 documents or 16 MiB, and two for the lease; six for the
+// lease if the tree has no lock document yet. It needs memory for the tree's fields of
+// all nodes, and for each document twice.
 func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
 	nodes, err := t.nodes(docs)
 	return t.t.Load(nodes, err)
