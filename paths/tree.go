@@ -159,9 +159,9 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // tree writes the parent or a nested set shifts numbers. The document is sent twice, and
 // must be 64 KiB smaller than 16 MiB, because the stored plan contains it.
 //
-// A crash leaves nothing or, until the next change of the tree, a node that isn't in its
-// parent's list. In a nested set, the node and the nodes after it may not be found by
-// their numbers.
+// A crash leaves nothing, or a node that isn't in its parent's list until the next change
+// of the tree. In a nested set, the node and the nodes after it may not be found by their
+// numbers.
 func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
 	p, errAt := forest.PlaceOf(at.place, t.id)

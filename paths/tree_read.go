@@ -23,8 +23,8 @@ func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
 	return t.linked(read.ID, err)
 }
 
-// Siblings returns the query of the other children of n's parent, or of the other roots,
-// in order.
+// Siblings returns the query of the other children of n's parent, or of the other roots
+// if n is a root, in order.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
