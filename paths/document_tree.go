@@ -242,8 +242,8 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 // it was read. A sound list isn't written.
 //
 //   - The first of several nodes with one id keeps the id and the children. A later node
-//     that is equal byte for byte is removed. Each other node gets the next id of fresh.
-//     If no id is left, Repair fails with [model.ErrTaken].
+//     that is equal byte for byte is removed. A later node that differs gets the next id
+//     of fresh. If fresh has no id left, Repair fails with [model.ErrTaken].
 //   - Orphans become roots, and so does the node with the smallest id of each cycle, in
 //     the server's order. They come after the other roots.
 //   - Siblings with missing or equal order keys get new keys. Equal keys keep the order

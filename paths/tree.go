@@ -90,7 +90,8 @@ type Tree[D, K any] struct {
 }
 
 // TreeSpec names the fields that each representation has, and the lock document. The zero
-// TreeSpec has the defaults, for documents with these fields (string is the type of _id):
+// TreeSpec has the defaults, for documents with these fields (string is the type of _id;
+// nil, null or no parent is a root):
 //
 //	Parent *string `bson:"parent"`
 //	Order  string  `bson:"order"`
