@@ -83,8 +83,8 @@ func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write { return r
 func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write { return r.in.MoveAll(from, to) }
 
 // Lookup returns a $lookup stage for pipelines over the parents. It adds the n newest
-// children of each parent as an array in the field as, newest first. n 0 or below adds
-// all.
+// children of each parent as an array, newest first, in the field that as names. n 0 or
+// below adds all.
 func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.in.Lookup("_id", n, as) }
 
 // Load returns the parents that match a filter, each with its n newest children, newest

@@ -204,8 +204,9 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Raise returns the write that raises an owner's counter to to, if it is less. It creates
-// a missing counter and sets a damaged one. It can be run again, and beside writers.
+// Raise returns the write that raises an owner's counter to the number to, unless it is
+// as high already. It creates a missing counter and sets a damaged one. It can be run
+// again, and beside writers.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.Raise(owner, to) }
