@@ -5,7 +5,10 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// AncestorArraySpec names the fields of an ancestor array.
+// AncestorArraySpec names the fields of an ancestor array: those of [TreeSpec], and an
+// array that isn't null when empty (string is the type of _id):
+//
+//	Ancestors []string `bson:"ancestors,omitempty"`
 type AncestorArraySpec struct {
 	TreeSpec
 	Ancestors string // an array of _ids; "" means "ancestors"

@@ -5,7 +5,10 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// ChildTreeSpec names the fields of a child tree.
+// ChildTreeSpec names the fields of a child tree: those of [TreeSpec], and an array that
+// isn't null when empty (string is the type of _id):
+//
+//	Children []string `bson:"children,omitempty"`
 type ChildTreeSpec struct {
 	TreeSpec
 	Children string // an array of _ids; "" means "children"
@@ -27,7 +30,7 @@ type ChildTreeSpec struct {
 // the link, and removes it from the old list afterwards. So a reader who follows lists,
 // and checks them by the links ([Tree.Arrange]), finds a moved node at each moment.
 //
-// A crash leaves, until the next change finishes the plan:
+// A crash leaves one of these, until the tree's next change finishes the interrupted one:
 //
 //   - an inserted node that isn't in a list yet
 //   - a moved node in two lists
@@ -35,9 +38,9 @@ type ChildTreeSpec struct {
 //
 // [Tree.Checks] finds each list that differs from the links, and rewrites it.
 //
-// Cost: two documents for an insert or a delete. Three for a move, or two within one list
-// and from or to the roots. Promote writes the children, the node and the parent.
-// Documents are written by _id. Queries use the links, with the limits of
+// Cost: an insert or a delete writes two documents. A move writes three; a move within
+// one list, or from or to the roots, writes two. [Promote] writes the children, the node
+// and the parent. Documents are written by _id. Queries use the links, with the limits of
 // [NewParentTree].
 //
 // It panics with a [*model.DeclarationError] if a field is missing or has the wrong type,

@@ -9,17 +9,17 @@ import (
 
 // Convert returns the change that adds the fields of a second representation to the
 // documents of a tree. Both trees must be declared over one collection with equal
-// [TreeSpec]s, else it gives a [*model.ValueError]. The fields of the first tree stay.
-// Run Convert again to add what they change. When all clients use the second tree,
-// [Tree.Drop] removes the old fields.
+// [TreeSpec]s, else it gives a [*model.ValueError]. The fields of the first tree stay. If
+// writers still use the first tree, run Convert again to copy their changes. When all
+// clients use the second tree, [Tree.Drop] removes the old fields.
 //
 // If the second tree has a unique index (materialized path, nested set), create it after
 // Convert, and before writers use that tree. Documents without its field are equal in it,
 // so an earlier index fails, or refuses inserts by the first tree's writers. A
 // [model.New] refuses two trees of one collection.
 //
-// A crash leaves some documents without the new fields, and the first tree whole. Run it
-// again.
+// A crash leaves some documents without the new fields, and the first tree whole. Then
+// run Convert again.
 //
 // Cost: as the repair of the second tree, see [Tree].
 func Convert[D, K any](from, to *Tree[D, K]) model.Change[any] {

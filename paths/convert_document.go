@@ -73,8 +73,8 @@ func Absorb[D, K, E, N, O any](
 }
 
 // ConvertDocument returns the change that copies the [DocumentTree] of one owner to
-// another owner, or to another list, in any form. It uses only Delete of spec. All else
-// is as for [Absorb].
+// another owner, or to another list, in any form. Of spec it uses only Delete. Everything
+// else is as for [Absorb].
 //
 // Cost: one command reads the source's owner, one reads the target's, and one writes it,
 // by _id.

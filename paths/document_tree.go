@@ -131,9 +131,9 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 
 // Load returns the write that stores a whole tree in an owner without nodes. nodes come
 // in any order, with their parents' ids, or nested. Siblings are sorted by their order
-// keys, else as listed, and get new keys if a key is missing or repeated. Errors are
-// [model.ErrTaken] if an id comes twice or the owner has nodes, [model.ErrNotFound] for a
-// missing parent or owner, [ErrCycle] and [model.ErrFull].
+// keys, or as listed if the tree has no order keys. If a key is missing or repeated, they
+// get new keys. Errors are [model.ErrTaken] if an id comes twice or the owner has nodes,
+// [model.ErrNotFound] for a missing parent or owner, [ErrCycle] and [model.ErrFull].
 //
 // Cost: one command, one document, by _id. A retry is a no-op.
 func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
@@ -146,8 +146,8 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 // [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull]. Other forms and places need
 // [DocumentTree.Insert].
 //
-// Cost: one command, one document, by _id. One to five more find the reason if nothing
-// was pushed. A retry is a no-op if the stored node is equal.
+// Cost: one command, one document, by _id. If nothing was pushed, one to five more
+// commands find the reason. A retry is a no-op if the stored node is equal.
 func (t *DocumentTree[E, N, K]) Push(owner K, node E, at Place[N]) model.Write {
 	o, doc, p, err := t.insertion(owner, node, at)
 	return t.t.Push(o, doc, p, err)
@@ -169,8 +169,8 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 // are [ErrHasChildren] and [model.ErrNotFound]. A retry after success gives
 // model.ErrNotFound. In a damaged list, Pull deletes each node with the id.
 //
-// Cost: one command, one document, by _id. One or two more find the reason if nothing was
-// deleted.
+// Cost: one command, one document, by _id. If nothing was deleted, one or two more
+// commands find the reason.
 func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 	o, n, err := t.ids(owner, id)
 	return t.t.Pull(o, n, err)
@@ -216,15 +216,16 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 // Set returns the change that sets fields of a node, by paths within it. Errors are those
 // of [DocumentTree.Patch].
 //
-// Cost: two commands, one document. After a change of another node, it reads again only
-// if the change has moved this node.
+// Cost: two commands, one document. If another writer changes the list meanwhile, it
+// reads again only if this node was moved.
 func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	return t.t.Set(o, n, fields, err)
 }
 
-// Replace returns the change that replaces the node with node's id, and keeps its place
-// and children. Errors are [model.ErrNotFound] and [model.ErrFull].
+// Replace returns the change that stores node in place of the stored node with the same
+// id, which keeps its position and children. Errors are [model.ErrNotFound] and
+// [model.ErrFull].
 //
 // Cost: two commands, one document. In the flat form without a Revision, it overwrites
 // changes of the node's fields since its read. Else it reads again.
@@ -241,8 +242,8 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 // it was read. A sound list isn't written.
 //
 //   - The first of several nodes with one id keeps the id and the children. A later node
-//     that is equal byte for byte is removed. Each other node gets the next id of fresh.
-//     If no id is left, Repair fails with [model.ErrTaken].
+//     that is equal byte for byte is removed. A later node that differs gets the next id
+//     of fresh. If fresh has no id left, Repair fails with [model.ErrTaken].
 //   - Orphans become roots, and so does the node with the smallest id of each cycle, in
 //     the server's order. They come after the other roots.
 //   - Siblings with missing or equal order keys get new keys. Equal keys keep the order
@@ -263,8 +264,8 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 }
 
 // Arrange puts the nodes of an owner's list in preorder: parents before children,
-// siblings in order. Depths are below the roots. It sends nothing, and leaves out nodes
-// that have no place in a damaged list. [NewForest] makes a [Forest] of the result.
+// siblings in order. Roots have depth 0. It sends nothing, and leaves out nodes that have
+// no place in a damaged list. [NewForest] makes a [Forest] of the result.
 func (t *DocumentTree[E, N, K]) Arrange(list []E) iter.Seq2[Visit[E], error] {
 	return func(yield func(Visit[E], error) bool) {
 		err := t.t.Arrange(list, func(node bson.Raw, depth int) bool {

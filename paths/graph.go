@@ -76,8 +76,8 @@ type Graph[D, K any] struct {
 // NewGraph declares that documents list at a path the _ids of other documents of the
 // collection, such as follows, or roads.to if an edge is a document. It panics with a
 // [*model.DeclarationError] if the path doesn't exist, contains other values than _ids,
-// crosses no array or more than one, or is within _id, and if a collection name is
-// invalid or the vertices' own.
+// crosses no array or more than one, or is within _id, and if a collection that spec
+// names has an invalid name or is the vertices' collection.
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
 	g := graph.Declare(vertices.Name(), field, spec.States)
@@ -90,10 +90,10 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 	return x
 }
 
-// Distances returns the computation of the number of edges from the nearest vertex of
-// from. A state's Step is the distance, and Via leads back. Missing vertices in from are
-// ignored. An empty _id gives a [*model.ValueError]. Unreachable vertices get no state:
-// see [Graph.Unreached].
+// Distances returns the computation of each vertex's distance: the number of edges from
+// the nearest vertex of from. A state's Step is the distance, and Via leads back. Missing
+// vertices in from are ignored. An empty _id gives a [*model.ValueError]. Unreachable
+// vertices get no state: see [Graph.Unreached].
 //
 // Each superstep reads the states of the previous superstep by the index of
 // [Supersteps.Indexes], and their current edges and targets by _id. A distance, once
@@ -175,7 +175,7 @@ func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 }
 
 // Component returns the query of the vertices of a component, after [Graph.Components].
-// id is its least _id.
+// id is the component's least _id.
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {

@@ -32,8 +32,8 @@ type GraphMessage[K, M any] struct {
 // a missing vertex is lost.
 func (v *GraphVertex[D, K, S, M]) Send(to K, m M) { v.send(to, m) }
 
-// NewProgram returns the computation that calls a function for the vertices of a graph. A
-// superstep calls compute for each vertex that hasn't halted or has received messages
+// NewProgram returns the computation that calls compute for the vertices of the graph x.
+// A superstep calls compute for each vertex that hasn't halted or has received messages
 // from the previous superstep. The computation ends when all vertices have halted and no
 // message was sent. S is the type of a vertex's state, M of a message: any values that
 // BSON can encode.

@@ -53,8 +53,9 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 // A part of the job is the beginning, a superstep, or a batch of a program's vertices.
 // Progress.After is the superstep's number, or a document within a program's superstep.
 // To stop after a superstep, return an error from JobOptions.Progress. With a Checkpoint,
-// a program continues after the last batch, else at the superstep's first vertex.
-// JobOptions.BatchSize is the number of vertices per batch of a program; 0 means 500.
+// a program continues after the last batch. Without one, it continues at the superstep's
+// first vertex. JobOptions.BatchSize is the number of vertices per batch of a program; 0
+// means 500.
 //
 // Progress.Documents counts the vertices that a program read. Writes and Modified count
 // steps and documents outside the pipelines: [Supersteps.Steps] has the number of written

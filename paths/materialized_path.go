@@ -5,7 +5,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// MaterializedPathSpec names the fields of a materialized path.
+// MaterializedPathSpec names the fields of a materialized path: those of [TreeSpec], and
+//
+//	Path string `bson:"path"`
 type MaterializedPathSpec struct {
 	TreeSpec
 	Path string // a string; "" means "path"

@@ -5,7 +5,12 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// NestedSetSpec names the fields of a nested set, and says how numbers are given out.
+// NestedSetSpec says how nodes get numbers, and names the fields of a nested set: those
+// of [TreeSpec], and
+//
+//	Left  int64 `bson:"left"`
+//	Right int64 `bson:"right"`
+//	Depth int64 `bson:"depth"`
 type NestedSetSpec struct {
 	TreeSpec
 	Left  string // an int64; "" means "left"

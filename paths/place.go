@@ -10,22 +10,22 @@ func placeAt[K any](at forest.Position, ref K) Place[K] {
 	return Place[K]{forest.Place[K]{At: at, Ref: ref}}
 }
 
-// FirstChild is the place before the first child of a node.
+// FirstChild returns the place before the first child of the node parent.
 func FirstChild[K any](parent K) Place[K] { return placeAt(forest.FirstChild, parent) }
 
-// LastChild is the place after the last child of a node.
+// LastChild returns the place after the last child of the node parent.
 func LastChild[K any](parent K) Place[K] { return placeAt(forest.LastChild, parent) }
 
-// Before is the place before a sibling, which is a child or a root.
+// Before returns the place directly before the node sibling, which is a child or a root.
 func Before[K any](sibling K) Place[K] { return placeAt(forest.Before, sibling) }
 
-// After is the place after a sibling, which is a child or a root.
+// After returns the place directly after the node sibling, which is a child or a root.
 func After[K any](sibling K) Place[K] { return placeAt(forest.After, sibling) }
 
-// FirstRoot is the place before the first root.
+// FirstRoot returns the place before the first root.
 func FirstRoot[K any]() Place[K] { return Place[K]{forest.Place[K]{At: forest.FirstRoot}} }
 
-// LastRoot is the place after the last root.
+// LastRoot returns the place after the last root.
 func LastRoot[K any]() Place[K] { return Place[K]{} }
 
 // String describes the place in words.

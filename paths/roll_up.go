@@ -70,7 +70,7 @@ func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V,
 	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, into, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
-// Total returns the query of a node's totals.
+// Total returns the query of the totals of n's subtree.
 //
 // Cost: one command, which returns one document. The server reads the subtree, by the
 // index of [Tree.Descendants].
@@ -86,7 +86,7 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 // Branches returns the query of the totals of n's children, in no order. children are the
 // documents of all children of n, in order. A nil n means the roots. A branch's Key is
 // the child's escaped segment for a materialized path, its left number for a nested set,
-// else its _id. [RollUp.Children] does all this.
+// else its _id. [RollUp.Children] reads the children and assigns their totals.
 //
 // Cost: one command, which returns one document per child. The server reads the subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {

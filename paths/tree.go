@@ -90,7 +90,12 @@ type Tree[D, K any] struct {
 }
 
 // TreeSpec names the fields that each representation has, and the lock document. The zero
-// TreeSpec has the defaults.
+// TreeSpec has the defaults, for documents with these fields (string is the type of _id;
+// nil, null or no parent is a root):
+//
+//	Parent *string `bson:"parent"`
+//	Order  string  `bson:"order"`
+//	Change int64   `bson:"change"`
 type TreeSpec struct {
 	Parent string // the parent's _id, with the type of _id; null for a root; "" means "parent"
 	Order  string // a string that orders siblings by its bytes, see [Between]; "" means "order"
@@ -155,9 +160,9 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // tree writes the parent or a nested set shifts numbers. The document is sent twice, and
 // must be 64 KiB smaller than 16 MiB, because the stored plan contains it.
 //
-// A crash leaves nothing or, until the next change of the tree, a node that isn't in its
-// parent's list. In a nested set, the node and the nodes after it may not be found by
-// their numbers.
+// A crash leaves nothing, or a node that isn't in its parent's list until the next change
+// of the tree. In a nested set, the node and the nodes after it may not be found by their
+// numbers.
 func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
 	p, errAt := forest.PlaceOf(at.place, t.id)
@@ -215,9 +220,9 @@ func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 // paths. Only materialized paths with a Segment have it: other trees give a
 // [*model.ValueError]. Errors are [model.ErrNotFound] and [ErrSegment].
 //
-// Cost: seven commands, six for a root. One update writes the documents of the subtree. A
-// crash leaves, until the next change of the tree, some nodes with the old path and some
-// with the new.
+// Cost: seven commands; for a root, six. One update writes the documents of the subtree.
+// A crash leaves, until the next change of the tree, some nodes with the old path and
+// some with the new.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Rename(n, segment, err)
@@ -227,8 +232,8 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 // nil, the order keys of [Spread]. [Tree.Insert] and [Tree.Move] do this themselves when
 // a key would be longer than 48 characters. A missing parent gives [model.ErrNotFound].
 //
-// Cost: five commands, one more if there are no children, and a document per child with a
-// new key. A crash leaves, until the next change of the tree, some children with new keys
+// Cost: five commands; if there are no children, six. It writes each child whose key
+// changes. A crash leaves, until the next change of the tree, some children with new keys
 // and some with old, perhaps out of order.
 func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	var id bson.RawValue
@@ -252,9 +257,9 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // Other changes wait meanwhile, or give up after TreeSpec.Wait. Load a tree of millions
 // of nodes before others use it.
 //
-// Cost: one command per 25,000 documents or 16 MiB, and two for the lease, or six without
-// a lock document. It needs memory for the tree's fields of all nodes, and for each
-// document twice.
+// Cost: one command per 25,000 documents or 16 MiB, and two for the lease; six for the
+// lease if the tree has no lock document yet. It needs memory for the tree's fields of
+// all nodes, and for each document twice.
 func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
 	nodes, err := t.nodes(docs)
 	return t.t.Load(nodes, err)

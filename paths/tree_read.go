@@ -23,8 +23,8 @@ func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
 	return t.linked(read.ID, err)
 }
 
-// Siblings returns the query of the other children of n's parent, or of the other roots,
-// in order.
+// Siblings returns the query of the other children of n's parent, or of the other roots
+// if n is a root, in order.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
@@ -72,8 +72,9 @@ func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 // Leaves returns the query of the nodes below n that have no children, in the order of
 // Descendants.
 //
-// Cost: one command, as Descendants. Only leaves are sent. The server looks for children
-// of each node by the index on the links, except in a nested set without gaps.
+// Cost: one command, as [Tree.Descendants]. The server sends only leaves. The server
+// looks for children of each node by the index on the links, except in a nested set
+// without gaps.
 func (t *Tree[D, K]) Leaves(n *D) *model.Aggregate[D] { return t.around(n, t.t.Leaves) }
 
 // around is a query of nodes related to n.
@@ -124,8 +125,9 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	}
 }
 
-// Dump yields all nodes in preorder. Depths are below the roots. [Tree.Load] makes the
-// same tree of the documents, [NewForest] a [Forest]. Each range over it reads again.
+// Dump yields all nodes in preorder. Roots have depth 0. Pass the documents to
+// [Tree.Load] to store the same tree elsewhere, or the walk to [NewForest] to get a
+// [Forest]. Each range over the result reads the tree again.
 //
 // If Dump notices damage, also by a change during the walk, it yields [ErrDamaged]: use
 // [Tree.Settled], or begin again. If a node is deleted during the walk, Dump leaves out
@@ -151,9 +153,9 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 	}
 }
 
-// Settled calls read while no change of the tree runs, and again if a change began
-// meanwhile. So the queries in read see all of a change or nothing. If writers leave no
-// pause, it gives up with [model.ErrLeased]. See [model.Lease.Settled].
+// Settled calls read while no change of the tree runs, and calls it again if a change
+// began meanwhile. So the queries in read see all of a change or nothing. If writers
+// leave no pause, it gives up with [model.ErrLeased]. See [model.Lease.Settled].
 //
 // Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {

@@ -34,7 +34,8 @@ type AbsorbSpec struct {
 // documents of each owner that embeds them unchanged. A document that changed since it
 // was read stays.
 //
-// NewAbsorb panics as [NewExtract] does, and if Refs and Order are given.
+// NewAbsorb panics with a [*model.DeclarationError] on an invalid path or spec, such as
+// Refs together with Order.
 //
 // Cost: see [Migration.Copy]; it reads the whole owners.
 //

@@ -37,9 +37,9 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 	return r
 }
 
-// Add returns the write that appends ids to a parent's list. Listed ids keep their
-// places. A list of documents takes one id, as an element without other fields. Without
-// ids the write is refused.
+// Add returns the write that appends ids to a parent's list. Ids that are listed already
+// stay where they are. If the list contains documents, give one id: it becomes an element
+// without other fields. A call without ids gives a write that fails before it is sent.
 //
 // Cost: one command, one document, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
@@ -82,7 +82,7 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 
 // Reorder returns the write that replaces the list was, as it was read, by the list
 // becomes. Running it returns model.ErrStale if the list has changed. A list of documents
-// is refused.
+// gives a write that fails before it is sent.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
@@ -90,8 +90,8 @@ func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Wr
 }
 
 // InsertChild returns the plan that stores a new child and then lists it in a parent. It
-// can be run again. A crash in between, or a missing parent (model.ErrNotFound), leaves a
-// child that isn't listed.
+// can be run again. A crash between the two steps, or a missing parent
+// (model.ErrNotFound), leaves a child that isn't listed.
 //
 // Cost: two commands, two documents.
 func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
@@ -103,8 +103,8 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 }
 
 // DeleteChild returns the plan that removes a child from every list and then deletes it.
-// It can be run again. A crash in between leaves a child that isn't listed. A parent that
-// lists the child in between keeps a dangling reference.
+// It can be run again. A crash between the two steps leaves a child that isn't listed. A
+// parent that adds the child between the steps keeps a dangling reference.
 //
 // Cost: two commands that write the child and every document that lists it.
 func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {

@@ -26,8 +26,9 @@ import (
 //
 // Checks returns one check of dangling references, in the order of the documents' _id. It
 // skips null, the empty id and missing fields. A value that can't be an _id (a regular
-// expression, an array) refuses the plan, and a job leaves it. The Age is one minute: use
-// more if a plan of the application takes longer from a reference to its target.
+// expression, an array) makes the repair's plan fail, and a job skips it. The Age is one
+// minute: use more if a plan of the application takes longer from a reference to its
+// target.
 //
 // Cost: the check reads every document, and the server looks up its ids by _id.
 // [model.Check.In] narrows the check by [Dangling.Indexes]. Repairs write one document

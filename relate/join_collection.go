@@ -74,8 +74,8 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 // has other fields; the links before it stay. Store the linked documents first: the plan
 // doesn't check them. A pair that is given twice refuses the plan.
 //
-// Cost: one command for each 25,000 links or 16 MiB; one or two more for a pair that is
-// linked already.
+// Cost: one command for each 25,000 links or 16 MiB; for a pair that is linked already,
+// one or two more commands.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 	return j.each(links, j.in.Link)
 }
@@ -120,10 +120,10 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update b
 	return j.in.Update(left, right, update)
 }
 
-// Move returns the write that gives a link, as it was read, a new pair. It can be run
-// again. Running it returns model.ErrStale if the link was moved meanwhile,
-// model.ErrNotFound if it was deleted, and model.ErrTaken if another link connects the
-// new pair.
+// Move returns the write that changes the pair of a link, as it was read, to left and
+// right. It can be run again. Running it returns model.ErrStale if the link was moved
+// meanwhile, model.ErrNotFound if it was deleted, and model.ErrTaken if another link
+// connects the new pair.
 //
 // Cost: one command, one document, by _id.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {
@@ -135,7 +135,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) m
 	return j.in.Move(id, was, left, right, err)
 }
 
-// Left returns the left side.
+// Left returns the left documents' side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Left() JoinSide[L, LK, A, AK, B] {
 	return JoinSide[L, LK, A, AK, B]{j.links, j.in.Side(true)}
 }

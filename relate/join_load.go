@@ -119,8 +119,8 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 }
 
 // Pipeline returns the same join as one $lookup on the server, over the parents that
-// match filter. Children with equal sort keys have no defined order. A Strict join is
-// refused, because a pipeline can't fail.
+// match filter. Children with equal sort keys have no defined order. A [JoinSpec] with
+// Strict gives an aggregation with an error, because a pipeline can't fail.
 //
 // Cost: one command. The server looks up each parent's ids anew, twice with a Filter, and
 // orders each list in the square of its length. A parent and its children must fit

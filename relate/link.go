@@ -27,8 +27,9 @@ import (
 // the same token finishes the operation. The checks finish it too, or remove the
 // half-link if another operation has changed the deciding document.
 //
-// op is the operation's token: a new bson.ObjectID for each operation, the same for each
-// retry, and bson.NilObjectID for bare ids.
+// op is the operation's token: a new bson.ObjectID for each operation, and the same one
+// for each retry. If the documents store plain ids instead of Links ("bare ids"), op is
+// bson.NilObjectID.
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`

@@ -48,8 +48,8 @@ type ManyToManySpec struct {
 	MaxLeft  int // bound of a left document's list; 0 means none
 	MaxRight int // bound of a right document's list; 0 means none
 
-	// TrustRight makes the repairs trust the right side. It is refused for versioned
-	// links.
+	// TrustRight makes the repairs trust the right side. [NewManyToMany] panics if links
+	// are versioned.
 	TrustRight bool
 }
 
@@ -78,13 +78,15 @@ func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 // Right returns the right side.
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
-// Link returns the plan that links left, a document as it was read, with a right
-// document. op is the operation's token: see [Link]. It can be run again after a crash.
+// Link returns the plan that links left, a document as it was read, with the document
+// whose _id is right. op is the operation's token: see [Link]. It can be run again after
+// a crash.
 //
 // Running it returns [model.ErrFull] if a list is full. Bare ids are written to the left
 // side first, and removed again if the right list is full. With versioned links it
 // returns model.ErrStale, and leaves nothing, if another operation changed left's list
-// meanwhile. A versioned pair that left lists already gives an empty plan.
+// meanwhile. With versioned links, if left lists the right document already, the plan is
+// empty.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {

@@ -17,8 +17,8 @@ import (
 //     still exists ({$exists: true} in the filter).
 //
 // From the first Copy on, the new form belongs to the migration. If it contains data
-// before, Copy returns [ErrPresent] and writes nothing. [NewExtract] with a Parent
-// doesn't ask: it recognizes its copies by their marks.
+// before, Copy returns [ErrPresent] and writes nothing. [NewExtract] with a Parent skips
+// this test, because it recognizes its copies by their marks.
 //
 // From the first Drop on, Copy returns [ErrDropping], because a missing old form then
 // means "dropped". Don't start Drop while a Copy runs.

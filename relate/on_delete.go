@@ -80,7 +80,7 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 
 // Delete returns the change that deletes documents by the rules. Running it returns what
 // it reached, or a [*RestrictError] if a rule forbids the deletion and nothing was
-// written. The change's Read alone shows what a deletion would reach.
+// written. To see what a deletion would reach, call only the change's Read.
 //
 // Cost: for each level and each 10,000 ids, one query for each rule about the level's
 // collection (Reach.Queries), one command for each Nullify of the collection, and one for
@@ -91,8 +91,9 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 }
 
 // Sweep returns the change that applies the rules to documents that were stored under
-// deleted documents during the deletion. It ignores reached documents that were moved. A
-// Restrict can only return a [*RestrictError] then.
+// deleted documents during the deletion. reach is the result of [OnDelete.Delete]. Sweep
+// ignores reached documents that were moved. A Restrict rule can't prevent the deletion
+// any more: it gives a [*RestrictError].
 //
 // If the deletion crashed, run it again first. If Sweep crashes, run it again with the
 // same reach; nothing else stores the reach.

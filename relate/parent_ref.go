@@ -45,8 +45,8 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	return r
 }
 
-// Children returns the query of a parent's children, newest first. After takes the last
-// child's value of By, and its _id.
+// Children returns the query of a parent's children, newest first. To continue, pass the
+// last child's value of By, and its _id, to After.
 //
 // Cost: one command for each batch, served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
@@ -63,7 +63,8 @@ func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
 	return r.in.Move(child, from, to)
 }
 
-// Detach returns the write that unsets a child's parent. Errors and cost are as in
+// Detach returns the write that removes the reference from a child whose parent is from.
+// Running it returns model.ErrStale if the child has another parent. Cost: as
 // [ParentRef.Move].
 func (r *ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 	return r.in.Detach(child, from)
@@ -81,8 +82,9 @@ func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write { return r
 // Cost: one command that writes each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write { return r.in.MoveAll(from, to) }
 
-// Lookup returns the $lookup stage that adds each parent's n newest children as an array,
-// newest first. n 0 or below adds all.
+// Lookup returns a $lookup stage for pipelines over the parents. It adds the n newest
+// children of each parent as an array, newest first, in the field that as names. n 0 or
+// below adds all.
 func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.in.Lookup("_id", n, as) }
 
 // Load returns the parents that match a filter, each with its n newest children, newest
@@ -99,7 +101,7 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 }
 
 // Counts returns the number of children of each parent, in the order of ids. A parent
-// without children has no entry. Without parents it is refused.
+// without children has no entry. A call without parents gives an error when it is run.
 //
 // Cost: one command; one index key for each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {

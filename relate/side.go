@@ -54,7 +54,8 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 }
 
 // Listed returns the query of the other side's documents that a document in memory refers
-// to, in no defined order. With versioned links it omits documents that decide otherwise.
+// to, in no defined order. With versioned links it omits a document that decides about
+// its link (see [Link]) and doesn't refer back to doc.
 //
 // Cost: one command, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
@@ -65,8 +66,9 @@ func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 	return f
 }
 
-// Others returns the query of the other side's documents that refer to a document. With
-// versioned links one side decides: [Side.Listed] follows its decision.
+// Others returns the query of the other side's documents that refer to the document with
+// the given id. It doesn't ask the deciding side of versioned links (see [Link]);
+// [Side.Listed] does.
 //
 // Cost: one command, served by the index on the other side's ids.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {

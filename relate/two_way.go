@@ -18,8 +18,8 @@ import (
 // Indexes returns the indexes on the items' reference and on the owners' list.
 //
 // Checks returns a check of the owners' lists and a check of the items. They find
-// documents that are missing or don't refer back. A running plan looks the same, so the
-// Age is one minute.
+// documents that are missing or don't refer back. A plan that is still running can cause
+// the same finding, so the Age is one minute.
 //
 // Repairs trust the items: they remove an item from the lists of other owners, and add it
 // to the list of the owner that it names. With TrustLists they give an item to the owner
@@ -46,8 +46,8 @@ type TwoWay[O, OK, I, IK any] struct {
 type TwoWaySpec struct {
 	Max int // bound of an owner's list; 0 means none
 
-	// TrustLists makes the repairs trust the owners' lists. It is refused for versioned
-	// links.
+	// TrustLists makes the repairs trust the owners' lists. [NewTwoWay] panics if links
+	// are versioned.
 	TrustLists bool
 }
 
@@ -87,8 +87,9 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 	return h
 }
 
-// Assign returns the plan that gives an item, as it was read, to an owner, and removes it
-// from its old owner's list. op is the operation's token: see [Link].
+// Assign returns the plan that gives an item, as it was read, to the owner whose _id is
+// to, and removes the item from its old owner's list. op is the operation's token: see
+// [Link].
 //
 // Running it returns model.ErrStale, and leaves nothing, if another operation changed the
 // item's owner meanwhile. It returns model.ErrNotFound if the new owner doesn't exist,
@@ -96,8 +97,8 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 // a crash, run the plan again, or read the item and call Assign again. If the item has
 // this owner already, versioned links only remove the remains of a crashed operation.
 //
-// Cost: two commands, two documents; three if the item had another owner. With versioned
-// links, one command if the item has this owner.
+// Cost: two commands, two documents. If the item had another owner, three of each. With
+// versioned links, one command if the item has this owner.
 func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Plan {
 	return t.in.Assign(t.held(item), to, op)
 }

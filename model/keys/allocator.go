@@ -25,8 +25,8 @@ func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 // invalid owner or a damaged counter, which [Sequence.Raise] repairs. After the context's
 // error or the driver's, a block may be lost, which is a gap.
 //
-// Cost: one command, one document by _id, for each block; two or three more for a new
-// owner.
+// Cost: one command, one document by _id, for each block; for a new owner, two or three
+// more commands.
 func (a *Allocator[K]) Next(ctx context.Context, owner K) (int64, error) {
 	return a.in.Next(ctx, owner)
 }

@@ -81,10 +81,13 @@ func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(val
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. The document's _id
-// must be empty or the key. A key that another document has gives the server's duplicate
-// key error.
+// must be empty or the key. If a different document has the key, the server gives a
+// duplicate key error.
 //
-// Cost: one command, one document; one more to compare if the key is taken.
+// If an equal document is stored under the key already, the write counts as applied.
+//
+// Cost: one command, one document. If the key is taken, one more command compares the
+// documents.
 func (x *Composite[D]) Insert(doc D) model.Write { return x.c.Insert(doc) }
 
 // InsertMany returns the plan that stores documents in order, as [Composite.Insert] does.
@@ -95,19 +98,20 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 	return x.c.InsertMany(len(docs), func(i int) any { return docs[i] })
 }
 
-// Move returns the plan that replaces the document was, as it was read, by the document
-// now, under now's key. The _id of now must be empty or its key. Stored fields that D
-// doesn't have are lost.
+// Move returns the plan that replaces an old document, was, by a new one, now, and stores
+// it under the key of now. Pass was exactly as it was read. The _id of now must be empty
+// or the key of its fields. Stored fields that D doesn't have are lost.
 //
 // Running it returns model.ErrStale if a field that D has was changed meanwhile, and
-// model.ErrNotFound if the document is gone. A subdocument must be stored as D stores it.
+// model.ErrNotFound if the document is gone. It also gives model.ErrStale if a stored
+// subdocument differs from D's encoding of it.
 //
 // The plan is transactional. With model.PlanOptions.AllowPartial it inserts and then
 // deletes without a transaction: a crash, or a concurrent change of was, leaves the
 // document under both keys. After a crash, run it again. If the key stays the same, the
 // plan is one guarded replacement, which can be run again.
 //
-// Cost: two commands, two documents, by _id; one for the same key.
+// Cost: two commands, two documents, by _id. If the key stays the same, one of each.
 func (x *Composite[D]) Move(was *D, now D) model.Plan {
 	if was == nil {
 		return model.RefusedPlan(x.c.Name(), x.c.Refuse("document", nil, "is nil"))
@@ -118,12 +122,13 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 // Rekey returns the job that moves every document to the key of its fields: documents
 // that were changed without [Composite.Move], or that have other _ids so far. It stops
 // with a [*model.ValueError] at a document that can't have a key, and with the server's
-// duplicate key error if another document has the key. It is refused if parts are in the
-// key alone.
+// duplicate key error if another document has the key. If the key has parts that aren't
+// also fields ([Part.KeyOnly]), running it gives an error.
 //
-// The job inserts a document under its key before it deletes the old one as it was read.
-// After a crash, run it again. A document that changes in between stays under both keys,
-// and the next run stops at it: compare both, and delete one.
+// The job inserts a document under its key, and then deletes the old one if it hasn't
+// changed since it was read. After a crash, run it again. A document that changes in
+// between stays under both keys, and the next run stops at it: compare both, and delete
+// one.
 //
 // Cost: one command for a batch of 500 documents, and two at the end. For documents that
 // move, one insert command for a batch, and one delete command each.
@@ -144,7 +149,8 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 }
 
 // Range returns the query of the documents with the first parts prefix, and a next part
-// with from ≤ part < to. nil is no bound. Bounds in the wrong order are refused.
+// with from ≤ part < to. A nil from or to means no bound. Bounds in the wrong order give
+// a query with an error.
 //
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //

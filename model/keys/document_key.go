@@ -52,7 +52,8 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.Document(values) }
 
 // Prefix returns the query of the documents with values as their first parts, in the
-// order of keys. Without values it returns all documents. Page it as [Composite.Prefix].
+// order of keys. Without values it returns all documents. Page the query as in
+// [Composite.Prefix].
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
@@ -61,7 +62,7 @@ func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
 }
 
 // Range returns the query of the documents with the first parts prefix, and a next part
-// with from ≤ part < to. nil is no bound.
+// with from ≤ part < to. A nil from or to means no bound.
 //
 // Cost: as [DocumentKey.Prefix].
 func (x *DocumentKey[D, K]) Range(prefix []any, from, to any) *model.Find[D] {

@@ -53,6 +53,9 @@ type SequenceGap[K any] struct {
 //   - [Sequence.Append]: counter and document in one transaction, without gaps, and a
 //     reader never sees 8 before 7. The writers of one owner wait for each other.
 //
+// To retry an action that takes a number, store its op in the document under a unique
+// index, look there first, then Take.
+//
 // An owner gets numbers only as fast as its counter can be written.
 //
 // Source: "Enumerable Keys" (seed 002 §5);
@@ -136,7 +139,7 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 // another document has the number, and the server's duplicate key error in a transaction
 // of the caller.
 //
-// Cost: one command, one document; one or two more if the number is taken.
+// Cost: one command, one document. If the number is taken, one or two more commands.
 func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 	return s.in.Insert(owner, n, doc)
 }
@@ -175,8 +178,8 @@ func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
 }
 
 // Following returns the query of an owner's documents after a number, oldest first: One
-// gives the next document. n 0 gives all documents. It skips gaps. With [Sequence.Take],
-// a number less than the last one read can still appear.
+// gives the next document. Pass 0 for n to get all documents. It skips gaps. With
+// [Sequence.Take], a number less than the last one read can still appear.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
@@ -185,7 +188,7 @@ func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
 }
 
 // Range returns the query of an owner's documents with numbers from ≤ n ≤ to, oldest
-// first. A number that [Sequence.Key] refuses is refused.
+// first. If [Sequence.Key] gives an error for from or to, so does the query.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Range(owner K, from, to int64) *model.Find[D] {
@@ -201,8 +204,9 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Raise returns the write that raises an owner's counter to at least a number. It creates
-// a missing counter and sets a damaged one. It can be run again, and beside writers.
+// Raise returns the write that raises an owner's counter to the number to, unless it is
+// as high already. It creates a missing counter and sets a damaged one. It can be run
+// again, and beside writers.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.Raise(owner, to) }

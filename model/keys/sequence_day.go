@@ -21,8 +21,8 @@ type DayBucket struct {
 // such as 2026-02-29, gives a [*model.ValueError].
 type Days[D, K any] struct{ s *Sequence[D, K] }
 
-// Days returns the sequence's buckets by day. Without Days in the spec, all methods but
-// Parse are refused.
+// Days returns the sequence's buckets by day. Unless SequenceSpec.Days is set, the writes
+// and queries of all methods but Parse give an error.
 func (s *Sequence[D, K]) Days() *Days[D, K] { return &Days[D, K]{s} }
 
 // Parse returns the owner and the day of a bucket's _id, or a [*model.ValueError] for
@@ -32,9 +32,9 @@ func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {
 	return owner, day, err
 }
 
-// Pack returns the write that lists an owner's document in the bucket of a time's day. It
-// is idempotent, so a plan that inserts a document and packs it can be run again. A
-// bucket must stay below 16 MiB: about 300,000 keys.
+// Pack returns the write that lists an owner's document, number n, in the bucket of the
+// day of at. It is idempotent, so a plan that inserts a document and packs it can be run
+// again. A bucket must stay below 16 MiB: about 300,000 keys.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Pack(owner K, n int64, at time.Time) model.Write {
@@ -49,8 +49,8 @@ func (d *Days[D, K]) Unpack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$pull")
 }
 
-// Of returns the query of an owner's bucket of a day. One returns model.ErrNotFound if
-// there is none.
+// Of returns the query of an owner's bucket of a day. Its One returns model.ErrNotFound
+// if there is no bucket.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {

@@ -10,7 +10,7 @@ import (
 
 // ShardSpec contains the options of a [Shard].
 type ShardSpec struct {
-	// Unique makes the whole key unique. It is refused for hashed keys.
+	// Unique makes the whole key unique. [NewShard] panics if the key is hashed.
 	Unique bool
 
 	// Moves allows documents to change their key, by [Shard.ChangeKey]. Fewer commands
@@ -157,7 +157,8 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
 // Plan returns, for each step of a plan, the shards that it is sent to. Writes that share
-// a command go to the shards of each. A $merge counts by where it reads.
+// a command go to the shards of each. For a $merge, these are the shards that it reads
+// from.
 func (x *Shard[D]) Plan(p model.Plan) []Target {
 	out := make([]Target, 0, len(p.Steps))
 	for _, step := range p.Steps {

@@ -68,32 +68,34 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
 }
 
-// Key returns the key of a value, for a document with by as its value of By. Store it
-// with each write that changes either.
+// Key returns the key of a value for a document that has by in the field SpreadSpec.By.
+// Store the key with each write that changes the value or by.
 func (s *Spread[D, K]) Key(value string, by any) (string, error) { return s.k.Key(value, by) }
 
-// KeyAt returns the key of a value for a number that the caller picked at random. It is
-// refused if By is set.
+// KeyAt returns the key of a value for a number that the caller picked at random. It
+// gives an error if SpreadSpec.By is set.
 func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
 }
 
-// Insert returns the write that stores a document under the key of a value. It needs a
-// By. The document's field must be empty or contain that key.
+// Insert returns the write that stores a document under the key of a value. It gives an
+// error unless SpreadSpec.By is set. The document's field must be empty or contain that
+// key.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
 // InsertAt returns the write that stores a document in a part by a number that the caller
-// picked at random. A retry needs the same number. It is refused if By is set.
+// picked at random. A retry needs the same number. It gives an error if SpreadSpec.By is
+// set.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
 	return s.k.InsertAt(value, number, doc)
 }
 
-// Point returns the query of a value's documents with by as their value of By. It needs a
-// By.
+// Point returns the query of a value's documents that have by in the field SpreadSpec.By.
+// It gives an error if SpreadSpec.By isn't set.
 //
 // Cost: one command, which reads one part, and one more for each number of Was.
 func (s *Spread[D, K]) Point(value string, by any) *model.Find[D] {
