@@ -270,10 +270,11 @@ func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfo
 // collection" (seed 004).
 func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job { return c.c.Fold(drop) }
 
-// Spread returns the aggregation that counts documents, sources and copies, for
-// [CopySpread.BreakEven]. It has one result, or none without copies.
+// Spread returns the aggregation that counts the documents with copies, their different
+// sources, and the copies, for [CopySpread.BreakEven]. It has one result, or none without
+// copies.
 //
-// Cost: one command; it reads every document.
+// Cost: one command; it reads every document of the collection with the copies.
 func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
 	return &model.Aggregate[CopySpread]{Aggregation: c.c.Spread()}
 }

@@ -266,8 +266,8 @@ func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventComm
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Refresh returns the change that writes a snapshot of an aggregate's newest state. It is
-// a [*model.ValueError] unless the spec has Snapshots.
+// Refresh returns the change that writes a snapshot of an aggregate's newest state.
+// Running it returns a [*model.ValueError] if the spec has no Snapshots.
 //
 // Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.

@@ -230,10 +230,13 @@ func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	return out, err
 }
 
-// Erase returns the job that removes the fields HistorySpec.Personal of a person from the
-// documents, as new versions, and from all revisions. subject is the person's value at
-// HistorySpec.Subject. If subject is a string, the job also empties each Revised.By that
-// equals it. A concurrent change doesn't store erased data again.
+// Erase returns the job that erases a person's data. It removes the fields
+// HistorySpec.Personal from the person's documents, which get a new version, and from all
+// their revisions. subject is the person's value at HistorySpec.Subject. note is the
+// author and the reason of the new versions. op is the operation's token: a fresh
+// bson.NewObjectID(), and the same one to run the job again. If subject is a string, the
+// job also empties each Revised.By that equals it. A concurrent change doesn't store
+// erased data again.
 //
 // Cost: two writes per document and one per revision, found by the indexes on the
 // subject. For a string subject, every document and revision is read.

@@ -151,9 +151,10 @@ func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 	return indextable.Tables{x.t}.Delete(doc)
 }
 
-// Lookup returns the query of a value's entries, surplus entries included, in the order
-// of the documents' ids. A nil value or an array gives a [*model.ValueError].
-// model.Project decodes entries into your own type, with the copied fields under doc.
+// Lookup returns the query of a value's entries, in the order of the documents' ids. It
+// can return an entry whose document no longer has the value: compare with the document.
+// A nil value or an array gives a [*model.ValueError]. model.Project decodes entries into
+// your own type; the fields that are copied from the document are in the subdocument doc.
 //
 // Cost: one command, and one per further batch; by _id.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {

@@ -149,7 +149,8 @@ func (q InvertedQuery) And(others ...InvertedQuery) InvertedQuery {
 // Or returns the query of the documents that q or one of others finds.
 func (q InvertedQuery) Or(others ...InvertedQuery) InvertedQuery { return q.with(inverted.Or, others) }
 
-// Minus returns the query of the documents that q finds and no query of others finds.
+// Minus returns the query of the documents that q finds, without those that any of the
+// others finds.
 func (q InvertedQuery) Minus(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.Minus, others)
 }

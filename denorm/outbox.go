@@ -198,12 +198,13 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 
 // Run delivers events until the context ends, and returns the context's error. After a
 // database error it retries. With RelaySpec.Once it returns such an error, or nil when no
-// event is due. A bad spec, an empty name or a nil hand gives a [*model.ValueError].
+// event is due. A bad spec, an empty name, or a nil function gives a [*model.ValueError].
 //
-// Runners divide the documents by leases on parts. A new runner gets its share within a
-// third of RelaySpec.For. Other runners take over a dead runner's parts after For. The
-// runners' clocks must differ by much less than For. If a slow runner loses its lease,
-// two runners can deliver an event at the same time, with different fences.
+// Runners divide the documents into parts, and hold a lease on each part. A new runner
+// gets its share within a third of RelaySpec.For. Other runners take over a dead runner's
+// parts after For. The runners' clocks must differ by much less than For. If a slow
+// runner loses its lease, two runners can deliver an event at the same time, with a
+// different Delivery.Fence.
 //
 // Cost: one read per 100 documents with events, and per Poll of a part without events;
 // one write per document with delivered events, and per failure. For leases, each runner

@@ -112,8 +112,9 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	return x.p.Add(f.Filter, element, f.Err)
 }
 
-// Remove returns the write that removes these elements (equal fields) from a document's
-// list and text. Missing elements and documents are ignored. It is idempotent.
+// Remove returns the write that removes elements from a document's list, and their words
+// from its stored text. An element is removed if all its fields equal those of one of
+// elements. Missing elements and documents are ignored. It is idempotent.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {

@@ -44,7 +44,7 @@ func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	return out
 }
 
-// String returns the use as a verb: owns.
+// String returns the use as a verb, for example "owns".
 func (u Use) String() string {
 	if int(u) < len(useNames) {
 		return useNames[u]

@@ -97,10 +97,10 @@ type JobOptions struct {
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
-	// Checkpoint names a collection where the job stores its place under its name, so
-	// that a stopped job continues there. "" stores none. The last batch deletes the
-	// checkpoint. A dry run only reads it. Cost: one command per batch, one at the start,
-	// one at the end.
+	// Checkpoint names a collection. The job stores there how far it got, under the job's
+	// Name, and a later run continues from that place. "" stores nothing. The last batch
+	// deletes the checkpoint. A dry run only reads it. Cost: one command per batch, one
+	// at the start, one at the end.
 	//
 	// The place is a stage's name and its last _id. If the job no longer has the stage,
 	// Run returns a [*ValueError]: delete the checkpoint to start again.

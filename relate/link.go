@@ -27,9 +27,9 @@ import (
 // the same token finishes the operation. The checks finish it too, or remove the
 // half-link if another operation has changed the deciding document.
 //
-// op is the operation's token: a new bson.ObjectID for each operation, and the same one
-// for each retry. If the documents store plain ids instead of Links ("bare ids"), op is
-// bson.NilObjectID.
+// The methods of [TwoWay] and [ManyToMany] take op, the operation's token: a new
+// bson.ObjectID for each operation, and the same one for each retry. If the documents
+// store plain ids instead of Links ("bare ids"), op is bson.NilObjectID.
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`

@@ -4,10 +4,10 @@ import (
 	"bytes"
 )
 
-// Completed returns a copy of doc with the key of its point, for a technique that stores
-// whole documents itself, such as a tree of package paths. All fields are as if the
-// document had been stored and read, such as times in milliseconds. A document without a
-// point gets no key.
+// Completed returns a copy of doc whose key field has the key of its point. Use it with a
+// technique that stores whole documents itself, such as a paths.Tree. All fields are as
+// if the document had been stored and read, such as times in milliseconds. A document
+// without a point gets no key.
 //
 // It returns a [*model.ValueError] for a point or key that [Field.Insert] refuses, and
 // for a document without a point if its type would store a key (0 or ""): tag the key

@@ -82,7 +82,7 @@ func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, 
 }
 
 // Each runs the search and yields places in order. An error ends the sequence. It reads
-// another ring only when the loop gets there. Each loop is a new search.
+// the next ring only when the loop needs it. Each loop is a new search.
 func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}

@@ -106,8 +106,8 @@ type Access struct {
 	// isn't their entity's: "toUser=receiver".
 	By []string
 
-	// Since is a path, and limits a read to documents with at least some value there.
-	// Share is the share of documents that this leaves: 0.1 is one in ten. Without Order,
+	// Since is a path, and limits a read to documents whose value there is at least some
+	// bound, for example a date. Share is the share of documents that this leaves: 0.1 is one in ten. Without Order,
 	// the results are sorted by Since, greatest first.
 	Since string
 	Share float64

@@ -18,8 +18,8 @@ type VerifyCase struct {
 	// of [model.Model.Audit] computes derived values. Nil stores nothing.
 	Seed func(ctx context.Context, db model.DB) error
 
-	// Operations are the operations that write. Each runs alone, and together with each
-	// other one.
+	// Operations are the operations that write. Each runs alone, and at the same time as
+	// each operation of the list.
 	Operations []VerifyOperation
 
 	// Reads are the operations that write nothing.
