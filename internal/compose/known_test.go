@@ -20,13 +20,13 @@ var known = map[string]knownProblem{
 	"embed.Versioned change | relate.Migration that extracts copy and drop": {
 		says: "as after none of the orders", why: dropped,
 	},
-	"denorm.Copy attach | relate.OnDelete delete":            {says: "of 'p2', which doesn't exist", why: attached},
-	"denorm.Copy that locks attach | relate.OnDelete delete": {says: "of 'p2', which doesn't exist", why: attached},
+	"denorm.Copy attach | relate.OnDelete delete":            {says: "from 'p2', which doesn't exist", why: attached},
+	"denorm.Copy that locks attach | relate.OnDelete delete": {says: "from 'p2', which doesn't exist", why: attached},
 	"denorm.Copy store of what others delete | relate.OnDelete delete": {
-		says: "of 'p2', which doesn't exist", why: gone,
+		says: "from 'p2', which doesn't exist", why: gone,
 	},
 	"denorm.Copy that locks store of what others delete | relate.OnDelete delete": {
-		says: "of 'p2', which doesn't exist", why: gone, never: "transactions",
+		says: "from 'p2', which doesn't exist", why: gone, never: "transactions",
 	},
 	"relate.JoinCollection link | relate.OnDelete delete": {
 		says: "post → 'p2', which doesn't exist", why: linked,
