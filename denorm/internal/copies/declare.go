@@ -55,7 +55,7 @@ func Declare(sources, holders *core.Docs, spec Spec) *Copying {
 	c.spec.Lists = slices.Clone(spec.Lists)
 	switch {
 	case (c.spec.KeyPath == "") == (c.spec.Listed == ""):
-		c.place.Fail("both KeyPath and Listed are given", "give KeyPath if copies are stored next to the source's _id, or Listed if the source lists the ids of the documents with copies")
+		c.place.Fail("exactly one of KeyPath and Listed is needed", "give KeyPath if copies are stored next to the source's _id, or Listed if the source lists the ids of the documents with copies")
 	case (c.spec.Version == "") != (c.spec.VersionTo == ""):
 		c.place.Fail("Version and VersionTo belong together", "give both, or leave both out")
 	case len(c.spec.Fields) == 0:

@@ -27,7 +27,6 @@ type claim struct {
 	t       *Table
 	id      bson.RawValue
 	copies  bson.D
-	op      bson.ObjectID
 	entries []entry
 
 	ops       bson.E // the entry has this claim
@@ -44,7 +43,7 @@ type entry struct {
 func (t *Table) claim(id bson.RawValue, copies bson.D, values []bson.RawValue, op bson.ObjectID) *claim {
 	ops := mql.E("ops", op)
 	var field any = bson.D{ops}
-	c := &claim{t: t, id: id, copies: copies, op: op, ops: ops, add: mql.E("$addToSet", field), pull: mql.E("$pull", field)}
+	c := &claim{t: t, id: id, copies: copies, ops: ops, add: mql.E("$addToSet", field), pull: mql.E("$pull", field)}
 	c.entries = make([]entry, len(values))
 	for i, v := range values {
 		c.entries[i] = entry{v, t.key(v, id)}
