@@ -45,7 +45,7 @@ func encodePlan(p Plan) ([]byte, error) {
 }
 
 func encodeWrite(w Write) (storedWrite, error) {
-	out := storedWrite{Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index, Tenant: w.tenant}
+	out := storedWrite{Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index, Tenant: w.scoping().tenant}
 	m, _, err := encodeModel(w)
 	if err != nil {
 		return out, err
@@ -106,7 +106,7 @@ func decodePlan(data []byte) (Plan, error) {
 }
 
 func (s storedWrite) write() (w Write, err error) {
-	w = Write{Collection: s.Collection, Once: s.Once, Index: s.Index, tenant: s.Tenant}
+	w = Write{Collection: s.Collection, Once: s.Once, Index: s.Index, under: &scoped{tenant: s.Tenant}}
 	if s.One {
 		w.Expect = One
 	}

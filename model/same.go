@@ -29,7 +29,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	models := b.models[at:min(at+1000, len(b.models))]
 	ids := make(bson.A, 0, len(models))
 	for i, m := range models {
-		if shell(r.plan.Steps[step+i].(Write).tenant) != shell(w.tenant) {
+		if shell(r.plan.Steps[step+i].(Write).scoping().tenant) != shell(w.scoping().tenant) {
 			models = models[:i]
 			break
 		}
@@ -39,7 +39,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	}
 	stored := map[string]bson.Raw{}
 	find := &Find[bson.Raw]{Query{
-		Collection: w.Collection, Filter: And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.tenant),
+		Collection: w.Collection, Filter: And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.scoping().tenant),
 		Options: ReadOptions{ReadPreference: readpref.Primary()},
 	}}
 	for doc, err := range find.Each(ctx, unobserved(r.db)) {

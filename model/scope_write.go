@@ -69,8 +69,8 @@ func (s *scope) write(w Write) Write {
 	if err != nil {
 		return Refused(w.Collection, err)
 	}
-	out := w
-	out.within = And(w.within, filter)
+	out, under := w, w.scoping()
+	under.within = And(under.within, filter)
 	if w.Done != nil {
 		out.Done = And(w.Done, filter)
 	}
@@ -106,7 +106,7 @@ func (s *scope) write(w Write) Write {
 			if err == nil {
 				mark.Update, err = s.marking(w)
 			}
-			out.Model, out.marks = mark, true
+			out.Model, under.marks = mark, true
 		}
 	case *mongo.DeleteManyModel:
 		c := *m
@@ -117,16 +117,17 @@ func (s *scope) write(w Write) Write {
 			if err == nil {
 				mark.Update, err = s.marking(w)
 			}
-			out.Model, out.marks = mark, true
+			out.Model, under.marks = mark, true
 		}
 	}
 	if err != nil {
 		return Refused(w.Collection, err)
 	}
-	out.plain, out.covered = w.unscoped(), out.Model
+	under.plain, under.covered = w.unscoped(), out.Model
 	if inserts(w.Model) {
-		out.tenant = And(w.tenant, s.tenant)
+		under.tenant = And(under.tenant, s.tenant)
 	}
+	out.under = &under
 	return out
 }
 
@@ -134,16 +135,19 @@ func (s *scope) write(w Write) Write {
 // write's guarantee: their filters test whether the document exists, and they set the
 // same values each time.
 func (w Write) unscoped() mongo.WriteModel {
-	if w.plain != nil && w.covered == w.Model {
-		return w.plain
+	if w.isScoped() {
+		return w.under.plain
 	}
 	return w.Model
 }
 
+// isScoped reports whether scopes were applied to the write's present model.
+func (w Write) isScoped() bool { return w.under != nil && w.under.covered == w.Model }
+
 // stamped returns the fields that scopes added to an inserted document.
 func (w Write) stamped() map[string]bool {
 	m, ok := w.unscoped().(*mongo.InsertOneModel)
-	if !ok || w.plain == nil || w.covered != w.Model {
+	if !ok || !w.isScoped() {
 		return nil
 	}
 	own, err := (*core.Codec)(nil).Document(m.Document)
@@ -202,7 +206,7 @@ func (s *scope) marking(w Write) (any, error) {
 // that each scope hides the document. It keeps the outer scope's fields.
 func (s *scope) markedToo(w Write, update any) any {
 	u, ok := update.(bson.D)
-	if !ok || !w.marks {
+	if !ok || !w.scoping().marks {
 		return update
 	}
 	u = slices.Clone(u)

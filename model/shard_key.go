@@ -149,7 +149,8 @@ func (k ShardKey) refusedUpsert() error {
 // withFilter returns the write with a filter that reaches no other documents. The write's
 // guarantee still depends on its old filter.
 func (w Write) withFilter(filter bson.D) Write {
-	w.plain = w.unscoped()
+	under := w.scoping()
+	under.plain = w.unscoped()
 	switch m := w.Model.(type) {
 	case *mongo.UpdateOneModel:
 		c := *m
@@ -167,7 +168,8 @@ func (w Write) withFilter(filter bson.D) Write {
 		c := *m
 		c.Filter, w.Model = filter, &c
 	}
-	w.covered = w.Model
+	under.covered = w.Model
+	w.under = &under
 	return w
 }
 

@@ -160,7 +160,7 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	id := And(bson.D{{Key: "_id", Value: Eq(doc.Lookup("_id"))}}, w.tenant)
+	id := And(bson.D{{Key: "_id", Value: Eq(doc.Lookup("_id"))}}, w.scoping().tenant)
 	stored, err := collectionOf(runctx.Deciding(ctx), r.db, nil, w.Collection).FindOne(ctx, id).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil

@@ -71,11 +71,25 @@ type Write struct {
 	// Err reports bad input. Run returns it.
 	Err error
 
-	plain, covered mongo.WriteModel // the model before and after the scopes were applied
-	within         bson.D           // the scopes' conditions on documents that it reaches
+	mixed bool    // merged from a Deleted write and another write
+	under *scoped // nil before a scope or a shard key was applied
+}
+
+// scoped is what the scopes of a database made of a write. Writes share it, so it never
+// changes.
+type scoped struct {
+	plain, covered mongo.WriteModel // the model before and after
+	within         bson.D           // the conditions on documents that the write reaches
 	tenant         bson.D           // the tenant of the inserted document
-	marks          bool             // a scope made it from a delete
-	mixed          bool             // merged from a Deleted write and another write
+	marks          bool             // the write was a delete
+}
+
+// scoping returns what scopes made of the write, or the zero value.
+func (w Write) scoping() scoped {
+	if w.under == nil {
+		return scoped{}
+	}
+	return *w.under
 }
 
 // A Reason explains why a write matched nothing although its document didn't change, for

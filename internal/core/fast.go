@@ -49,6 +49,10 @@ func (c *Codec) appendFast(dst []byte, name string, v any, level int) ([]byte, b
 		if v != nil {
 			return appendIDs(dst, name, v), true
 		}
+	case []bson.RawValue:
+		if v != nil {
+			return appendFastList(c, dst, name, v, level+1)
+		}
 	case []string:
 		if v != nil {
 			return appendStrings(dst, name, v), true

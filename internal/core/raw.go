@@ -11,6 +11,9 @@ import (
 // missing value has type 0. If the path meets an array, ValueAt returns the array and
 // true.
 func ValueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
+	if strings.IndexByte(path, '.') < 0 {
+		return doc.Lookup(path), false
+	}
 	v = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
 	for part := range strings.SplitSeq(path, ".") {
 		switch v.Type {

@@ -186,7 +186,7 @@ func (c *Copying) Propagate(doc any) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(c.docs.Name(), err)
 	}
-	return model.NewPlan(c.propagate(s, nil)...)
+	return model.Plan{Steps: c.propagate(s, nil)}
 }
 
 // propagate are the steps that bring the copies of a source up to date, in some fields only, if which is not nil.
@@ -237,7 +237,7 @@ func (c *Copying) Refresh(from any, docs []any) model.Change[bson.Raw] {
 			if len(only) > 0 {
 				return c.refresh(s, only), nil
 			}
-			return model.NewPlan(c.propagate(s, nil)...), nil
+			return model.Plan{Steps: c.propagate(s, nil)}, nil
 		},
 	}
 }

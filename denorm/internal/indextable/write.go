@@ -89,11 +89,11 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 		}
 		parts.add(t, was[i], now[i], set, op)
 	}
-	write := ts.write(was, now, set)
+	var write model.Step = ts.write(was, now, set)
 	p := commands.Leaving("an entry for a value that the document doesn't hold, or old copied fields; the checks find them",
 		slices.Concat(parts.enters, parts.leaves, []model.Step{write}, parts.after, parts.removes)...)
 	if p.IfStale = parts.back; len(parts.enters)+len(parts.leaves) > 0 {
-		p.InTx = append([]model.Step{write}, parts.inTx...)
+		p.InTx = slices.Concat([]model.Step{write}, parts.inTx)
 	}
 	return p
 }
