@@ -65,7 +65,7 @@ func (s Stage) plan(ctx context.Context, b *Batch) (Plan, error) {
 func jobPlan(plan Plan) error {
 	err := plan.Err()
 	if err == nil && plan.Guarantee() == Transactional && !plan.Options.AllowPartial {
-		return ErrTransactional
+		return plan.needsTx()
 	}
 	return err
 }

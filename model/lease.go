@@ -257,7 +257,7 @@ func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
 	case p.Err() != nil:
 		return r, p.Err()
 	case p.Guarantee() == Transactional:
-		return r, ErrTransactional
+		return r, p.needsTx()
 	case time.Now().After(*h.until.Load()): // another writer may have the lease
 		return r, fmt.Errorf("%w: the lease of %s ran out before the plan began", ErrStale, shell(h.lease.ID))
 	case len(p.Steps) == 0, h.mends:

@@ -47,7 +47,7 @@ func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 		return newResult(p), err
 	}
 	if p.Guarantee() == Transactional && !p.Options.AllowPartial && !runctx.InTransaction(ctx) {
-		return newResult(p), ErrTransactional
+		return newResult(p), p.needsTx()
 	}
 	return p.send(ctx, db, batches)
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -87,21 +88,29 @@ func touchedAfter(steps []Step, collection string) touched {
 	t := touched{fields: map[string]bool{}, gone: map[string]bool{}}
 	for _, s := range steps {
 		w, ok := s.(Write)
-		if ok && w.Collection != collection {
+		if ok && w.Collection != collection || !ok && !mergesInto(s, collection) {
 			continue
 		}
 		if m, one := w.Model.(*mongo.DeleteOneModel); one {
-			if filter, ok := m.Filter.(bson.D); ok {
-				id, pinned := idOf(filter)
-				if doc, err := (*core.Codec)(nil).Document(bson.D{{Key: "_id", Value: equalTo(id)}}); pinned && err == nil {
-					t.gone[bsonval.Key(doc.Lookup("_id"))] = true
-					continue
-				}
+			if key := keyOf(m.Filter); key != "" {
+				t.gone[key] = true
+				continue
 			}
 		}
 		t.add(s)
 	}
 	return t
+}
+
+// keyOf returns the bsonval.Key of the _id that a filter selects, or "".
+func keyOf(filter any) string {
+	d, _ := filter.(bson.D)
+	id, pinned := idOf(d)
+	doc, err := (*core.Codec)(nil).Document(bson.D{{Key: "_id", Value: equalTo(id)}})
+	if !pinned || err != nil {
+		return ""
+	}
+	return bsonval.Key(doc.Lookup("_id"))
 }
 
 func (t *touched) add(s Step) {
@@ -203,80 +212,13 @@ func equalUnordered(a, b bson.RawValue) bool {
 	return true
 }
 
-// insertsRepeat reports whether a second run can distinguish each insert's document from
-// a foreign document with the same _id. An insert with Done needs that no later step
-// deletes in its collection. Other inserts need that no later step changes documents in
-// an unpredictable way.
-func insertsRepeat(steps []Step) bool {
-	opaque, deletes := map[string]bool{}, map[string]bool{}
-	everywhere := false // a $merge may write anywhere
-	for i := len(steps) - 1; i >= 0; i-- {
-		w, ok := steps[i].(Write)
-		if !ok {
-			everywhere = true
-			continue
-		}
-		w.Model = w.unscoped()
-		switch w.Model.(type) {
-		case *mongo.InsertOneModel:
-			if everywhere || deletes[w.Collection] || w.Done == nil && opaque[w.Collection] {
-				return false
-			}
-			continue
-		case *mongo.DeleteOneModel, *mongo.DeleteManyModel:
-			deletes[w.Collection] = true
-		}
-		t := touched{fields: map[string]bool{}}
-		if t.add(w); t.opaque {
-			opaque[w.Collection] = true
-		}
-	}
-	return true
-}
-
-// filtersRepeat reports whether no filter uses a field that a later step writes, because
-// the second run would then find other documents. It checks writes of many documents. A
-// write selected by _id is protected by its filter, and so is a write marked Once.
-func filtersRepeat(steps []Step) bool {
-	for i, s := range steps {
-		w, ok := s.(Write)
-		if !ok || w.Once || writesOne(s) {
-			continue
-		}
-		w.Model = w.unscoped()
-		asked := fieldsOf(w.filter())
-		for _, other := range steps[i+1:] {
-			o, ok := other.(Write)
-			if ok && o.Collection != w.Collection {
-				continue
-			}
-			if ok {
-				o.Model = o.unscoped()
-				other = o
-			}
-			t := touched{fields: map[string]bool{}}
-			if t.add(other); t.opaque && ok {
-				continue // a delete or replacement: nobody finds the removed document
-			}
-			for name := range asked {
-				if t.fields[name] || t.opaque {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// fieldsOf returns the first names of the paths in a filter, except _id.
-func fieldsOf(filter any) map[string]bool {
+// fieldsOf returns the first names of the paths in a filter, sorted, except _id.
+func fieldsOf(filter any) []string {
 	out := map[string]bool{}
-	raw, err := (*core.Codec)(nil).Document(filter)
-	if err != nil {
-		return out
+	if raw, err := (*core.Codec)(nil).Document(filter); err == nil {
+		collectFields(raw, out)
 	}
-	collectFields(raw, out)
-	return out
+	return slices.Sorted(maps.Keys(out))
 }
 
 func collectFields(doc bson.Raw, out map[string]bool) {

@@ -1,0 +1,281 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A Guarantee is what a plan promises if a crash, a lost connection or a canceled context
+// interrupts it.
+type Guarantee uint8
+
+const (
+	// Atomic plans write one document once, or nothing. A retry after a lost answer can
+	// write it twice: see Plan.Repeatable.
+	Atomic Guarantee = iota
+	// Rerunnable plans can be run again after any interruption: a second run completes
+	// the first, or changes nothing.
+	Rerunnable
+	// Transactional plans need a transaction.
+	Transactional
+)
+
+func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
+
+// Guarantee returns [Atomic] for at most one write to one document. It returns
+// [Rerunnable] if these conditions are true, and else [Transactional]:
+//
+//   - Each step is marked Once, or is idempotent: $set, $unset, $setOnInsert, $addToSet,
+//     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
+//     delete. A write of one document selects it by _id. A write that expects a match has
+//     no other condition, or has a Done.
+//   - No delete, replacement, pipeline or $merge can affect a document that an earlier
+//     step inserted.
+//   - No filter uses a field that a later step writes.
+func (p Plan) Guarantee() Guarantee {
+	switch {
+	case p.Transactional:
+		return Transactional
+	case len(p.Steps) == 0, len(p.Steps) == 1 && writesOne(p.Steps[0]):
+		return Atomic
+	}
+	if _, why := unrepeatable(p.Steps); why != "" {
+		return Transactional
+	}
+	return Rerunnable
+}
+
+// Repeatable reports whether a second run of the plan changes nothing more. The
+// conditions of [Rerunnable] apply also to a plan of one step: a single $inc is [Atomic]
+// but not repeatable.
+func (p Plan) Repeatable() bool {
+	if p.Transactional || p.Err() != nil {
+		return false
+	}
+	_, why := unrepeatable(p.Steps)
+	return why == ""
+}
+
+// needsTx returns the error for a plan that needs a transaction. It names the first step
+// that can't be repeated, and the reason.
+func (p Plan) needsTx() error {
+	step, why := unrepeatable(p.Steps)
+	if why == "" {
+		return fmt.Errorf("%w (it is marked Transactional, as plans that MergePlans joined are)", ErrTransactional)
+	}
+	return fmt.Errorf("%w (step %d, %s, can't be repeated after an interruption: %s)", ErrTransactional, step+1, stepName(p.Steps[step]), why)
+}
+
+// stepName returns a step's collection and kind, such as "orders.updateOne".
+func stepName(s Step) string {
+	switch s := s.(type) {
+	case Write:
+		name := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", s.unscoped()), "*mongo."), "Model")
+		return s.Collection + "." + strings.ToLower(name[:1]) + name[1:]
+	case MergeInto:
+		return s.Collection + ".aggregate"
+	}
+	return "nil"
+}
+
+// unrepeatable returns the first step that can't be repeated, and why. why is "" if a
+// second run of all steps changes nothing more.
+func unrepeatable(steps []Step) (step int, why string) {
+	for i, s := range steps {
+		if why := notRepeatable(s); why != "" {
+			return i, why
+		}
+	}
+	if i := insertUnclear(steps); i >= 0 {
+		return i, "a later step may delete or rewrite the inserted document"
+	}
+	if i, field := filterMoves(steps); i >= 0 {
+		return i, "its filter uses " + field + ", which a later step writes"
+	}
+	return 0, ""
+}
+
+func writesOne(s Step) bool {
+	w, ok := s.(Write)
+	if !ok {
+		return false
+	}
+	switch w.unscoped().(type) {
+	case *mongo.UpdateManyModel, *mongo.DeleteManyModel:
+		return false
+	}
+	return true
+}
+
+const (
+	noID  = "its filter has no _id"
+	notNo = "a delete that expects a match finds none the second time"
+)
+
+// notRepeatable returns why a second run of the step may change more. It returns "" if it
+// changes nothing more.
+func notRepeatable(s Step) string {
+	w, ok := s.(Write)
+	if !ok {
+		return pick(s.(MergeInto).Once, "", "a $merge or $out isn't marked Once")
+	}
+	if w.Once {
+		return ""
+	}
+	w.Model = w.unscoped()
+	filter, known := w.filter().(bson.D)
+	_, insert := w.Model.(*mongo.InsertOneModel)
+	if !insert && w.Expect == One && w.Done == nil && (len(filter) > 1 || !known) { // the write itself may have made its filter false
+		return "it expects a match by more than _id, and has no Done"
+	}
+	byID := pick(pinsID(filter), "", noID)
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		raw, err := (*core.Codec)(nil).Document(m.Document)
+		return pick(err == nil && raw.Lookup("_id").Type != 0, "", "the inserted document has no _id")
+	case *mongo.UpdateOneModel:
+		if byID != "" {
+			return byID
+		}
+		return notIdempotent(m.Update)
+	case *mongo.UpdateManyModel:
+		if why := notIdempotent(m.Update); why != "" || m.Upsert == nil || !*m.Upsert {
+			return why
+		}
+		return byID
+	case *mongo.ReplaceOneModel:
+		return byID
+	case *mongo.DeleteOneModel:
+		return pick(byID != "" || w.Expect == Any, byID, notNo)
+	case *mongo.DeleteManyModel:
+		return pick(w.Expect == Any, "", notNo)
+	}
+	return "its model isn't known"
+}
+
+// pinsID reports whether the filter has an equality on _id.
+func pinsID(filter bson.D) bool {
+	for _, e := range filter {
+		if e.Key == "_id" {
+			return isEquality(e.Value)
+		}
+	}
+	return false
+}
+
+// notIdempotent returns why an update that is applied twice may do more than once.
+func notIdempotent(update any) string {
+	ops, ok := operators(update)
+	if !ok {
+		return "an update by a pipeline isn't known to do the same twice"
+	}
+	for _, op := range ops {
+		if !mql.Idempotent(bson.D{op}) {
+			return op.Key + " does more the second time"
+		}
+	}
+	return ""
+}
+
+// insertUnclear returns the first insert whose document a second run can't distinguish
+// from a foreign document with the same _id, or -1. An insert with Done needs that no
+// later step deletes its document. Other inserts need that no later step changes
+// documents of the collection in an unpredictable way.
+func insertUnclear(steps []Step) int {
+	for i, s := range steps {
+		w, ok := s.(Write)
+		if !ok {
+			continue
+		}
+		insert, ok := w.unscoped().(*mongo.InsertOneModel)
+		if !ok {
+			continue
+		}
+		later := steps[i+1:]
+		if slices.ContainsFunc(later, func(s Step) bool { return mayRemove(s, w.Collection, insert) }) ||
+			w.Done == nil && touchedAfter(later, w.Collection).opaque {
+			return i
+		}
+	}
+	return -1
+}
+
+// mayRemove reports whether a step may delete the inserted document.
+func mayRemove(s Step, collection string, insert *mongo.InsertOneModel) bool {
+	w, ok := s.(Write)
+	if !ok {
+		return mergesInto(s, collection)
+	}
+	if w.Collection != collection {
+		return false
+	}
+	switch m := w.unscoped().(type) {
+	case *mongo.DeleteManyModel:
+		return true
+	case *mongo.DeleteOneModel:
+		key := keyOf(m.Filter)
+		raw, err := (*core.Codec)(nil).Document(insert.Document)
+		return key == "" || err != nil || key == bsonval.Key(raw.Lookup("_id"))
+	}
+	return false
+}
+
+// mergesInto reports whether a MergeInto may write a collection.
+func mergesInto(s Step, collection string) bool {
+	m, ok := s.(MergeInto)
+	if !ok {
+		return false
+	}
+	target := mergeTarget(m)
+	return target == "" || target == collection
+}
+
+// filterMoves returns the first step with a filter that uses a field that a later step
+// writes, and the field; or -1. A second run would then find other documents. It checks
+// writes of many documents. A write selected by _id is protected by its filter, and so is
+// a write marked Once.
+func filterMoves(steps []Step) (step int, field string) {
+	for i, s := range steps {
+		w, ok := s.(Write)
+		if !ok || w.Once || writesOne(s) {
+			continue
+		}
+		w.Model = w.unscoped()
+		asked := fieldsOf(w.filter())
+		for _, other := range steps[i+1:] {
+			if field, moves := writesField(other, w.Collection, asked); moves {
+				return i, field
+			}
+		}
+	}
+	return -1, ""
+}
+
+// writesField returns one of the fields that a step may write.
+func writesField(s Step, collection string, fields []string) (string, bool) {
+	w, ok := s.(Write)
+	if ok && w.Collection != collection || !ok && !mergesInto(s, collection) {
+		return "", false
+	}
+	if ok {
+		w.Model = w.unscoped()
+		s = w
+	}
+	t := touched{fields: map[string]bool{}}
+	if t.add(s); t.opaque && ok {
+		return "", false // a delete or replacement: nobody finds the removed document
+	}
+	for _, name := range fields {
+		if t.fields[name] || t.opaque {
+			return name, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,45 @@
+package model_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// The error of a plan that needs a transaction names the step and the reason.
+func TestErrTransactionalSaysWhy(t *testing.T) {
+	set := d("$set", d("a", 1))
+	other := updateOne(d("_id", 9), set)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, test := range []struct {
+			plan model.Plan
+			says string
+		}{
+			{model.NewPlan(other, updateOne(d("_id", 1), d("$push", d("a", 1)))), "step 2, parts.updateOne, can't be repeated after an interruption: $push does more the second time"},
+			{model.NewPlan(updateOne(d("a", 1), set), other), "step 1, parts.updateOne, can't be repeated after an interruption: its filter has no _id"},
+			{model.NewPlan(other, expectOne(updateOne(d("_id", 1, "a", 0), set))), "it expects a match by more than _id, and has no Done"},
+			{model.NewPlan(other, insertDoc(d("a", 1))), "parts.insertOne, can't be repeated after an interruption: the inserted document has no _id"},
+			{model.NewPlan(other, expectOne(parts.Delete(1))), "parts.deleteOne, can't be repeated after an interruption: a delete that expects a match"},
+			{model.NewPlan(other, byPipeline(d("_id", 1))), "an update by a pipeline"},
+			{model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(1)), "step 1, parts.insertOne, can't be repeated after an interruption: a later step may delete or rewrite"},
+			{model.NewPlan(updateMany(d("a", 1), set), updateMany(bson.D{}, d("$set", d("a", 2)))), "its filter uses a, which a later step writes"},
+			{model.MergePlans(model.NewPlan(other), model.NewPlan(updateOne(d("_id", 1), set))), "it is marked Transactional, as plans that MergePlans joined are"},
+		} {
+			_, err := test.plan.Run(t.Context(), db)
+			if !errors.Is(err, model.ErrTransactional) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s\n%v\nwant %s", test.plan, err, test.says)
+			}
+		}
+	})
+}
+
+func byPipeline(filter bson.D) model.Write {
+	w := updateOne(filter, nil)
+	w.Model.(*mongo.UpdateOneModel).Update = mongo.Pipeline{d("$set", d("p", 1))}
+	return w
+}
