@@ -69,9 +69,7 @@ func TestLeaseInTransaction(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		pairIs(t, db, 4, 5)
-		also := pairOf(lease).Also(func(int64) (model.Plan, error) {
-			return model.NewPlan(model.Write{Collection: "pairs", Model: &mongo.InsertOneModel{Document: d("_id", 3)}}), nil
-		})
+		also := pairOf(lease).Also(model.Write{Collection: "pairs", Model: &mongo.InsertOneModel{Document: d("_id", 3)}})
 		if _, _, err := also.Run(ctx, db); err != nil {
 			t.Error(err)
 		}

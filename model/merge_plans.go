@@ -1,15 +1,18 @@
 package model
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // MergePlans combines the plans of several techniques for one action of a user. The steps
 // keep their order. Updates of one document by different plans become one write (see
-// [Merge]), at the position of the first.
+// [Merge]), at the position of the first. So do equal inserts, and deletes of one document
+// that all expect a match.
 //
 // If two updates change one path, or a path and another path below it, the result fails
 // with a [*ConflictError]. Other updates that can't be merged, such as by a pipeline,
@@ -51,18 +54,16 @@ type planMerger struct {
 	names []string
 }
 
-// add merges a step into a step of an earlier plan that updates the same document. If
+// add merges a step into a step of an earlier plan that writes the same document. If
 // there is no such step, add appends it.
 func (m *planMerger) add(s Step, plan int, name string) {
-	if w, ok := updatesOne(s); ok {
+	if w, ok := s.(Write); ok && w.Err == nil {
 		for i := range m.steps {
-			earlier, is := updatesOne(m.steps[i])
-			if !is || m.plans[i] == plan || !sameTarget(earlier, w) {
+			earlier, is := m.steps[i].(Write)
+			if !is || earlier.Err != nil || m.plans[i] == plan || earlier.Collection != w.Collection {
 				continue
 			}
-			merged := mergeNamed([]Write{earlier, w}, func(n int) string { return pick(n == 0, m.names[i], name) })
-			var conflict *ConflictError
-			if merged.Err == nil || errors.As(merged.Err, &conflict) && conflict.Paths[0] != "" {
+			if merged, ok := mergeSteps(earlier, w, m.names[i], name); ok {
 				m.steps[i], m.plans[i], m.names[i] = merged, plan, m.names[i]+" with "+name
 				return
 			}
@@ -71,19 +72,82 @@ func (m *planMerger) add(s Step, plan int, name string) {
 	m.steps, m.plans, m.names = append(m.steps, s), append(m.plans, plan), append(m.names, name)
 }
 
-// updatesOne reports whether a step is an update of one document.
-func updatesOne(s Step) (Write, bool) {
-	w, ok := s.(Write)
-	if !ok || w.Err != nil {
-		return w, false
+// mergeSteps merges two writes of one document by different plans into one. It returns
+// false if they must stay two steps.
+func mergeSteps(a, b Write, nameA, nameB string) (Write, bool) {
+	switch of := b.Model.(type) {
+	case *mongo.UpdateOneModel:
+		if _, both := a.Model.(*mongo.UpdateOneModel); !both || !sameTarget(a, b) {
+			return b, false
+		}
+		merged := mergeNamed([]Write{a, b}, func(n int) string { return pick(n == 0, nameA, nameB) })
+		var conflict *ConflictError
+		return merged, merged.Err == nil || errors.As(merged.Err, &conflict) && conflict.Paths[0] != ""
+	case *mongo.InsertOneModel:
+		if before, both := a.Model.(*mongo.InsertOneModel); both {
+			return mergeInserts(a, b, before.Document, of.Document, nameA, nameB)
+		}
+	case *mongo.DeleteOneModel:
+		if before, both := a.Model.(*mongo.DeleteOneModel); both && sameTarget(a, b) && a.Final == b.Final && a.Deleted == b.Deleted &&
+			sameD(a.IfMarked, b.IfMarked) && a.Done == nil && b.Done == nil && sameOptions(before, of) {
+			return mergeDeletes(a, b, before, of)
+		}
 	}
-	_, ok = w.Model.(*mongo.UpdateOneModel)
-	return w, ok
+	return b, false
 }
 
+// mergeInserts merges two inserts with one _id. Their documents must be equal.
+func mergeInserts(a, b Write, docA, docB any, nameA, nameB string) (Write, bool) {
+	first, errA := (*core.Codec)(nil).Document(docA)
+	second, errB := (*core.Codec)(nil).Document(docB)
+	id := first.Lookup("_id")
+	if errA != nil || errB != nil || id.Type == 0 || !second.Lookup("_id").Equal(id) {
+		return b, false
+	}
+	if !bytes.Equal(first, second) {
+		return Refused(a.Collection, &ConflictError{
+			Collection: a.Collection, Paths: [2]string{nameA, nameB}, Reason: "the two insert different documents with the _id " + shell(id) + ": insert the same",
+		}), true
+	}
+	out := united(a, b, true)
+	if a.Done != nil && b.Done != nil {
+		out.Done = And(a.Done, b.Done)
+	}
+	return out, true
+}
+
+// mergeDeletes merges two deletes of one document that both expect a match, or have the
+// same filter.
+func mergeDeletes(a, b Write, first, second *mongo.DeleteOneModel) (Write, bool) {
+	f, _ := asDocument(first.Filter)
+	g, _ := asDocument(second.Filter)
+	if !sameD(f, g) && (a.Expect != One || b.Expect != One) {
+		return b, false
+	}
+	out, model := united(a, b, sameD(f, g)), *first
+	model.Filter, out.Model = And(f, g), &model
+	return out, true
+}
+
+// united returns the first write with what both expect. equal means that their filters are
+// equal.
+func united(a, b Write, equal bool) Write {
+	out := a
+	out.Expect, out.Once, out.Done = max(a.Expect, b.Expect), a.Once && b.Once, nil
+	out.Reasons = reasonsOf([]Write{a, b}, equal)
+	out.Index = pick(a.Index == b.Index, a.Index, "")
+	return out
+}
+
+// sameOptions reports whether two deletes have the same hint and collation.
+func sameOptions(a, b *mongo.DeleteOneModel) bool {
+	return a.Collation == b.Collation && shell(a.Hint) == shell(b.Hint)
+}
+
+// sameTarget reports whether two writes select a document by the same _id.
 func sameTarget(a, b Write) bool {
 	filterOf := func(w Write) (any, bool) {
-		f, ok := asDocument(w.Model.(*mongo.UpdateOneModel).Filter)
+		f, ok := asDocument(w.filter())
 		if !ok {
 			return nil, false
 		}
@@ -91,34 +155,5 @@ func sameTarget(a, b Write) bool {
 	}
 	id, pinned := filterOf(a)
 	other, ok := filterOf(b)
-	return a.Collection == b.Collection && pinned && ok && sameValue(id, other)
-}
-
-// Also returns a change that runs a second plan in the same transaction. Each attempt
-// calls Decide and more with the same state, and combines their plans by [MergePlans]:
-//
-//	open.Move(task, to, none).Also(func(any) (model.Plan, error) {
-//		return work.Assign(&t, to, none), nil
-//	})
-func (c Change[S]) Also(more func(S) (Plan, error)) Change[S] {
-	decide := c.Decide
-	if decide == nil {
-		return c // Run returns the error
-	}
-	if more == nil && c.Err == nil {
-		c.Err = &ValueError{Field: "more", Reason: "is nil: give a function that returns the other plan"}
-	}
-	c.Tx = true
-	c.Decide = func(s S) (Plan, error) {
-		first, err := decide(s)
-		if err != nil {
-			return first, err
-		}
-		second, err := more(s)
-		if err != nil {
-			return second, err
-		}
-		return MergePlans(first, second), nil
-	}
-	return c
+	return pinned && ok && sameValue(id, other)
 }

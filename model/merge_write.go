@@ -36,7 +36,7 @@ func (m *merger) write(writes []Write) Write {
 	case len(done) == len(writes):
 		out.Done = And(done...) // one command applies all of them or nothing
 	}
-	out.Reasons = m.reasons(writes, equal)
+	out.Reasons = reasonsOf(writes, equal)
 	model := *m.models[0]
 	if model.Filter, model.Update, model.ArrayFilters = filter, m.update, m.filters; m.encoded != nil {
 		model.Update = m.encoded
@@ -101,20 +101,21 @@ func guardOf(filter bson.D) bson.D {
 	return append(append(bson.D(nil), filter[:i]...), filter[i+1:]...)
 }
 
-// reasons returns the Reasons of all writes. If the filters differ, each reason gets an
+// reasonsOf returns the Reasons of all writes. If the filters differ, each reason gets an
 // extra condition: the condition of its own write must be false. Writes with a reason
 // that wraps [ErrStale] come first.
-func (m *merger) reasons(writes []Write, equal bool) []Reason {
+func reasonsOf(writes []Write, equal bool) []Reason {
 	type group struct {
 		reasons []Reason
 		stale   bool
 		text    string
 	}
 	var groups []group
-	for i, w := range writes {
+	for _, w := range writes {
 		g := group{}
+		filter, _ := asDocument(w.filter())
 		for _, r := range w.Reasons {
-			if guard := guardOf(m.models[i].Filter.(bson.D)); !equal && len(guard) > 0 {
+			if guard := guardOf(filter); !equal && len(guard) > 0 {
 				if r.If == nil {
 					continue // it applies only if this write failed by itself
 				}

@@ -45,10 +45,8 @@ func (f Facilities) OpenTask(ctx context.Context, t Task) error {
 }
 
 func openTask(t Task) model.Change[any] {
-	return open.Insert(t, none).Also(func(any) (model.Plan, error) {
-		assigned := work.Assign(&t, t.Site.ID, none)
-		return model.NewPlan(assigned.Steps[0]), nil // the site's list; the task already names the site
-	})
+	assigned := work.Assign(&t, t.Site.ID, none)
+	return open.Insert(t, none).Also(assigned.Steps[0].(model.Write)) // the site's list; the task already names the site
 }
 
 // MoveTask moves a task, as it was read, to another site. It changes both sites' lists
@@ -59,9 +57,7 @@ func (f Facilities) MoveTask(ctx context.Context, t Task, to Site) error {
 }
 
 func moveTask(t Task, to Site) model.Change[any] {
-	return open.Move(t.ID, to.ID, none).Also(func(any) (model.Plan, error) {
-		return model.MergePlans(work.Assign(&t, to.ID, none), model.NewPlan(names.Attach(t.ID, &to))), nil
-	})
+	return open.Move(t.ID, to.ID, none).Also(work.Assign(&t, to.ID, none), names.Attach(t.ID, &to))
 }
 
 // Finish marks a task as done. Its site no longer counts it.

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"context"
+
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -105,13 +107,13 @@ func alsoCases() []Case {
 		return model.NewPlan(parts.Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}}))
 	}
 	return []Case{{Method: "model.Change.Also", Reason: "two plans of one attempt",
-		Make: func(s string) any {
-			c := model.Change[string]{Decide: func(read string) (model.Plan, error) { return rename(read), nil }}
-			return c.Also(func(read string) (model.Plan, error) {
-				return model.NewPlan(parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: read}}}})), nil
-			})
+		From: func(s string) ([]any, func() any) {
+			read := func(context.Context, model.DB) (string, error) { return s, nil }
+			c := model.Change[string]{Read: read, Decide: func(read string) (model.Plan, error) { return rename(read), nil }}
+			others := []model.Action{parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: s}}}})}
+			return []any{others}, func() any { return c.Also(others...) }
 		},
-		State: func(s string) any { return s }}}
+		State: func(s string) any { return []any{s, nil} }}}
 }
 
 func init() { register(alsoCases()...) }

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -52,44 +51,5 @@ func RefusedChange[S any](collection string, err error) model.Change[S] {
 	return model.Change[S]{Name: collection, Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
 }
 
-// Untyped hides the type of a change's state. Read returns the state as any, and Decide
-// takes this state. Decide(nil) decides as if nothing was found.
-func Untyped[S any](c model.Change[S]) model.Change[any] {
-	typed := func(v any) (s S, err error) {
-		s, ok := v.(S)
-		if !ok && v != nil {
-			err = &model.ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass the result of the change's Read", v)}
-		}
-		return s, err
-	}
-	out := model.Change[any]{
-		Name: c.Name,
-		Read: func(ctx context.Context, db model.DB) (any, error) { return c.Read(ctx, db) },
-		Decide: func(v any) (model.Plan, error) {
-			s, err := typed(v)
-			if err != nil {
-				return model.Plan{}, err
-			}
-			return c.Decide(s)
-		},
-		Attempts: c.Attempts, Pause: c.Pause, MaxPause: c.MaxPause, Tx: c.Tx, Lease: c.Lease, Mends: c.Mends, Err: c.Err,
-	}
-	if c.Read == nil {
-		out.Read = nil
-	}
-	if c.Then != nil {
-		out.Then = func(v any) *model.Change[any] {
-			s, err := typed(v)
-			if err != nil {
-				return &model.Change[any]{Err: err}
-			}
-			next := c.Then(s)
-			if next == nil {
-				return nil
-			}
-			untyped := Untyped(*next)
-			return &untyped
-		}
-	}
-	return out
-}
+// Untyped hides the type of a change's state.
+func Untyped[S any](c model.Change[S]) model.Change[any] { return c.Also() }

@@ -59,7 +59,9 @@ func (c *Counter) Insert(w model.Write, op bson.ObjectID) model.Change[any] {
 		return s, err
 	}, func(s state) (model.Plan, error) {
 		if s.Done {
-			return c.plan(s, c.finish(doc.Lookup("_id"), t)), nil // which takes a mark off, if it is still there
+			p := c.plan(s, c.finish(doc.Lookup("_id"), t)) // which takes a mark off, if it is still there
+			p.Applied = s.Tx
+			return p, nil
 		}
 		return c.plan(s, c.insertion(w, doc, t, s), c.apply(t, s), c.unmark(doc.Lookup("_id"), t, s)), nil
 	})

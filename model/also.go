@@ -1,0 +1,203 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+)
+
+// An Action is what [Change.Also] adds to a change: another [Change], a [Plan], or a
+// [Step].
+type Action interface {
+	action() Change[any]
+}
+
+func (c Change[S]) action() Change[any] { return c.untyped() }
+
+func (p Plan) action() Change[any] {
+	return Change[any]{
+		Read:   func(context.Context, DB) (any, error) { return nil, nil },
+		Decide: func(any) (Plan, error) { return p, nil },
+	}
+}
+
+func (w Write) action() Change[any]     { return NewPlan(w).action() }
+func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
+
+// Also returns a change that does the change and the others in one transaction. Each
+// attempt reads all states, decides all plans, and runs them as one plan: see
+// [MergePlans]. So several techniques can insert, update or delete one document together:
+//
+//	byForum.Insert(post, op).Also(byAuthor.Insert(post, op), feed.Update(forum, update))
+//
+// If one of the changes finds that it was applied before, all of them were, and nothing
+// is written again. Run makes as many attempts as the change with the most. At most one
+// of the changes can have a Lease. The changes that Then returns run one after another.
+//
+// Without others, Also returns the change itself, with another type of state.
+//
+// Cost: the reads of all changes, and the writes of the merged plan.
+func (c Change[S]) Also(others ...Action) Change[any] {
+	out := c.untyped()
+	if len(others) == 0 {
+		return out
+	}
+	all := []Change[any]{out}
+	for i, o := range others {
+		if o == nil {
+			out.Err = cmp.Or(out.Err, error(&ValueError{Field: fmt.Sprintf("others[%d]", i), Reason: "is nil: give a Change, a Plan or a Step"}))
+			continue
+		}
+		all = append(all, o.action())
+	}
+	for _, other := range all[1:] {
+		out.join(other)
+	}
+	out.Tx = true
+	out.Read, out.Decide, out.Then = readAll(all), decideAll(all), thenAll(all)
+	return out
+}
+
+// join takes over the fields of another change that aren't functions.
+func (c *Change[S]) join(other Change[any]) {
+	switch {
+	case c.Name == "":
+		c.Name = other.Name
+	case other.Name != "":
+		c.Name += ", " + other.Name
+	}
+	c.Attempts = max(c.Attempts, other.Attempts)
+	c.Pause, c.MaxPause = cmp.Or(c.Pause, other.Pause), cmp.Or(c.MaxPause, other.MaxPause)
+	c.Err = cmp.Or(c.Err, other.Err)
+	c.Mends = c.Mends && other.Mends
+	if c.Lease != nil && other.Lease != nil && c.Lease != other.Lease {
+		c.Err = cmp.Or(c.Err, error(&ValueError{Field: "Lease", Reason: "two changes of Also have a Lease: leave one out"}))
+	}
+	c.Lease = cmp.Or(c.Lease, other.Lease)
+}
+
+// The state of changes that Also joined is a []any of their states.
+
+func readAll(all []Change[any]) func(context.Context, DB) (any, error) {
+	for _, c := range all {
+		if c.Read == nil || c.Decide == nil {
+			return nil // Run returns the error
+		}
+	}
+	return func(ctx context.Context, db DB) (any, error) {
+		read := make([]any, len(all))
+		for i, c := range all {
+			var err error
+			if read[i], err = c.Read(ctx, db); err != nil {
+				return nil, err
+			}
+		}
+		return read, nil
+	}
+}
+
+func decideAll(all []Change[any]) func(any) (Plan, error) {
+	return func(v any) (Plan, error) {
+		read, err := typedState[[]any](v)
+		if err != nil {
+			return Plan{}, err
+		}
+		var plans, applied []Plan
+		for i, c := range all {
+			var own any
+			if i < len(read) {
+				own = read[i]
+			}
+			p, err := c.Decide(own)
+			if err != nil {
+				return Plan{}, err
+			}
+			if plans = append(plans, p); p.Applied {
+				applied = append(applied, p)
+			}
+		}
+		if len(applied) > 0 { // one transaction applied all of them
+			p := MergePlans(applied...)
+			p.Applied = true
+			return p, nil
+		}
+		return MergePlans(plans...), nil
+	}
+}
+
+func thenAll(all []Change[any]) func(any) *Change[any] {
+	then := false
+	for _, c := range all {
+		then = then || c.Then != nil
+	}
+	if !then {
+		return nil
+	}
+	return func(v any) (next *Change[any]) {
+		read, _ := v.([]any)
+		for i := min(len(all), len(read)) - 1; i >= 0; i-- {
+			if all[i].Then != nil {
+				next = inTurn(all[i].Then(read[i]), next)
+			}
+		}
+		return next
+	}
+}
+
+// inTurn returns the change that runs a change, and then another.
+func inTurn(first, second *Change[any]) *Change[any] {
+	if first == nil || second == nil {
+		return cmp.Or(first, second)
+	}
+	out := *first
+	out.Then = func(v any) *Change[any] {
+		if first.Then == nil {
+			return second
+		}
+		return inTurn(first.Then(v), second)
+	}
+	return &out
+}
+
+// untyped hides the type of the state. Read returns the state as any, and Decide takes
+// this state. Decide(nil) decides as if nothing was found.
+func (c Change[S]) untyped() Change[any] {
+	out := Change[any]{
+		Name: c.Name, Attempts: c.Attempts, Pause: c.Pause, MaxPause: c.MaxPause, Tx: c.Tx, Lease: c.Lease, Mends: c.Mends, Err: c.Err,
+	}
+	if c.Read != nil {
+		out.Read = func(ctx context.Context, db DB) (any, error) { return c.Read(ctx, db) }
+	}
+	if c.Decide != nil {
+		out.Decide = func(v any) (Plan, error) {
+			s, err := typedState[S](v)
+			if err != nil {
+				return Plan{}, err
+			}
+			return c.Decide(s)
+		}
+	}
+	if c.Then != nil {
+		out.Then = func(v any) *Change[any] {
+			s, err := typedState[S](v)
+			if err != nil {
+				return &Change[any]{Err: err}
+			}
+			if next := c.Then(s); next != nil {
+				untyped := next.untyped()
+				return &untyped
+			}
+			return nil
+		}
+	}
+	return out
+}
+
+// typedState returns a state that Read returned as any.
+func typedState[S any](v any) (s S, err error) {
+	s, ok := v.(S)
+	if !ok && v != nil {
+		err = &ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass the result of the change's Read", v)}
+	}
+	return s, err
+}
