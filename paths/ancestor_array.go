@@ -5,8 +5,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// AncestorArraySpec names the fields of an ancestor array: those of [TreeSpec], and an
-// array that isn't null when empty (string is the type of _id):
+// AncestorArraySpec names the fields of an ancestor array: those of [TreeSpec], and the
+// array of the ancestors' _ids. An empty array must be stored as [] or left out, not as
+// null. With a string as _id:
 //
 //	Ancestors []string `bson:"ancestors,omitempty"`
 type AncestorArraySpec struct {

@@ -5,8 +5,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// ChildTreeSpec names the fields of a child tree: those of [TreeSpec], and an array that
-// isn't null when empty (string is the type of _id):
+// ChildTreeSpec names the fields of a child tree: those of [TreeSpec], and the array of
+// the children's _ids. An empty array must be stored as [] or left out, not as null. With
+// a string as _id:
 //
 //	Children []string `bson:"children,omitempty"`
 type ChildTreeSpec struct {
@@ -60,21 +61,27 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 // [*model.ValueError].
 //
 // Adopt doesn't change lists. A node in two lists, a cycle, or a field that isn't a list
-// gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. Afterwards
+// gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. After Adopt,
 // [Tree.Checks] finds only missing or repeated ids in lists, and its repair removes them.
 //
 // A crash leaves some nodes without links. Run Adopt again before anything else changes
-// the tree. Run it again also while other code writes only lists. Don't run it once all
-// writers use the tree, because then the links are the truth.
+// the tree. If other code still writes only lists, run Adopt again after its writes. Once
+// all writers use the tree, don't run it any more, because then the links are the truth.
 //
 // Cost: one command reads the tree's fields of all documents, with their lists, into
 // memory. Then one per 25,000 documents or 16 MiB of writes, and two for the
 // lease. Only documents that differ are written, by _id.
 func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
 
-// CheckLists returns the check of the lists of a child tree, for [Tree.Adopt]. It finds
-// what Adopt refuses, lists with a missing node or a repeated child, and parent links
-// that the lists contradict. Its repair is Adopt, which fails if it refuses the lists.
+// CheckLists returns the check of a child tree's lists, to run before [Tree.Adopt]. It
+// finds:
+//
+//   - a node in two lists, a cycle, and a field that isn't a list. Correct them by hand.
+//   - a list with a missing node or a repeated child. After Adopt, the repair of
+//     [Tree.Checks] removes these ids.
+//   - a parent link that the lists contradict. Adopt overwrites it.
+//
+// The repair is Adopt. It gives [ErrDamaged] if there is a finding of the first kind.
 //
 // Cost: one command, which reads as Adopt does.
 func (t *Tree[D, K]) CheckLists() model.Check { return t.t.CheckLists() }

@@ -49,7 +49,4 @@
 // a writer that died. A reader can see a part of a change: see [Tree] and [Tree.Settled].
 // [Tree.Checks] finds and repairs damage by code that writes past Tree. A [DocumentTree]
 // changes by one write of one document, without a lease.
-//
-// A missing node, and so the second deletion of a node, gives [model.ErrNotFound]. A
-// negative depth gives a [*model.ValueError]. Moving a node to where it is writes nothing.
 package paths

@@ -10,12 +10,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Roots returns the query of the roots, in order.
+// Roots returns the query of the roots, by their order keys.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Roots() *model.Find[D] { return t.linked(nil, nil) }
 
-// Children returns the query of a node's children, in order.
+// Children returns the query of a node's children, by their order keys.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
@@ -97,9 +97,10 @@ type Visit[D any] struct {
 	Depth int // below the start of the walk
 }
 
-// Arrange puts documents in preorder: parents before children, siblings in order. It
-// begins with n at depth 0, or with the roots if n is nil. It leaves out nodes that the
-// parent links don't place below n. It sends nothing, and encodes each document once.
+// Arrange yields docs in preorder: parents before children, siblings by their order keys.
+// It begins with n at depth 0, or with the roots if n is nil. It leaves out documents
+// that no parent links connect to n, or to a root. It sends nothing, and encodes each
+// document once.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""

@@ -15,12 +15,6 @@
 //	Move the relation of a live collection to the other side            [NewInvert]
 //	Move embedded documents into a collection, or back                  [NewExtract], [NewAbsorb]
 //
-// # Declarations
-//
-// A constructor panics with a [*model.DeclarationError] if a path doesn't exist, crosses
-// an array that it must not cross, or has another type than its ids, or if a spec is
-// invalid.
-//
 // # Costs
 //
 // Queries use the indexes that the technique declares, or _id. A write that matches

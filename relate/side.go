@@ -54,8 +54,9 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 }
 
 // Listed returns the query of the other side's documents that a document in memory refers
-// to, in no defined order. With versioned links it omits a document that decides about
-// its link (see [Link]) and doesn't refer back to doc.
+// to, in no defined order. If links are versioned and the other side is the deciding side
+// (see [Link]), it omits documents that don't refer back to doc, because their links
+// aren't valid.
 //
 // Cost: one command, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {

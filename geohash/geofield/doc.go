@@ -32,16 +32,12 @@
 // # Exactness
 //
 // Within finds exactly the points that the area's Contains accepts, and Nearest orders by
-// [geohash.Distance], also at the poles and across the antimeridian. For a box, the
-// server compares coordinates. For a circle, the client computes distances, because
-// servers round differently.
+// [geohash.Distance], also at the poles and across the antimeridian.
 //
 // # Costs
 //
-// A write costs the same as without the key. The index has one entry per document. A
-// search within an area is one command with at most FieldSpec.Ranges index scans. Eight
-// ranges read 1.44 times a circle's area, more near a pole (package geohash). A search
-// for the nearest is usually two or three commands.
+// A write costs the same as without the key. The index has one entry per document. Eight
+// FieldSpec.Ranges read 1.44 times a circle's area, more near a pole (package geohash).
 //
 // # Consistency
 //
