@@ -71,7 +71,7 @@ func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 }
 
 // Rebuild returns the job that writes missing entries into the tables of all declared
-// paths, as [IndexTable.Rebuild] does for one table.
+// paths, as [IndexTable.Rebuild] does.
 //
 // Cost: per batch of 500 documents, one command to read and one for each path with
 // missing entries; two commands to find the end.

@@ -20,7 +20,7 @@ type AncestorArraySpec struct {
 // with its top. Descendants are one query by a multikey index, ancestors one query by
 // _id. A move rewrites the arrays of the subtree, by one update.
 //
-// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type.
+// A missing field or a wrong type panics with a [*model.DeclarationError].
 //
 // Sources: "Materialized Paths" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

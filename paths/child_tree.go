@@ -23,7 +23,7 @@ type ChildTreeSpec struct {
 // page or by number, or if the documents have lists already ([Tree.Adopt]).
 //
 // A list that would exceed the 16 MiB of the parent's document, or Max, gives
-// [model.ErrFull]. Writers that insert under one node all write that node.
+// [model.ErrFull].
 //
 // # Consistency
 //
@@ -41,11 +41,10 @@ type ChildTreeSpec struct {
 //
 // Cost: an insert or a delete writes two documents. A move writes three; a move within
 // one list, or from or to the roots, writes two. [Promote] writes the children, the node
-// and the parent. Documents are written by _id. Queries use the links, with the limits of
-// [NewParentTree].
+// and the parent. Queries use the links, with the limits of [NewParentTree].
 //
-// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type,
-// and if Max is negative.
+// A missing field, a wrong type or a negative Max panics with a
+// [*model.DeclarationError].
 //
 // Sources: "Adjacency Lists" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -65,8 +64,8 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 // [Tree.Checks] finds only missing or repeated ids in lists, and its repair removes them.
 //
 // A crash leaves some nodes without links. Run Adopt again before anything else changes
-// the tree. If other code still writes only lists, run Adopt again after its writes. Once
-// all writers use the tree, don't run it any more, because then the links are the truth.
+// the tree. If other code still writes only lists, run Adopt again after its writes.
+// Don't run it once all writers use the tree: then the links are the truth.
 //
 // Cost: one command reads the tree's fields of all documents, with their lists, into
 // memory. Then one per 25,000 documents or 16 MiB of writes, and two for the

@@ -47,11 +47,7 @@ type IntoSpec[K any] struct {
 
 // ConvertInto returns the job that copies a tree to another collection, in any
 // representation and with another type of documents. Run it again to bring the target up
-// to date. Both trees stay in use.
-//
-//	moved := paths.ConvertInto(oldTree, newTree, func(c oldCategory) (category, error) {
-//		return category{ID: c.Slug, Name: c.Title}, nil
-//	}, paths.IntoSpec[string]{})
+// to date.
 //
 // make returns the target's document, with its _id, for a document of the source. The job
 // fills in the fields of the tree. make must be pure and return each _id once. A nil

@@ -9,8 +9,9 @@ import (
 
 // Extract returns the job that stores the nodes of one owner's [DocumentTree] as
 // documents of a tree. make returns the document, with its _id, for a node. make must be
-// pure and return each _id once, also over several owners that go into one tree: first
-// insert a node for each owner there, and name it as IntoSpec.Under.
+// pure and return each _id once, also over several owners that go into one tree. For
+// several owners, first insert a node for each of them into the tree, and name it as
+// IntoSpec.Under.
 //
 // Siblings keep their order. The owner's list stays as it is. Run the job again until all
 // clients use the target. [Absorb] is the way back.

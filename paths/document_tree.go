@@ -145,8 +145,8 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 // Push returns the write that adds a leaf as the first or last root or child. It
 // overwrites the tree's fields in node. Errors are [model.ErrTaken] if the id exists,
 // [model.ErrNotFound] if the owner or the parent is missing, and [model.ErrFull] if Max
-// or MaxBytes is exceeded. In the nested form (see [DocumentTree]), with order keys, and
-// at [Before] and [After], it gives a [*model.ValueError]: use [DocumentTree.Insert].
+// or MaxBytes is exceeded. The nested form (see [DocumentTree]), order keys, and other
+// places give a [*model.ValueError]: use [DocumentTree.Insert].
 //
 // Cost: one command, one document, by _id. If nothing was pushed, one to five more
 // commands find the reason. A retry is a no-op if the stored node is equal.
@@ -169,8 +169,8 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 }
 
 // Pull returns the write that deletes a node without children. Errors are
-// [ErrHasChildren] and [model.ErrNotFound]. In the nested form (see [DocumentTree]) it
-// gives a [*model.ValueError]: use [DocumentTree.Delete]. A retry after success gives
+// [ErrHasChildren] and [model.ErrNotFound]. The nested form (see [DocumentTree]) gives a
+// [*model.ValueError]: use [DocumentTree.Delete]. A retry after success gives
 // model.ErrNotFound. In a damaged list, Pull deletes each node with the id.
 //
 // Cost: one command, one document, by _id. If nothing was deleted, one or two more

@@ -57,8 +57,7 @@ type VertexState[K any] struct {
 // Computations weren't tested on shards. Shard the collections of vertices, states and
 // messages by {_id: "hashed"}, so that lookups and $merge find their shard by _id. Don't
 // shard the collection of the supersteps' records. Distances and Components need MongoDB
-// 5.1 there, for $lookup in sharded collections. Components asks each shard for the edges
-// to a vertex.
+// 5.1 there, for $lookup in sharded collections.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

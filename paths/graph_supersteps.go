@@ -14,9 +14,8 @@ import (
 //
 // A superstep writes states, and then a record that it is over, which decides whether
 // another superstep follows. A state contains its superstep and its previous values. So
-// an interrupted superstep, run again, reads what it read before and ends the same. A
-// superstep with a record writes nothing when it runs again. Meanwhile, readers see
-// states of two supersteps.
+// an interrupted superstep, run again, reads what it read before and ends the same. While
+// a superstep runs, readers see states of two supersteps.
 //
 // Only one process at a time may run a computation: use a lock of your own. A slow second
 // process can overwrite states of a superstep that is over. Only PageRank notices this:
@@ -31,10 +30,9 @@ import (
 //	PageRank    3 commands; all vertices
 //	a program   5 commands, and 2 to 4 per batch of vertices; states and messages
 //
-// Distances reads the vertices of the previous superstep and their targets, Components
-// the vertices that changed in it and their neighbours. PageRank and programs read every
-// vertex. The beginning takes five commands, four for a program. For Components and
-// PageRank it also writes a state per vertex. One more command finds the end.
+// PageRank and programs read every vertex. The beginning takes five commands, four for a
+// program. For Components and PageRank it also writes a state per vertex. One more
+// command finds the end.
 type Supersteps struct {
 	model.Parts
 

@@ -41,8 +41,7 @@ type NestedSetSpec struct {
 // document, and a move writes the subtree. A delete leaves its room free. If a gap is
 // full, [Tree] spreads the numbers of the smallest range around it that has room. It
 // shifts numbers as a dense tree only if a subtree with 1,000 descendants or more doesn't
-// fit, or if 256 numbers on each side leave no room. With a Gap of 2³², inserts at one
-// place write other nodes after 20 inserts, with 2¹⁰ after 6.
+// fit, or if 256 numbers on each side leave no room.
 //
 // # Consistency
 //
@@ -75,13 +74,13 @@ type NestedSetSpec struct {
 //
 // Later nodes come after the place in preorder. With Direct, read 1 for 2.
 //
-// Descendants and leaves take one command, by the index on the left number. Ancestors use
-// the index on the right and left numbers, and scan the keys of all nodes that end after
-// the node. The repair of a tree with gaps keeps numbers that are in order, and fits the
-// other numbers in between. If they don't fit, all nodes get new numbers.
+// Ancestors use the index on the right and left numbers, and scan the keys of all nodes
+// that end after the node. The repair of a tree with gaps keeps numbers that are in
+// order, and fits the other numbers in between. If they don't fit, all nodes get new
+// numbers.
 //
-// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type,
-// or if Gap is negative or too large.
+// A missing field, a wrong type or an invalid Gap panics with a
+// [*model.DeclarationError].
 //
 // Sources: "Nested Sets" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/; "Trees

@@ -43,13 +43,7 @@ type Total[D any, V Numeric] struct {
 // follow later changes.
 //
 // A node whose field is missing or isn't a number counts only in Totals.Nodes. An int64
-// overflow is an error. Sums of float64 can differ in the last digits between reads,
-// because the order of addition differs.
-//
-// How the server finds the nodes:
-//
-//	AncestorArray, MaterializedPath, NestedSet  one range of an index
-//	ParentTree, ChildTree                       $graphLookup
+// overflow is an error. Sums of float64 can differ in the last digits between reads.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/.

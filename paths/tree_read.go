@@ -156,7 +156,7 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 
 // Settled calls read while no change of the tree runs, and calls it again if a change
 // began meanwhile. So the queries in read see all of a change or nothing. If writers
-// leave no pause, it gives up with [model.ErrLeased]. See [model.Lease.Settled].
+// leave no pause, it gives up with [model.ErrLeased].
 //
 // Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {

@@ -14,8 +14,8 @@ type AbsorbSpec struct {
 	Refs   string // path in the owners that lists the documents' ids, or is one id
 	Parent string // field of the documents with the owner's _id; it isn't embedded
 
-	// Order is a field of the documents that sorts those of one owner; elements don't get
-	// it. "" means the order of the ids at Refs or, with Parent, of the _ids.
+	// Order is the field that sorts an owner's documents; elements don't get it. "" means
+	// the order of the ids at Refs or, with Parent, of the _ids.
 	Order string
 
 	Key       string // first field of an element, for the document's _id; "" means "_id"
@@ -41,8 +41,7 @@ type AbsorbSpec struct {
 //
 // Cost: see [Migration.Copy]; it reads the whole owners.
 //
-// Source: "6 Rules of Thumb for MongoDB Schema Design"; texts on data modeling for Azure
-// Cosmos DB.
+// Source: "6 Rules of Thumb for MongoDB Schema Design"; texts on Azure Cosmos DB.
 func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Migration {
 	place := core.Place("NewAbsorb of " + owners.Name() + "." + path)
 	spec.Key = cmp.Or(spec.Key, "_id")

@@ -18,11 +18,10 @@ import (
 // meanwhile. It can't test whether the target, another document, is still missing. A
 // repairing job therefore looks for the target twice, one Age apart, the second time
 // right before it writes. If the target is stored between this look and the write, the
-// reference is still repaired, also in a transaction. To avoid this race, store targets
+// job still repairs the reference, also in a transaction. To avoid this, store targets
 // before references, and never reuse an id.
 //
-// Source: "Hoe zit het met refererende sleutels" and other texts on data modeling for
-// Azure Cosmos DB.
+// Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
 // Indexes returns the index on the path.
 //

@@ -28,13 +28,10 @@
 // before the child. A crash therefore leaves a child that no document lists, not a
 // reference to a missing document.
 //
-// Two sides of a relation can differ after concurrent operations: see [TwoWay]. With
-// versioned elements they can't: see [Link].
+// Two sides of a relation can differ after concurrent operations: see [TwoWay] and
+// [Link].
 //
 // # Limits
-//
-// A list of ids shares the 16 MiB of its document: some thousand ids are fine. For more,
-// use a parent reference or a join collection.
 //
 // Ids are compared as BSON values: an int32 equals an int64, and a string never equals an
 // ObjectID.

@@ -9,8 +9,8 @@ import (
 
 // ExtractSpec says how [NewExtract] turns elements that owners embed into documents. Set
 // either Key or ID, and either Refs or Parent. Key, Parent, Order and Mark are names
-// without dots. Elements must not contain fields with the names Parent, Order or Mark,
-// and an _id only if Key is "_id".
+// without dots. Elements must not contain fields with the names Parent, Order or Mark.
+// They may contain an _id only if Key is "_id".
 type ExtractSpec[OK, CK any] struct {
 	// Key is the field of an element that becomes the document's _id. It is unique over
 	// all owners.

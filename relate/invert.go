@@ -33,9 +33,9 @@ type InvertSpec struct {
 // From lists to references:
 //
 //   - Copy stores in each child its parent's id and its position, and unsets both if no
-//     parent lists the child. It reports children that several parents list, also in a
-//     dry run, and doesn't copy them (see InvertSpec.FirstWins). A child that one parent
-//     lists twice is copied once.
+//     parent lists the child. It reports children that several parents list, and doesn't
+//     copy them (see InvertSpec.FirstWins). A child that one parent lists twice is copied
+//     once.
 //   - Drop unsets a list that agrees with the children's references and is still as it
 //     was read. It reports lists that disagree or repeat an id.
 //

@@ -28,9 +28,9 @@ import (
 //
 // For versioned links, another check comes first. It finds operations that stopped before
 // they wrote the left document. Its repair completes them: the left document lists the
-// right one or, if its list is full, increments its version, so that the link becomes
-// invalid. The last check's repair removes invalid links from the right lists. Age and
-// cost are as in [TwoWay].
+// right one or, if its list is full, increments its version, which makes the link
+// invalid. The last check's repair removes invalid links from right lists. Age and cost
+// are as in [TwoWay].
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -98,7 +98,7 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) mod
 // Unlink returns the plan that removes the link between left, a document as it was read,
 // and the document with the _id right, from both lists. op is the operation's token: see
 // [Link]. It can be run again after a crash. With versioned links, running it returns
-// model.ErrStale if another operation has changed left's list since left was read. If
+// model.ErrStale if another operation has changed left's list since left was read, and if
 // left doesn't list right, it only removes the link from right's list.
 //
 // Cost: two commands, two documents.

@@ -29,8 +29,7 @@ import (
 //
 // For versioned links, another check comes first. It finds operations that stopped before
 // they wrote the item, and its repair completes them: the item names the owner that lists
-// it. The next check's repair removes the links of other unfinished operations from the
-// lists.
+// it. The next check's repair removes other operations' links from the lists.
 //
 // Cost: each check reads every document of its side that contains an id, and the server
 // looks each id up by _id. Repairs send one command for each run of findings of one kind,
@@ -97,9 +96,8 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 // and [model.ErrFull] if the owner's list is full; links of unfinished operations count.
 // After a crash, run the plan again, or read the item and call Assign again.
 //
-// If the item has this owner already, the plan adds the item to the owner's list if it is
-// missing there. With versioned links ([Link]), it only removes links from other lists
-// that a crashed operation left.
+// If the item has this owner already, the plan lists it there if it isn't listed. With
+// versioned links (see [Link]), it only removes links that a crashed operation left.
 //
 // Cost: two commands, two documents. If the item had another owner, three of each. With
 // versioned links, one command if the item has this owner.

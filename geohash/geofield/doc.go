@@ -10,8 +10,7 @@
 //	many places per document, lines, areas            a 2dsphere index
 //
 // A 2dsphere index needs no second field, and serves $near. But it can't be in a shard
-// key, serves no covered query and no other order than distance, and measures on a sphere
-// of 6378100 m. A key needs only a plain index.
+// key and serves no covered query and no other order than distance.
 //
 // # Tasks
 //
@@ -36,8 +35,7 @@
 //
 // # Costs
 //
-// A write costs the same as without the key. The index has one entry per document. Eight
-// FieldSpec.Ranges read 1.44 times a circle's area, more near a pole (package geohash).
+// A write costs the same as without the key.
 //
 // # Consistency
 //
@@ -47,7 +45,6 @@
 //
 // # Limits
 //
-// A document has one place, outside arrays. Points in one 60-bit cell (1.9 cm) have one
-// key, but searches compare their coordinates. With more than some dozen
-// FieldSpec.Ranges, servers plan queries slowly.
+// A document has one place, outside arrays. With more than some dozen FieldSpec.Ranges,
+// servers plan queries slowly.
 package geofield
