@@ -70,8 +70,8 @@ func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }
 
-// Rebuild returns the job that writes the missing entries of all paths. See
-// [IndexTable.Rebuild].
+// Rebuild returns the job that writes missing entries into the tables of all declared
+// paths, as [IndexTable.Rebuild] does.
 //
 // Cost: per batch of 500 documents, one command to read and one for each path with
 // missing entries; two commands to find the end.
@@ -86,11 +86,11 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
 
-// IDs returns the query of the _ids that q finds, in order.
+// IDs returns the query of the _ids of the documents that q finds, in the order of _id.
 //
-// Cost: one command, which reads the entries of each value of q, by _id. On DocumentDB a
-// query of more than 16 values reads all entries of their tables. The server groups ids
-// in memory, up to 100 MB; set Options.AllowDiskUse for more.
+// Cost: one command, which reads the table entries of each value in q, by the entries'
+// _id. On DocumentDB a query of more than 16 values reads all entries of their tables.
+// The server groups ids in memory, up to 100 MB; set Options.AllowDiskUse for more.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)

@@ -4,7 +4,7 @@ import "math"
 
 // Cover appends to dst at most max ranges of keys, sorted and disjoint. max below 1 means
 // 1. They contain the keys of all points that [Circle.Contains] accepts, also at the
-// antimeridian and poles, and of points around the circle (see Costs of the package).
+// antimeridian and poles, and of some points around the circle.
 func (c Circle) Cover(dst []Range, max int) []Range {
 	if !c.valid() {
 		return dst

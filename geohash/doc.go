@@ -49,6 +49,6 @@
 //
 // # Limits
 //
-// Points in one 60-bit cell (1.9 cm high) have one key. Cells are rectangles of degrees,
-// not metres. The Earth is a sphere ([EarthRadius]) without heights.
+// Cells are rectangles of degrees, not metres. The Earth is a sphere ([EarthRadius])
+// without heights.
 package geohash

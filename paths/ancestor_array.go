@@ -5,8 +5,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// AncestorArraySpec names the fields of an ancestor array: those of [TreeSpec], and an
-// array that isn't null when empty (string is the type of _id):
+// AncestorArraySpec names the fields of an ancestor array: those of [TreeSpec], and the
+// array of the ancestors' _ids. An empty array must be stored as [] or left out, not as
+// null. With a string as _id:
 //
 //	Ancestors []string `bson:"ancestors,omitempty"`
 type AncestorArraySpec struct {
@@ -19,7 +20,7 @@ type AncestorArraySpec struct {
 // with its top. Descendants are one query by a multikey index, ancestors one query by
 // _id. A move rewrites the arrays of the subtree, by one update.
 //
-// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type.
+// A missing field or a wrong type panics with a [*model.DeclarationError].
 //
 // Sources: "Materialized Paths" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

@@ -5,8 +5,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// ChildTreeSpec names the fields of a child tree: those of [TreeSpec], and an array that
-// isn't null when empty (string is the type of _id):
+// ChildTreeSpec names the fields of a child tree: those of [TreeSpec], and the array of
+// the children's _ids. An empty array must be stored as [] or left out, not as null. With
+// a string as _id:
 //
 //	Children []string `bson:"children,omitempty"`
 type ChildTreeSpec struct {
@@ -22,7 +23,7 @@ type ChildTreeSpec struct {
 // page or by number, or if the documents have lists already ([Tree.Adopt]).
 //
 // A list that would exceed the 16 MiB of the parent's document, or Max, gives
-// [model.ErrFull]. Writers that insert under one node all write that node.
+// [model.ErrFull].
 //
 // # Consistency
 //
@@ -40,11 +41,10 @@ type ChildTreeSpec struct {
 //
 // Cost: an insert or a delete writes two documents. A move writes three; a move within
 // one list, or from or to the roots, writes two. [Promote] writes the children, the node
-// and the parent. Documents are written by _id. Queries use the links, with the limits of
-// [NewParentTree].
+// and the parent. Queries use the links, with the limits of [NewParentTree].
 //
-// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type,
-// and if Max is negative.
+// A missing field, a wrong type or a negative Max panics with a
+// [*model.DeclarationError].
 //
 // Sources: "Adjacency Lists" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -60,21 +60,27 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 // [*model.ValueError].
 //
 // Adopt doesn't change lists. A node in two lists, a cycle, or a field that isn't a list
-// gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. Afterwards
+// gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. After Adopt,
 // [Tree.Checks] finds only missing or repeated ids in lists, and its repair removes them.
 //
 // A crash leaves some nodes without links. Run Adopt again before anything else changes
-// the tree. Run it again also while other code writes only lists. Don't run it once all
-// writers use the tree, because then the links are the truth.
+// the tree. If other code still writes only lists, run Adopt again after its writes.
+// Don't run it once all writers use the tree: then the links are the truth.
 //
 // Cost: one command reads the tree's fields of all documents, with their lists, into
 // memory. Then one per 25,000 documents or 16 MiB of writes, and two for the
 // lease. Only documents that differ are written, by _id.
 func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
 
-// CheckLists returns the check of the lists of a child tree, for [Tree.Adopt]. It finds
-// what Adopt refuses, lists with a missing node or a repeated child, and parent links
-// that the lists contradict. Its repair is Adopt, which fails if it refuses the lists.
+// CheckLists returns the check of a child tree's lists, to run before [Tree.Adopt]. It
+// finds:
+//
+//   - a node in two lists, a cycle, and a field that isn't a list. Correct them by hand.
+//   - a list with a missing node or a repeated child. After Adopt, the repair of
+//     [Tree.Checks] removes these ids.
+//   - a parent link that the lists contradict. Adopt overwrites it.
+//
+// The repair is Adopt. It gives [ErrDamaged] if there is a finding of the first kind.
 //
 // Cost: one command, which reads as Adopt does.
 func (t *Tree[D, K]) CheckLists() model.Check { return t.t.CheckLists() }

@@ -14,14 +14,15 @@ import (
 // clients use the second tree, [Tree.Drop] removes the old fields.
 //
 // If the second tree has a unique index (materialized path, nested set), create it after
-// Convert, and before writers use that tree. Documents without its field are equal in it,
-// so an earlier index fails, or refuses inserts by the first tree's writers. A
-// [model.New] refuses two trees of one collection.
+// Convert, and before writers use that tree. All documents without the field have the
+// same key, null, in this index. So before Convert the index can't be created, or it
+// refuses inserts by the first tree's writers. [model.New] refuses two trees of one
+// collection.
 //
 // A crash leaves some documents without the new fields, and the first tree whole. Then
 // run Convert again.
 //
-// Cost: as the repair of the second tree, see [Tree].
+// Cost: that of the second tree's repair: see [Tree].
 func Convert[D, K any](from, to *Tree[D, K]) model.Change[any] {
 	mustHave("Convert", from != nil && to != nil)
 	return to.t.Converted(from.t)
@@ -38,18 +39,15 @@ func mustHave(place string, there bool) {
 type IntoSpec[K any] struct {
 	Under *K // the target's node that becomes the roots' parent; nil means that they become roots
 
-	// Delete deletes the nodes of the target, below Under or all, that the source doesn't
-	// have. Without it they stay, after their siblings from the source.
+	// Delete deletes target nodes that the source doesn't have: below Under, or in the
+	// whole tree if Under is nil. Without Delete they stay, after their siblings from the
+	// source.
 	Delete bool
 }
 
 // ConvertInto returns the job that copies a tree to another collection, in any
 // representation and with another type of documents. Run it again to bring the target up
-// to date. Both trees stay in use.
-//
-//	moved := paths.ConvertInto(oldTree, newTree, func(c oldCategory) (category, error) {
-//		return category{ID: c.Slug, Name: c.Title}, nil
-//	}, paths.IntoSpec[string]{})
+// to date.
 //
 // make returns the target's document, with its _id, for a document of the source. The job
 // fills in the fields of the tree. make must be pure and return each _id once. A nil
@@ -57,8 +55,8 @@ type IntoSpec[K any] struct {
 // for one collection.
 //
 // The job stores missing nodes and replaces nodes that differ, which lose fields that
-// others added in the target. Siblings get the source's order and keys. Create the
-// target's indexes first, by the Indexes of a [model.New].
+// others added in the target. Siblings get the source's order and keys. First create the
+// target's indexes, which [model.Model.Indexes] returns.
 //
 // # Steps
 //
@@ -83,20 +81,22 @@ type IntoSpec[K any] struct {
 //
 // Errors are:
 //
-//   - [model.ErrNotFound]: Under is missing.
-//   - [model.ErrTaken]: two nodes have one _id, or the target has the _id, but not below
-//     Under.
+//   - [model.ErrNotFound]: the target has no node with the _id IntoSpec.Under.
+//   - [model.ErrTaken]: make returned one _id twice, or the target has the _id, but not
+//     below Under.
 //   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path.
 //   - [ErrDamaged]: a tree must be repaired first.
-//   - [model.ErrLeased]: another writer holds the lease. Only here, the failed attempt
-//     may have written batches.
+//   - [model.ErrLeased]: another writer holds the target's lease.
 //   - Errors of make.
 //
-// Cost: one command, in batches, for the source and one for the target. Per batch of
-// nodes that differ, one that reads their content again, two for the lease, and one to
-// three that write. Then the check of the target: see [Tree]. If nothing differs, two
-// commands. It needs memory for the tree's fields of all nodes, and for one batch of
-// documents.
+// After ErrLeased, or an error of make for a document that changed meanwhile, written
+// batches stay. The other errors come before an attempt writes.
+//
+// Cost: one command, in batches, for the source and one for the target. Each batch of
+// nodes that differ takes one command that reads their documents again, two for the
+// lease, and one to three that write. Then comes the check of the target: see [Tree]. If
+// nothing differs, two commands. It needs memory for the tree's fields of all nodes, and
+// for one batch of documents.
 func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) (E, error), spec IntoSpec[L]) model.Job {
 	mustHave("ConvertInto", from != nil && to != nil)
 	place := "ConvertInto of " + from.t.Collection + " to " + to.t.Collection

@@ -7,17 +7,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Extract returns the job that stores the nodes of one owner's [DocumentTree]  as
+// Extract returns the job that stores the nodes of one owner's [DocumentTree] as
 // documents of a tree. make returns the document, with its _id, for a node. make must be
-// pure and return each _id once, across all owners that go into one collection: give each
-// owner a node there, and name it as Under.
+// pure and return each _id once, also over several owners that go into one tree. For
+// several owners, first insert a node for each of them into the tree, and name it as
+// IntoSpec.Under.
 //
 // Siblings keep their order. The owner's list stays as it is. Run the job again until all
 // clients use the target. [Absorb] is the way back.
 //
 // Panics, errors and cost are as for [ConvertInto]. An owner that doesn't exist gives
-// [model.ErrNotFound]. The source is one document, which is read again for each batch
-// that stores content.
+// [model.ErrNotFound]. The source is one document. It is read again for each batch,
+// unless the batch only moves nodes.
 func Extract[E, N, O, D, K any](from *DocumentTree[E, N, O], owner O, to *Tree[D, K], make func(E) (D, error), spec IntoSpec[K]) model.Job {
 	mustHave("Extract", from != nil && to != nil)
 	place := "Extract of " + from.t.Owners + "." + from.t.Path + " to " + to.t.Collection
@@ -72,12 +73,12 @@ func Absorb[D, K, E, N, O any](
 	return to.absorbing(owner, convert.OfTree(from.t, through(from.t.Decode, make, to.newNode), top), spec.Delete, make == nil, err)
 }
 
-// ConvertDocument returns the change that copies the [DocumentTree] of one owner to
-// another owner, or to another list, in any form. Of spec it uses only Delete. Everything
-// else is as for [Absorb].
+// ConvertDocument returns the change that copies the [DocumentTree] of one owner, of, to
+// another owner or another list, in any form. make returns the target's node, with its
+// id, for a node of the source, which stays as it is. spec.Delete deletes target nodes
+// that the source doesn't have. spec.Top must be nil. Errors are those of [Absorb].
 //
-// Cost: one command reads the source's owner, one reads the target's, and one writes it,
-// by _id.
+// Cost: two commands read the owners, and one writes the target's, by _id.
 func ConvertDocument[E, N, O, F, M, P any](
 	from *DocumentTree[E, N, O], of O, to *DocumentTree[F, M, P], owner P, make func(E) (F, error), spec AbsorbSpec[N],
 ) model.Change[any] {

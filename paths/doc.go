@@ -42,14 +42,9 @@
 //
 // A subtree is written by one update. Children, in order, are one query by an index in
 // each representation. [NewChildTree] and [NewNestedSet] say what their trees write. See
-// internal/bench/RESULTS.md for times of all representations, in trees of up to a million
-// nodes.
+// internal/bench/RESULTS.md for times of all representations.
 //
-// One writer at a time changes a tree, by a lease. The next writer finishes the change of
-// a writer that died. A reader can see a part of a change: see [Tree] and [Tree.Settled].
-// [Tree.Checks] finds and repairs damage by code that writes past Tree. A [DocumentTree]
-// changes by one write of one document, without a lease.
-//
-// A missing node, and so the second deletion of a node, gives [model.ErrNotFound]. A
-// negative depth gives a [*model.ValueError]. Moving a node to where it is writes nothing.
+// One writer at a time changes a tree, and a reader can see a part of a change: see
+// [Tree]. [Tree.Checks] finds and repairs damage by code that writes past Tree. A
+// [DocumentTree] changes by one write of one document.
 package paths

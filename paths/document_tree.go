@@ -94,7 +94,8 @@ type DocumentTree[E, N, K any] struct {
 //
 // It panics with a [*model.DeclarationError] if the path isn't a list of E or lies in a
 // list, if a field is missing or has the wrong type, if Max or MaxBytes is out of range,
-// or if Go's zero value of the parent's field is stored as a possible id, such as 0.
+// or if the parent's field of a root, Go's zero value, would be stored as a possible id,
+// such as 0: use a pointer or omitempty.
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}
@@ -141,10 +142,11 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 	return t.t.Load(o, nodes, err)
 }
 
-// Push returns the write that adds a leaf as the first or last root or child, in the flat
-// form without order keys. It overwrites the tree's fields in node. Errors are
-// [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull]. Other forms and places need
-// [DocumentTree.Insert].
+// Push returns the write that adds a leaf as the first or last root or child. It
+// overwrites the tree's fields in node. Errors are [model.ErrTaken] if the id exists,
+// [model.ErrNotFound] if the owner or the parent is missing, and [model.ErrFull] if Max
+// or MaxBytes is exceeded. The nested form (see [DocumentTree]), order keys, and other
+// places give a [*model.ValueError]: use [DocumentTree.Insert].
 //
 // Cost: one command, one document, by _id. If nothing was pushed, one to five more
 // commands find the reason. A retry is a no-op if the stored node is equal.
@@ -153,10 +155,11 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, at Place[N]) model.Write {
 	return t.t.Push(o, doc, p, err)
 }
 
-// Patch returns the write that sets fields of a node, by paths within it, in the flat
-// form. Fields of the tree, and paths that E doesn't have, give a [*model.ValueError].
-// Other errors are [model.ErrNotFound] and [model.ErrFull]. In a damaged list, Patch sets
-// each node with the id.
+// Patch returns the write that sets fields of a node. fields contains paths within the
+// node, with their values. Fields of the tree, and paths that E doesn't have, give a
+// [*model.ValueError]. So does the nested form (see [DocumentTree]): use
+// [DocumentTree.Set]. Other errors are [model.ErrNotFound] and [model.ErrFull]. In a
+// damaged list, Patch sets each node with the id.
 //
 // Cost: one command, one document, by _id. MaxBytes counts the new values as if the old
 // values stayed. [DocumentTree.Set] counts the difference.
@@ -165,8 +168,9 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 	return t.t.Patch(o, n, fields, err)
 }
 
-// Pull returns the write that deletes a node without children, in the flat form. Errors
-// are [ErrHasChildren] and [model.ErrNotFound]. A retry after success gives
+// Pull returns the write that deletes a node without children. Errors are
+// [ErrHasChildren] and [model.ErrNotFound]. The nested form (see [DocumentTree]) gives a
+// [*model.ValueError]: use [DocumentTree.Delete]. A retry after success gives
 // model.ErrNotFound. In a damaged list, Pull deletes each node with the id.
 //
 // Cost: one command, one document, by _id. If nothing was deleted, one or two more
@@ -213,8 +217,8 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 	return t.t.Delete(o, n, forest.Mode(mode), err)
 }
 
-// Set returns the change that sets fields of a node, by paths within it. Errors are those
-// of [DocumentTree.Patch].
+// Set returns the change that sets fields of a node, in both forms. fields and errors are
+// those of [DocumentTree.Patch].
 //
 // Cost: two commands, one document. If another writer changes the list meanwhile, it
 // reads again only if this node was moved.
@@ -263,9 +267,10 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 	return t.t.Repair(o, ids, err)
 }
 
-// Arrange puts the nodes of an owner's list in preorder: parents before children,
-// siblings in order. Roots have depth 0. It sends nothing, and leaves out nodes that have
-// no place in a damaged list. [NewForest] makes a [Forest] of the result.
+// Arrange yields the nodes of an owner's list in preorder: parents before children,
+// siblings by their order keys, or as listed. Roots have depth 0. It sends nothing. In a
+// damaged list it leaves out orphans and cycles. [NewForest] makes a [Forest] of the
+// result.
 func (t *DocumentTree[E, N, K]) Arrange(list []E) iter.Seq2[Visit[E], error] {
 	return func(yield func(Visit[E], error) bool) {
 		err := t.t.Arrange(list, func(node bson.Raw, depth int) bool {

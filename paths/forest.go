@@ -60,7 +60,7 @@ func (f *Forest[K]) Len() int { return f.f.Len() }
 // Has reports whether the forest contains the node.
 func (f *Forest[K]) Has(id K) bool { return f.f.Has(id) }
 
-// Roots returns the ids of the roots, in order.
+// Roots returns the ids of the roots, from first to last.
 func (f *Forest[K]) Roots() []K { return slices.Clone(f.f.Roots()) }
 
 // Parent returns the id of a node's parent. ok is false for a root. A missing node gives
@@ -70,7 +70,8 @@ func (f *Forest[K]) Parent(id K) (parent K, ok bool, err error) {
 	return parent, ok, f.f.Need(id)
 }
 
-// Children returns the ids of a node's children, in order, or [model.ErrNotFound].
+// Children returns the ids of a node's children, from first to last, or
+// [model.ErrNotFound].
 func (f *Forest[K]) Children(id K) ([]K, error) { return f.ask(id, f.f.Children) }
 
 // ask returns a copy of the ids that a function finds for an existing node.

@@ -20,8 +20,8 @@ type GraphSpec struct {
 	States string
 }
 
-// VertexState is the state of a vertex in a computation. The fields of other computations
-// are zero.
+// VertexState is the state of a vertex in a computation. Fields that only other kinds of
+// computations set are zero.
 type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
 	Step int64 `bson:"step"` // the superstep that wrote the state; for Distances, the distance
@@ -36,34 +36,33 @@ type VertexState[K any] struct {
 // Graph is a directed graph. Its vertices are the documents of a collection. Each vertex
 // lists the _ids of the vertices that its edges lead to. Declare it with [NewGraph]. A
 // [Supersteps] computes results for all vertices: [Graph.Distances], [Graph.Components],
-// [Graph.PageRank], or a function of your own with [NewProgram]. [Graph.States] reads the
-// results, [Graph.Clear] deletes them. For a few vertices near a known vertex, use a
-// $graphLookup of your own.
+// [Graph.PageRank], or a function of your own with [NewProgram]. The result for a vertex
+// is its state ([VertexState]). [Graph.States] reads the states, [Graph.Clear] deletes
+// them. For a few vertices near a known vertex, use a $graphLookup of your own.
 //
-// A Graph stores one computation. For another computation, declare another Graph with
-// other States. Vertices are never written. An edge to a missing _id doesn't count, and a
-// repeated edge counts once. Only PageRank counts an edge to its own vertex.
+// A Graph stores one computation, in the collections of GraphSpec.States. For another
+// computation, declare another Graph with other collections. Vertices are never written.
+// An edge to a missing _id doesn't count, and a repeated edge counts once. Only PageRank
+// counts an edge to its own vertex.
 //
 // # Limits
 //
 // In Components and PageRank, a state contains a copy of the vertex's edges, and must fit
-// in 16 MiB. So must a program's vertex with its state and the messages of one superstep:
-// a hub can receive some ten thousand messages, not millions. From MongoDB 6.0, $group
-// spills to disk above 100 MB by default. Components, and $merge into the collection that
-// is read, need MongoDB 4.4.
+// in 16 MiB. So must a program's vertex with its state and the messages of one superstep.
+// From MongoDB 6.0, $group spills to disk above 100 MB by default. Components, and $merge
+// into the collection that is read, need MongoDB 4.4.
 //
 // # Shards
 //
-// Computations weren't tested on shards. Shard the vertices, states and messages by {_id:
-// "hashed"}, so that lookups and $merge find their shard by _id. Leave the steps
-// unsharded. Distances and Components need MongoDB 5.1 there, for $lookup in sharded
-// collections. Components asks each shard for the edges to a vertex.
+// Computations weren't tested on shards. Shard the collections of vertices, states and
+// messages by {_id: "hashed"}, so that lookups and $merge find their shard by _id. Don't
+// shard the collection of the supersteps' records. Distances and Components need MongoDB
+// 5.1 there, for $lookup in sharded collections.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // Malewicz and others, "Pregel: A System for Large-Scale Graph Processing", SIGMOD 2010;
-// https://www.mongodb.com/docs/manual/core/aggregation-pipeline-sharded-collections/ and,
-// of the same manual, the pages on $lookup and $merge.
+// https://www.mongodb.com/docs/manual/core/aggregation-pipeline-sharded-collections/.
 type Graph[D, K any] struct {
 	model.Parts
 
@@ -166,16 +165,16 @@ func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 	return f
 }
 
-// Within returns the query of the vertices that are at most distance edges away, nearest
-// first, after [Graph.Distances].
+// Within returns the query of the states of all vertices at most distance edges from the
+// start vertices of [Graph.Distances], nearest first. Run that computation before.
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 	return x.find(bson.D{mql.E("step", mql.Op("$lte", distance))}, "step", 1, "step_1__id_1")
 }
 
-// Component returns the query of the vertices of a component, after [Graph.Components].
-// id is the component's least _id.
+// Component returns the query of the states of a component's vertices. id is the
+// component's least _id. Run [Graph.Components] before.
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
@@ -185,8 +184,8 @@ func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 	return f
 }
 
-// Top returns the query of the n vertices of the highest rank, the highest first, after
-// [Graph.PageRank].
+// Top returns the query of the states of the n vertices with the highest ranks, highest
+// first. Run [Graph.PageRank] before.
 //
 // Cost: one command, and one per further batch. The server reads all states. If you need
 // Top often, create an index on rank after the computation.

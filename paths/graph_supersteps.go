@@ -14,9 +14,8 @@ import (
 //
 // A superstep writes states, and then a record that it is over, which decides whether
 // another superstep follows. A state contains its superstep and its previous values. So
-// an interrupted superstep, run again, reads what it read before and ends the same. A
-// superstep with a record writes nothing when it runs again. Meanwhile, readers see
-// states of two supersteps.
+// an interrupted superstep, run again, reads what it read before and ends the same. While
+// a superstep runs, readers see states of two supersteps.
 //
 // Only one process at a time may run a computation: use a lock of your own. A slow second
 // process can overwrite states of a superstep that is over. Only PageRank notices this:
@@ -31,10 +30,9 @@ import (
 //	PageRank    3 commands; all vertices
 //	a program   5 commands, and 2 to 4 per batch of vertices; states and messages
 //
-// Distances reads the vertices of the previous superstep and their targets, Components
-// the vertices that changed in it and their neighbours. PageRank and programs read every
-// vertex. The beginning takes five commands, four for a program. For Components and
-// PageRank it also writes a state per vertex. One more command finds the end.
+// PageRank and programs read every vertex. The beginning takes five commands, four for a
+// program. For Components and PageRank it also writes a state per vertex. One more
+// command finds the end.
 type Supersteps struct {
 	model.Parts
 
@@ -50,20 +48,21 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 // anew. States of another computation give [ErrGraphState]. See [Supersteps] for the
 // cost.
 //
-// A part of the job is the beginning, a superstep, or a batch of a program's vertices.
+// A batch of the job is the beginning or one superstep. A superstep of a program
+// ([NewProgram]) has several batches of JobOptions.BatchSize vertices; 0 means 500.
 // Progress.After is the superstep's number, or a document within a program's superstep.
 // To stop after a superstep, return an error from JobOptions.Progress. With a Checkpoint,
 // a program continues after the last batch. Without one, it continues at the superstep's
-// first vertex. JobOptions.BatchSize is the number of vertices per batch of a program; 0
-// means 500.
+// first vertex.
 //
-// Progress.Documents counts the vertices that a program read. Writes and Modified count
-// steps and documents outside the pipelines: [Supersteps.Steps] has the number of written
-// states. A dry run plans the next superstep, and calls a program's function for it.
+// Progress.Documents counts the vertices that a program read. A pipeline counts as one
+// step in Writes, and the states that it writes don't count in Modified:
+// [Supersteps.Steps] has their number. A dry run plans the next superstep, and calls a
+// program's function for it.
 func (s *Supersteps) Job() model.Job { return s.s.Job() }
 
-// A GraphStep is the record of a superstep that is over. The fields of other computations
-// are 0.
+// A GraphStep is the record of a superstep that is over. Fields that only other kinds of
+// computations set are 0.
 type GraphStep struct {
 	Step     int64   `bson:"_id"`      // 0 is the beginning
 	Kind     string  `bson:"kind"`     // distances, components, rank or program

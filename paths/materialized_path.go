@@ -25,7 +25,7 @@ type MaterializedPathSpec struct {
 // siblings, and the unique index on the path enforces this. Before MongoDB 4.2, an index
 // key has at most 1024 bytes.
 //
-// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type.
+// A missing field or a wrong type panics with a [*model.DeclarationError].
 //
 // Sources: "Materialized Paths" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

@@ -21,7 +21,8 @@ type NestedSetSpec struct {
 	// does 0.
 	Gap int64
 
-	// Direct shifts numbers by one update instead of two, without a unique index.
+	// Direct shifts numbers by one update instead of two. The index on Left isn't unique
+	// then: see [NewNestedSet].
 	Direct bool
 }
 
@@ -39,45 +40,47 @@ type NestedSetSpec struct {
 // Choose a larger Gap for a tree with inserts or moves. Most inserts then write one
 // document, and a move writes the subtree. A delete leaves its room free. If a gap is
 // full, [Tree] spreads the numbers of the smallest range around it that has room. It
-// shifts all numbers on the way only if a subtree with 1,000 descendants or more doesn't
-// fit, or if 256 numbers on each side leave no room. In internal/bench/RESULTS.md,
-// inserts at one place wrote other nodes after 20 inserts with a Gap of 2³², and after 6
-// with 2¹⁰.
+// shifts numbers as a dense tree only if a subtree with 1,000 descendants or more doesn't
+// fit, or if 256 numbers on each side leave no room.
 //
 // # Consistency
 //
-// Two updates shift numbers. The first writes the new numbers as negative numbers, the
-// second makes them positive. So no two documents have the same left number, and its
-// index is unique. The updates mark documents with the change number, so they can be
-// interrupted and run again.
+// A shift takes two updates. The first writes the new numbers as negative numbers, the
+// second makes them positive. So no two documents ever have the same left number, and the
+// index on it is unique. The updates mark documents with the change number, so they can
+// be interrupted and run again.
 //
-// Between the updates, queries don't find the nodes that are shifted, and find all other
-// nodes. While an update runs, a range can also contain a node that doesn't belong there.
-// With Direct, this is so during its one update, and from an insert before other nodes
-// until the end of its update. Read in [Tree.Settled] to exclude it.
+// Between the updates, queries find all nodes except the shifted nodes. While an update
+// runs, a range can also contain a node that doesn't belong there.
+//
+// With NestedSetSpec.Direct, one update writes the final numbers, and a range can contain
+// such a node while it runs. If the shift makes room for a new node, this begins with the
+// node's insert.
+//
+// Read in [Tree.Settled] to see nothing of a shift.
 //
 // # Cost
 //
-// Documents that are written, besides the lease. One command shifts numbers, by both
-// updates:
+// The table says how often each document is written, besides the lease's. Both updates of
+// a shift are one command.
 //
-//	Insert last, or in a gap  1
-//	Insert elsewhere          2, 2 per later node, 1 per ancestor
-//	Move                      2 per node of the subtree and on the way, 1 per ancestor
-//	Move into a gap           1 per node of the subtree
-//	if a gap is full          2 per inserted or moved node, up to 2 per node of the range
-//	Delete, Subtree, or leaf  1 per node deleted; if dense, also 2 per later node
-//	                          and 1 per ancestor
-//	Delete, Promote, Rootify  as Move of all children, and 1 per child
+//	Insert last, or in a gap  the node 1
+//	Insert elsewhere          the node 2, later nodes 2, ancestors 1
+//	Move                      the subtree and nodes between both places 2, ancestors 1
+//	Move into a gap           the subtree 1
+//	if the gap is full        inserted or moved nodes 2, nodes of the range up to 2
+//	Delete, Subtree, or leaf  deleted nodes 1; if dense, later nodes 2, ancestors 1
+//	Delete, Promote, Rootify  as Move of all children, and each child 1
 //
-// With Direct, read 1 for 2. Descendants and leaves take one command, by the index on the
-// left number. Ancestors use the index on the right and left numbers, and scan the keys
-// of all nodes that end after the node. The repair of a tree with gaps keeps numbers that
-// are in order, and fits the other numbers in between. If they don't fit, all nodes get
-// new numbers.
+// Later nodes come after the place in preorder. With Direct, read 1 for 2.
 //
-// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type,
-// or if Gap is negative or too large.
+// Ancestors use the index on the right and left numbers, and scan the keys of all nodes
+// that end after the node. The repair of a tree with gaps keeps numbers that are in
+// order, and fits the other numbers in between. If they don't fit, all nodes get new
+// numbers.
+//
+// A missing field, a wrong type or an invalid Gap panics with a
+// [*model.DeclarationError].
 //
 // Sources: "Nested Sets" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/; "Trees

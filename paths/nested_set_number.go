@@ -24,7 +24,7 @@ type Numbered[T any] struct {
 // A negative depth, or a depth more than one below the previous node, yields a
 // [*model.ValueError] and ends the sequence. So does a number above int64.
 //
-// Cost: no command. The caller stores the nodes, in batches.
+// Cost: no command.
 func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], error] {
 	gap = max(gap, 1)
 	return func(yield func(Numbered[T], error) bool) {

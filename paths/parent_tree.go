@@ -15,7 +15,7 @@ import (
 // internal/bench/RESULTS.md. An index of your own on _id and the parent, in this order,
 // serves the ancestors there.
 //
-// It panics with a [*model.DeclarationError] if a field is missing or has the wrong type.
+// A missing field or a wrong type panics with a [*model.DeclarationError].
 //
 // Sources: "Adjacency Lists" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

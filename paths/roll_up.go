@@ -42,18 +42,11 @@ type Total[D any, V Numeric] struct {
 // compute totals on the server. [RollUp.Store] stores totals in the nodes, which don't
 // follow later changes.
 //
-// A field that is missing or isn't a number counts only in Nodes. An int64 overflow is an
-// error. Sums of float64 can differ in the last digits between reads, because the order
-// of addition differs.
-//
-// How the server finds the nodes:
-//
-//	AncestorArray, MaterializedPath, NestedSet  one range of an index
-//	ParentTree, ChildTree                       $graphLookup
+// A node whose field is missing or isn't a number counts only in Totals.Nodes. An int64
+// overflow is an error. Sums of float64 can differ in the last digits between reads.
 //
 // Source:
-// https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/, and
-// the same manual's page on $group.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/.
 type RollUp[V Numeric, D, K any] struct {
 	tree *Tree[D, K]
 	r    *rollup.RollUp

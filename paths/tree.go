@@ -30,8 +30,9 @@ import (
 //	write the nodes
 //	give the lease back                     1 command
 //
-// So concurrent moves can't make a cycle. A plan from Read and Decide, called without
-// Run, is only for printing: its change number isn't from the lock document.
+// So concurrent moves can't make a cycle. A plan from a change's Read and Decide, without
+// [model.Change.Run], is only for printing: its change number isn't from the lock
+// document.
 //
 // # Consistency
 //
@@ -46,9 +47,9 @@ import (
 // plan: run them again.
 //
 // A write that arrives after its lease expired changes nothing, because its filter
-// excludes documents of later changes. Only a late insert can store a node again that a
-// second writer inserted for it and a third writer deleted. Checks finds the node if it
-// doesn't fit.
+// excludes documents of later changes. But if a second writer finishes the plan and so
+// inserts its node, and a third writer deletes the node, a late insert stores it again.
+// Checks finds the node if it doesn't fit.
 //
 // On a database of [model.WithTransactions], each change except the repair is a
 // transaction. A crash leaves nothing, and no reader sees a part. A change that writes
@@ -62,7 +63,7 @@ import (
 // parent links give. A finding's detail contains the kind (orphan, cycle, order, field,
 // same, segment, change), the field, and its present and correct values, got and want.
 // Kind "change" means an invalid change number, or a lock document that was lost or is
-// older than the nodes. Later changes continue above the greatest number.
+// older than the nodes.
 //
 // The repair is one change. It writes only documents that differ, and deletes nothing:
 //
@@ -74,14 +75,11 @@ import (
 // Siblings that would have the same segment aren't renamed: the next check finds them
 // again. A plan that another writer left, and that can't be finished, is dropped. A crash
 // leaves some nodes repaired, and some with a temporary path or left number, by which no
-// query finds them. Run the repair again. A repair that loses its lease, because it can't
-// reach the server for TreeSpec.For, skips documents that others have written since:
-// check again.
+// query finds them. Run the repair again.
 //
-// Cost: four to seven commands for a sound tree. They return one document at most, and
-// the count. If a query finds a wrong document, one more command reads the tree's fields
-// of all nodes into memory. The repair adds a command per 25,000
-// documents or 16 MiB of writes, and two for the lease.
+// Cost: four to seven commands for a sound tree. If a query finds a wrong document, one
+// more command reads the tree's fields of all nodes into memory. The repair adds a
+// command per 25,000 documents or 16 MiB of writes, and two for the lease.
 type Tree[D, K any] struct {
 	model.Parts
 
@@ -193,20 +191,23 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 	return t.t.Move(n, p, err)
 }
 
-// Delete returns the change that deletes a node. The mode decides what happens to its
-// children. Errors are [model.ErrNotFound], [ErrHasChildren] and [ErrSegment].
+// Delete returns the change that deletes a node. If it has children, [Restrict] gives
+// [ErrHasChildren], [Subtree] deletes all descendants, [Promote] moves the children to
+// the node's place, and [Rootify] makes them roots. Other errors are [model.ErrNotFound]
+// and [ErrSegment].
 //
 // Cost:
 //
-//	no children  6 commands, 1 document; 7 and these documents if a list or numbers change
+//	no children  6 commands, 1 document
 //	Subtree      6 commands, the documents of the subtree
 //	Promote      7 to 11 commands; the node and its children, or all descendants if they
 //	             contain paths or ancestors
-//	Rootify      8 to 11 commands; as Promote
+//	Rootify      8 to 11 commands; the documents of Promote
 //
-// With Subtree, a child tree needs one more command and writes the parent, and a nested
-// set needs one or two more: see [NewNestedSet]. With Promote and Rootify, a materialized
-// path needs one more per child, to check that the new path is free.
+// Without children and with Subtree, a child tree needs one more command, which writes
+// the parent's list, and a dense nested set one or two more to shift numbers. With
+// Promote and Rootify, a materialized path needs one more per child, to check that the
+// new path is free.
 //
 // A crash leaves, until the next change of the tree, a part of a subtree deleted, so that
 // some nodes have no parent. With Promote and Rootify it leaves children in both places,
@@ -254,8 +255,7 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // It skips stored nodes that are equal. A stored node that differs gives a duplicate key
 // error.
 //
-// Other changes wait meanwhile, or give up after TreeSpec.Wait. Load a tree of millions
-// of nodes before others use it.
+// Other changes wait meanwhile, or give up after TreeSpec.Wait.
 //
 // Cost: one command per 25,000 documents or 16 MiB, and two for the lease; six for the
 // lease if the tree has no lock document yet. It needs memory for the tree's fields of

@@ -10,12 +10,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Roots returns the query of the roots, in order.
+// Roots returns the query of the roots, by their order keys.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Roots() *model.Find[D] { return t.linked(nil, nil) }
 
-// Children returns the query of a node's children, in order.
+// Children returns the query of a node's children, by their order keys.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
@@ -97,9 +97,10 @@ type Visit[D any] struct {
 	Depth int // below the start of the walk
 }
 
-// Arrange puts documents in preorder: parents before children, siblings in order. It
-// begins with n at depth 0, or with the roots if n is nil. It leaves out nodes that the
-// parent links don't place below n. It sends nothing, and encodes each document once.
+// Arrange yields docs in preorder: parents before children, siblings by their order keys.
+// It begins with n at depth 0, or with the roots if n is nil. It leaves out documents
+// that no parent links connect to n, or to a root. It sends nothing, and encodes each
+// document once.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""
@@ -155,7 +156,7 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 
 // Settled calls read while no change of the tree runs, and calls it again if a change
 // began meanwhile. So the queries in read see all of a change or nothing. If writers
-// leave no pause, it gives up with [model.ErrLeased]. See [model.Lease.Settled].
+// leave no pause, it gives up with [model.ErrLeased].
 //
 // Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {

@@ -14,8 +14,8 @@ type AbsorbSpec struct {
 	Refs   string // path in the owners that lists the documents' ids, or is one id
 	Parent string // field of the documents with the owner's _id; it isn't embedded
 
-	// Order is the field that sorts an owner's documents; it isn't embedded. "" means the
-	// order of Refs, or of _id.
+	// Order is the field that sorts an owner's documents; elements don't get it. "" means
+	// the order of the ids at Refs or, with Parent, of the _ids.
 	Order string
 
 	Key       string // first field of an element, for the document's _id; "" means "_id"
@@ -23,23 +23,25 @@ type AbsorbSpec struct {
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewAbsorb declares the [Migration] that moves documents into their owners, as an
-// embedded array or subdocument: the reverse of [NewExtract].
+// NewAbsorb declares the [Migration] that moves documents (children) into their owners,
+// as an embedded array or subdocument at path: the reverse of [NewExtract]. An owner's
+// documents are those whose ids it stores at AbsorbSpec.Refs, or those with its _id in
+// AbsorbSpec.Parent.
 //
-// Copy embeds each owner's documents in order. It reports owners that would exceed
-// 16 MiB, and ids without a document.
+// Copy embeds each owner's documents, sorted by AbsorbSpec.Order. It reports owners that
+// would exceed 16 MiB, and ids without a document.
 //
-// Drop unsets each list that agrees with the embedded elements. Then it deletes documents
-// that are embedded unchanged and that no owner lists. With Parent, it deletes the
-// documents of each owner that embeds them unchanged. A document that changed since it
-// was read stays.
+// With Refs, Drop unsets the ids of each owner whose elements agree with its documents.
+// Then it deletes the documents that are embedded unchanged and whose id no owner stores.
+// With Parent, Drop deletes the documents of each owner that embeds them unchanged. A
+// document that changed since it was read stays.
 //
 // NewAbsorb panics with a [*model.DeclarationError] on an invalid path or spec, such as
 // Refs together with Order.
 //
 // Cost: see [Migration.Copy]; it reads the whole owners.
 //
-// Source: "when to embed" (seeds 000, 004).
+// Source: "6 Rules of Thumb for MongoDB Schema Design"; texts on Azure Cosmos DB.
 func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Migration {
 	place := core.Place("NewAbsorb of " + owners.Name() + "." + path)
 	spec.Key = cmp.Or(spec.Key, "_id")

@@ -14,7 +14,7 @@ import (
 // Writes of one parent are idempotent. Running one returns model.ErrNotFound if the
 // parent doesn't exist.
 //
-// Source: "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 //
 // Indexes returns the index on the list, which finds a child's parents.
@@ -80,9 +80,9 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 	return r.in.RemoveEverywhere(child)
 }
 
-// Reorder returns the write that replaces the list was, as it was read, by the list
-// becomes. Running it returns model.ErrStale if the list has changed. A list of documents
-// gives a write that fails before it is sent.
+// Reorder returns the write that replaces a parent's list: was is the list as you read
+// it, becomes the new list. Running it returns model.ErrStale if the stored list isn't
+// was. If the list contains documents instead of ids, the write fails before it is sent.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {

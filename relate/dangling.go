@@ -15,20 +15,21 @@ import (
 // contains one id, a list of ids, or a list of documents with one id each.
 //
 // A repair filters for the missing id, so it never touches a reference that was changed
-// meanwhile. It can't test whether the target, another document, is still missing. A job
-// therefore looks twice, one Age apart, the second time right before it writes. It
-// overlooks a target that is stored in the last round trip, also in a transaction. To
-// avoid this race, store targets before references, and never reuse an id.
+// meanwhile. It can't test whether the target, another document, is still missing. A
+// repairing job therefore looks for the target twice, one Age apart, the second time
+// right before it writes. If the target is stored between this look and the write, the
+// job still repairs the reference, also in a transaction. To avoid this, store targets
+// before references, and never reuse an id.
 //
-// Source: "Hoe zit het met refererende sleutels", seed 003; seed 000.
+// Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
 // Indexes returns the index on the path.
 //
 // Checks returns one check of dangling references, in the order of the documents' _id. It
 // skips null, the empty id and missing fields. A value that can't be an _id (a regular
 // expression, an array) makes the repair's plan fail, and a job skips it. The Age is one
-// minute: use more if a plan of the application takes longer from a reference to its
-// target.
+// minute: set a longer one if the application may store a target more than a minute after
+// a reference to it.
 //
 // Cost: the check reads every document, and the server looks up its ids by _id.
 // [model.Check.In] narrows the check by [Dangling.Indexes]. Repairs write one document
@@ -49,8 +50,8 @@ type DanglingSpec struct {
 	// targets' _id. A list can then contain it twice.
 	ReplaceBy any
 
-	// List is the path of the array, if the documents' type doesn't show it (bson.D for
-	// example).
+	// List is the path of the array that contains the ids, or the documents with the ids.
+	// Set it only if the Go type D doesn't show the array (bson.D for example).
 	List string
 }
 

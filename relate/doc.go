@@ -15,12 +15,6 @@
 //	Move the relation of a live collection to the other side            [NewInvert]
 //	Move embedded documents into a collection, or back                  [NewExtract], [NewAbsorb]
 //
-// # Declarations
-//
-// A constructor panics with a [*model.DeclarationError] if a path doesn't exist, crosses
-// an array that it must not cross, or has another type than its ids, or if a spec is
-// invalid.
-//
 // # Costs
 //
 // Queries use the indexes that the technique declares, or _id. A write that matches
@@ -34,13 +28,10 @@
 // before the child. A crash therefore leaves a child that no document lists, not a
 // reference to a missing document.
 //
-// Two sides of a relation can differ after concurrent operations: see [TwoWay]. With
-// versioned elements they can't: see [Link].
+// Two sides of a relation can differ after concurrent operations: see [TwoWay] and
+// [Link].
 //
 // # Limits
-//
-// A list of ids shares the 16 MiB of its document: some thousand ids are fine. For more,
-// use a parent reference or a join collection.
 //
 // Ids are compared as BSON values: an int32 equals an int64, and a string never equals an
 // ObjectID.

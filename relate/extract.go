@@ -7,9 +7,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ExtractSpec says what elements become. Set either Key or ID, and either Refs or Parent.
-// Key, Parent, Order and Mark are names without dots. Elements must not contain fields
-// with the names Parent, Order or Mark, nor an _id that isn't the Key.
+// ExtractSpec says how [NewExtract] turns elements that owners embed into documents. Set
+// either Key or ID, and either Refs or Parent. Key, Parent, Order and Mark are names
+// without dots. Elements must not contain fields with the names Parent, Order or Mark.
+// They may contain an _id only if Key is "_id".
 type ExtractSpec[OK, CK any] struct {
 	// Key is the field of an element that becomes the document's _id. It is unique over
 	// all owners.
@@ -48,7 +49,7 @@ type ExtractSpec[OK, CK any] struct {
 //
 // Cost: see [Migration.Copy]; a batch sends at most three write commands.
 //
-// Source: "when to reference" (seed 000).
+// Source: texts on Azure Cosmos DB.
 func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Migration {
 	place := core.Place("NewExtract of " + owners.Name() + "." + path)
 	f := migrate.Forms{Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key}

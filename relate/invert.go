@@ -6,8 +6,8 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// InvertSpec contains the options of [NewInvert]. The zero value moves lists to
-// references.
+// InvertSpec contains the options of [NewInvert]. The zero value replaces each parent's
+// list of child ids by a reference in each child.
 type InvertSpec struct {
 	ToLists bool // move references to lists, not lists to references
 
@@ -27,27 +27,34 @@ type InvertSpec struct {
 // child ids in the parent (publisher.books) to a parent's id in each child (book.pub-id),
 // or back (ToLists).
 //
-// A child that several parents list isn't copied (see [InvertSpec].FirstWins); a child
-// that a parent lists twice is stored once. Drop keeps such lists. A dry run of Copy
-// reports shared children; Verify and Drop also report duplicates.
+// Verify also reports ids that a parent lists twice and, as the only job, children whose
+// parent is missing.
 //
-// To references, Copy stores in each child its parent's id and its position, and unsets
-// both if no parent lists the child. It reads the parents, with their whole lists, by the
-// index on the list. Drop unsets a list if all its children name the parent and it is
-// still as it was read.
+// From lists to references:
 //
-// To lists, Copy stores each parent's children in order. It reports a list of 16 MiB. A
-// list that only its document has no room for fails in the server and ends the job. Drop
-// unsets the reference and position of listed children if they are still as they were
-// read. It reports ids without a child, and keeps that parent's references. Only Verify
-// reports children of a missing parent.
+//   - Copy stores in each child its parent's id and its position, and unsets both if no
+//     parent lists the child. It reports children that several parents list, and doesn't
+//     copy them (see InvertSpec.FirstWins). A child that one parent lists twice is copied
+//     once.
+//   - Drop unsets a list that agrees with the children's references and is still as it
+//     was read. It reports lists that disagree or repeat an id.
+//
+// From references to lists:
+//
+//   - Copy stores each parent's list of children, sorted by InvertSpec.Order. It reports
+//     a list of 16 MiB. A shorter list that makes its document exceed 16 MiB ends the job
+//     with the server's error.
+//   - Drop unsets the references and positions of a parent's children if the list agrees
+//     with them and they are still as they were read. Otherwise, for example if an id has
+//     no child, it reports the parent and keeps them.
 //
 // NewInvert panics with a [*model.DeclarationError] on an invalid path or spec. Indexes
 // returns the indexes on the list, and on the reference with the order.
 //
-// Cost: see [Migration.Copy]; a batch sends one update command.
+// Cost: see [Migration.Copy]; a batch sends one update command. To references, it reads
+// the parents' whole lists.
 //
-// Source: "where do you store the relationship" (seed 000).
+// Source: texts on Azure Cosmos DB.
 func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, children *model.Collection[C, CK], ref string, spec InvertSpec) *Migration {
 	v := &migrate.Inversion{
 		Parents: parents.Name(), Children: children.Name(), List: list, Ref: ref,

@@ -14,8 +14,8 @@ import (
 // (product.parts), fields of a list's elements (portfolio.holdings.stockId), or single
 // (logmsg.host). It fetches each id once, with $in on _id in chunks that fit a command.
 //
-// Source: "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3 (seed 004); seed
-// 002 §3.
+// Sources: "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3; "NoSQL Data
+// Modeling Techniques", §3.
 type Join[P, PK, C any, CK comparable] struct {
 	parents  *model.Collection[P, PK]
 	children *model.Collection[C, CK]
@@ -45,8 +45,9 @@ type JoinSpec struct {
 	Options model.ReadOptions // of every query, and of Pipeline
 }
 
-// Joined is a parent with its children in the order of its ids, with duplicates, or with
-// the next level's result for each child.
+// Joined is a parent with its children, in the order of its ids or of [JoinSpec].Sort. An
+// id that the parent contains twice gives its child twice. In a result of [Then],
+// Children contains what the next join loads for each child.
 type Joined[P, C any, CK comparable] struct {
 	Parent   P    `bson:"parent"`
 	Children []C  `bson:"children"`

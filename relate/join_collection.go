@@ -15,7 +15,7 @@ import (
 // one link are atomic. A document at an end of a link can be missing, unless [OnDelete]
 // deletes the links too.
 //
-// Source: seeds 000 and 003; likes, seed 001.
+// Source: texts on Azure Cosmos DB.
 //
 // Indexes returns the unique index on the pair, without which concurrent writers can link
 // a pair twice, and for each side the index that serves its links newest first.
@@ -72,7 +72,8 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 // Link returns the plan that stores links, in order. It can be run again. Running it
 // returns [model.ErrTaken] if another link connects a pair already, or if the same _id
 // has other fields; the links before it stay. Store the linked documents first: the plan
-// doesn't check them. A pair that is given twice refuses the plan.
+// doesn't check them. If links contain a pair twice, running the plan gives a
+// [*model.ValueError] and sends nothing.
 //
 // Cost: one command for each 25,000 links or 16 MiB; for a pair that is linked already,
 // one or two more commands.
@@ -81,8 +82,8 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 }
 
 // Ensure returns the plan that stores each link unless its pair is linked. An existing
-// link keeps its fields and its _id. It can be run again, also concurrently. A pair that
-// is given twice refuses the plan.
+// link keeps its fields and its _id. It can be run again, also concurrently. If links
+// contain a pair twice, running the plan gives a [*model.ValueError] and sends nothing.
 //
 // Cost: as [JoinCollection.Link]; it writes the missing links.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(links ...L) model.Plan {

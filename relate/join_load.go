@@ -95,9 +95,9 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 	}
 }
 
-// Queries returns the queries that Load sends for parents, one for each chunk of ids,
-// without the second look-up of a Filter. If a value can't be an _id, it returns one
-// query with the error in Err.
+// Queries returns the queries that [Join.Load] sends for parents, one for each chunk of
+// ids. It leaves out those that a Filter adds, for ids without a match. If a value can't
+// be an _id, it returns one query with the error in Err.
 //
 // Cost: nothing is sent. Each query is one command, served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
@@ -118,9 +118,10 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 	return out
 }
 
-// Pipeline returns the same join as one $lookup on the server, over the parents that
-// match filter. Children with equal sort keys have no defined order. A [JoinSpec] with
-// Strict gives an aggregation with an error, because a pipeline can't fail.
+// Pipeline returns the join as an aggregation with one $lookup, over the parents that
+// match filter. Children with equal sort keys have no defined order. With
+// JoinSpec.Strict, running it only returns an error: a pipeline can't fail for missing
+// children.
 //
 // Cost: one command. The server looks up each parent's ids anew, twice with a Filter, and
 // orders each list in the square of its length. A parent and its children must fit

@@ -16,7 +16,7 @@ import (
 // type [Link], and a version in the left document) the left document decides, and no race
 // leaves a half-link.
 //
-// Source: seeds 000 and 003.
+// Source: texts on Azure Cosmos DB.
 //
 // Indexes returns the index on each list.
 //
@@ -24,12 +24,13 @@ import (
 // find ids of documents that are missing or don't list back. Repairs trust the left side,
 // or with TrustRight the right side: they add a link that only this side lists, and
 // remove a link that only the other side lists. They always remove ids of missing
-// documents. They ignore bounds, except that of the left list of versioned links.
+// documents. They ignore MaxRight and, for bare ids, MaxLeft.
 //
-// For versioned links, a first check finds operations that haven't decided, and its
-// repair decides: the left document lists the right one or, if its list is full,
-// increments its version. The last check removes the links of other operations. Age and
-// cost are as in [TwoWay].
+// For versioned links, another check comes first. It finds operations that stopped before
+// they wrote the left document. Its repair completes them: the left document lists the
+// right one or, if its list is full, increments its version, which makes the link
+// invalid. The last check's repair removes invalid links from right lists. Age and cost
+// are as in [TwoWay].
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -82,11 +83,12 @@ func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 // whose _id is right. op is the operation's token: see [Link]. It can be run again after
 // a crash.
 //
-// Running it returns [model.ErrFull] if a list is full. Bare ids are written to the left
-// side first, and removed again if the right list is full. With versioned links it
-// returns model.ErrStale, and leaves nothing, if another operation changed left's list
-// meanwhile. With versioned links, if left lists the right document already, the plan is
-// empty.
+// Running it returns [model.ErrFull] if a list has MaxLeft or MaxRight links. With bare
+// ids, it writes the left list first, and removes the id again if the right list is full.
+//
+// With versioned links, running it returns model.ErrStale, and leaves nothing, if another
+// operation has changed left's list since left was read. If left lists the right document
+// already, the plan is empty.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
@@ -94,9 +96,10 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) mod
 }
 
 // Unlink returns the plan that removes the link between left, a document as it was read,
-// and a right document, on both sides. op and model.ErrStale are as in [ManyToMany.Link].
-// It can be run again after a crash. A versioned link that left doesn't list is removed
-// from the right side only.
+// and the document with the _id right, from both lists. op is the operation's token: see
+// [Link]. It can be run again after a crash. With versioned links, running it returns
+// model.ErrStale if another operation has changed left's list since left was read, and if
+// left doesn't list right, it only removes the link from right's list.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {

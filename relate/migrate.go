@@ -7,9 +7,9 @@ import (
 
 // A Migration moves a live collection from an old form of a relation to a new form.
 //
-//  1. Copy stores the new form beside the old form. Readers use the old form; writers
-//     write the old form or both, and both before the last Copy, so that no write is
-//     missing. Run Copy again until it writes nothing.
+//  1. Copy stores the new form beside the old form. Readers use the old form. Writers may
+//     write only the old form at first, but must write both forms before the last Copy
+//     starts. Run Copy again until it writes nothing.
 //  2. Verify finds the documents in which the forms disagree. If it finds nothing,
 //     readers may use the new form, and writers write both.
 //  3. Drop removes the old form of each document in which both forms agree, if it is
@@ -18,10 +18,9 @@ import (
 //
 // From the first Copy on, the new form belongs to the migration. If it contains data
 // before, Copy returns [ErrPresent] and writes nothing. [NewExtract] with a Parent skips
-// this test, because it recognizes its copies by their marks.
+// this test.
 //
-// From the first Drop on, Copy returns [ErrDropping], because a missing old form then
-// means "dropped". Don't start Drop while a Copy runs.
+// From the first Drop on, Copy returns [ErrDropping]. Don't start Drop while a Copy runs.
 //
 // Indexes returns the indexes that find what belongs to a document.
 type Migration struct {

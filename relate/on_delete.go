@@ -29,7 +29,7 @@ import (
 // A document that is stored under a parent during the deletion keeps a dangling
 // reference, also with a transaction: use [OnDelete.Sweep], or [Dangling] at any time.
 //
-// Source: seeds 000 and 003; the actions are SQL's.
+// Source: texts on Azure Cosmos DB; the actions are SQL's.
 //
 // Indexes returns the indexes that find referring documents.
 type OnDelete[D, K any] struct {
@@ -58,9 +58,9 @@ type OnDeleteSpec struct {
 	ChunkIDs int // most ids in one command, up to 4 MiB; 0 means 10,000
 }
 
-// NewOnDelete declares the rules for deleting documents of root. A rule about another
-// collection applies to the documents there that a deletion reaches. It panics with a
-// [*model.DeclarationError] on an invalid rule.
+// NewOnDelete declares the rules for deleting documents of root. A rule can also be about
+// references to another collection: it applies if a deletion of root documents reaches
+// documents there. It panics with a [*model.DeclarationError] on an invalid rule.
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
 		out := make([]idref.Ref, len(referrers))

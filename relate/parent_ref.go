@@ -12,7 +12,7 @@ import (
 // ParentRef is the id of a parent in a child document: logmsg.host is a host's id. A
 // parent can have any number of children.
 //
-// Source: "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 //
 // Indexes returns the compound index on the reference and the order.
@@ -55,8 +55,9 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	return f
 }
 
-// Move returns the write that moves a child from one parent to another. Running it
-// returns model.ErrStale if from isn't the child's parent any more. It can be run again.
+// Move returns the write that moves a child from one parent to another. Running it does
+// nothing if the child's parent is to already, and returns model.ErrStale if it is
+// neither from nor to.
 //
 // Cost: one command, one document, by _id.
 func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {

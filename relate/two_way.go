@@ -13,7 +13,7 @@ import (
 // Checks repairs this, and [model.Plan.RunTx] prevents it. With versioned links (fields
 // of type [Link]) the item decides, and no race leaves a half-link.
 //
-// Source: "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004).
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 //
 // Indexes returns the indexes on the items' reference and on the owners' list.
 //
@@ -22,14 +22,14 @@ import (
 // the same finding, so the Age is one minute.
 //
 // Repairs trust the items: they remove an item from the lists of other owners, and add it
-// to the list of the owner that it names. With TrustLists they give an item to the owner
-// that lists it (if several do, the one that it names, or else the first found), and
-// unset the owner of an item that no list contains. Repairs always remove ids of missing
-// documents, and ignore bounds.
+// to the list of the owner that it names. With [TwoWaySpec].TrustLists they give an item
+// to the owner that lists it (if several do, the one that it names, or else the first
+// found), and unset the owner of an item that no list contains. Repairs always remove ids
+// of missing documents, and ignore bounds.
 //
-// For versioned links, a first check finds operations that haven't decided, and its
-// repair decides: the item names the list's owner. The next check removes the links of
-// other operations.
+// For versioned links, another check comes first. It finds operations that stopped before
+// they wrote the item, and its repair completes them: the item names the owner that lists
+// it. The next check's repair removes other operations' links from the lists.
 //
 // Cost: each check reads every document of its side that contains an id, and the server
 // looks each id up by _id. Repairs send one command for each run of findings of one kind,
@@ -93,9 +93,11 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 //
 // Running it returns model.ErrStale, and leaves nothing, if another operation changed the
 // item's owner meanwhile. It returns model.ErrNotFound if the new owner doesn't exist,
-// and [model.ErrFull] if the owner's list is full, including operations in flight. After
-// a crash, run the plan again, or read the item and call Assign again. If the item has
-// this owner already, versioned links only remove the remains of a crashed operation.
+// and [model.ErrFull] if the owner's list is full; links of unfinished operations count.
+// After a crash, run the plan again, or read the item and call Assign again.
+//
+// If the item has this owner already, the plan lists it there if it isn't listed. With
+// versioned links (see [Link]), it only removes links that a crashed operation left.
 //
 // Cost: two commands, two documents. If the item had another owner, three of each. With
 // versioned links, one command if the item has this owner.
@@ -104,8 +106,8 @@ func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Pl
 }
 
 // Unassign returns the plan that removes an item, as it was read, from its owner. op,
-// model.ErrStale and crashes are as in [TwoWay.Assign]. If the item has no owner, the
-// plan removes the remains of a crashed operation, if any.
+// model.ErrStale and what to do after a crash are as in [TwoWay.Assign]. If the item has
+// no owner, the plan only removes links that a crashed operation left.
 //
 // Cost: two commands, two documents; one command for versioned links if the item has no
 // owner any more.

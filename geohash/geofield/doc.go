@@ -10,8 +10,7 @@
 //	many places per document, lines, areas            a 2dsphere index
 //
 // A 2dsphere index needs no second field, and serves $near. But it can't be in a shard
-// key, serves no covered query and no other order than distance, and measures on a sphere
-// of 6378100 m. A key needs only a plain index.
+// key and serves no covered query and no other order than distance.
 //
 // # Tasks
 //
@@ -32,16 +31,11 @@
 // # Exactness
 //
 // Within finds exactly the points that the area's Contains accepts, and Nearest orders by
-// [geohash.Distance], also at the poles and across the antimeridian. For a box, the
-// server compares coordinates. For a circle, the client computes distances, because
-// servers round differently.
+// [geohash.Distance], also at the poles and across the antimeridian.
 //
 // # Costs
 //
-// A write costs the same as without the key. The index has one entry per document. A
-// search within an area is one command with at most FieldSpec.Ranges index scans. Eight
-// ranges read 1.44 times a circle's area, more near a pole (package geohash). A search
-// for the nearest is usually two or three commands.
+// A write costs the same as without the key.
 //
 // # Consistency
 //
@@ -51,7 +45,6 @@
 //
 // # Limits
 //
-// A document has one place, outside arrays. Points in one 60-bit cell (1.9 cm) have one
-// key, but searches compare their coordinates. With more than some dozen
-// FieldSpec.Ranges, servers plan queries slowly.
+// A document has one place, outside arrays. With more than some dozen FieldSpec.Ranges,
+// servers plan queries slowly.
 package geofield

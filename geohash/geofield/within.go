@@ -26,8 +26,6 @@ type Within[D any] struct {
 }
 
 // Within returns the search for the documents with a point that area.Contains accepts.
-// For a box, the server compares coordinates. For other areas, the client leaves out
-// points before it decodes documents.
 //
 // where are conditions that documents must match, too. Conditions on Prefix and Suffix
 // narrow the index scans. An invalid area, or a field of Prefix without a condition,

@@ -14,10 +14,12 @@ import (
 // Insert returns the write that stores a new document with the key of its point. A
 // document without a point (missing, null, or a zero [Point] with omitempty) gets no key.
 //
-// Errors are those of [model.Collection.Insert], and a [*model.ValueError] for an invalid
-// GeoJSON point, for coordinates that are NaN, infinite, out of range or both 0 (see
-// FieldSpec.Zero), and for a key that isn't empty (missing, null, 0 or "") or the
-// point's. The error names the field, such as loc.coordinates.1.
+// Errors are those of [model.Collection.Insert], and a [*model.ValueError] that names the
+// field, such as loc.coordinates.1:
+//
+//   - The GeoJSON point is invalid.
+//   - Coordinates are NaN, infinite, out of range, or both 0 (see FieldSpec.Zero).
+//   - doc has a key that isn't the point's. A missing or null key, 0 and "" are fine.
 //
 // Cost: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
