@@ -74,9 +74,9 @@ func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Pla
 	return model.NewPlan(w)
 }
 
-// Deviation returns the standard deviation of a stored count, for events that were
-// counted one by one: √(count·(n-1)). Two of three counts differ from the true number by
-// less than it, nineteen of twenty by less than twice it.
+// Deviation returns the standard deviation of a stored count: √(count·(n-1)), with the n
+// of [NewApproximate], for events counted one by one. Two of three counts differ from the
+// true number by less than this deviation, nineteen of twenty by less than twice.
 func (a *Approximate[D, K]) Deviation(count int64) float64 {
 	return math.Sqrt(float64(max(count, 0)) * float64(a.n-1))
 }

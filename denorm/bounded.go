@@ -63,15 +63,17 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 }
 
 // Push returns the write that adds elements to the array of the document with the _id
-// owner, and drops elements above Max. Each element has the array's element type or is a
-// pointer to it. In untyped documents it is anything that BSON can store. A missing owner
-// gives model.ErrNotFound, unless the spec has Create. An empty owner, no element, or,
-// with a Key, an element without a key or a repeated key is a [*model.ValueError].
+// owner, sorts the array if BoundedSpec.By is set, and drops elements above Max: the
+// first ones, or with BoundedSpec.First the last. Each element has the array's element
+// type or is a pointer to it. In untyped documents it is anything that BSON can store. A
+// missing owner gives model.ErrNotFound, unless the spec has Create. An empty owner, no
+// element, or, with BoundedSpec.Key, an element without a key or two elements with one
+// key gives a [*model.ValueError].
 //
 // Without a Key, a second run adds the elements again. With a Key, a second run changes
-// nothing. If the array holds some of the elements but not all, running the write gives
-// model.ErrStale and changes nothing, unless the array is full and would drop the missing
-// elements at once.
+// nothing. If the array has some of the keys but not all, running the write changes
+// nothing and gives model.ErrStale. It gives no error if a full array would drop each
+// missing element at once.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing, to find out why.
@@ -90,8 +92,9 @@ func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Wr
 }
 
 // Remove returns the write that removes the elements with these keys from an owner's
-// array. It ignores keys that the array doesn't hold. The write is idempotent. It is a
-// [*model.ValueError] unless the spec has a Key. A missing owner gives model.ErrNotFound.
+// array. It ignores keys that the array doesn't hold. The write is idempotent. Without
+// BoundedSpec.Key it gives a [*model.ValueError]. A missing owner gives
+// model.ErrNotFound.
 //
 // Cost: one command, one document, by _id.
 func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
@@ -103,7 +106,7 @@ func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 }
 
 // Slice returns the query of one owner's document, with only the first n elements of the
-// array, or the last -n elements if n is negative. n = 0 is a [*model.ValueError]. The
+// array, or the last -n elements if n is negative. n = 0 gives a [*model.ValueError]. The
 // other fields are complete.
 //
 // Cost: one command, by _id.

@@ -66,8 +66,8 @@ type BucketDoc[K, E any] struct {
 	Items  []E              `bson:"items,omitempty"`  // in the order of appending
 }
 
-// A Total summarizes one number of a bucket's elements. The server stores it exactly.
-// Above 2^53 these float64s are rounded.
+// A Total summarizes one number of a bucket's elements. The server stores totals of
+// integers exactly. These float64 fields round them above 2^53.
 type Total struct {
 	Sum float64 `bson:"sum"`
 	Min float64 `bson:"min"`
@@ -125,8 +125,9 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 
 // Append returns the change that adds an element at the end of the key's sequence, in the
 // newest bucket, or in a new one if that is full. If another writer came first, the
-// change reads and decides again, up to 100 times. With a Key, it doesn't add a stored
-// element again: the result then has no step, or one step with status model.Already.
+// change reads and decides again, up to 100 times. If BucketSpec.Key is set and a bucket
+// has the element already, the change adds nothing: the result has no step or, if the
+// element was stored during the change, one step with status model.Already.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
 // document. With a Key, one more command finds the element by index. If the element is
@@ -157,9 +158,9 @@ func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
 	return b.in.AppendTo(key, seq, element)
 }
 
-// Page returns the query of a key's bucket by its number seq, from 0. A missing bucket
-// gives model.ErrNotFound. If the spec has a Period, it is a [*model.ValueError]: use
-// [Bucket.Between].
+// Page returns the query of a key's bucket by its number seq, from 0. For a missing
+// bucket, One returns model.ErrNotFound. With BucketSpec.Period, every Page gives a
+// [*model.ValueError]: use [Bucket.Between].
 //
 // Cost: one command, one document by _id.
 func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
@@ -191,7 +192,7 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 
 // Between returns the query of a key's buckets of the days or months that contain times t
 // with from ≤ t < to, oldest first. The first and last buckets may contain elements of
-// other times. It is a [*model.ValueError] unless the spec has a Period.
+// other times. Without BucketSpec.Period the query gives a [*model.ValueError].
 //
 // Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Between(key K, from, to time.Time) *model.Find[BucketDoc[K, E]] {
@@ -209,8 +210,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 }
 
 // Holding returns the query of the bucket, in the sequence key, that holds an element.
-// element is the element's value at BucketSpec.Key. It is a [*model.ValueError] unless
-// the spec has a Key.
+// element is the element's value at BucketSpec.Key. Without this Key the query gives a
+// [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

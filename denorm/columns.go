@@ -20,9 +20,9 @@ type ColumnsSpec struct {
 	// document with more gives a [*model.ValueError].
 	MaxProperties int
 
-	// MaxDepth limits how deeply fields may be nested. Top-level fields have depth 1. 0
-	// means 127; the greatest MaxDepth is 200. A document with a deeper field gives a
-	// [*model.ValueError].
+	// MaxDepth is how many levels of fields a document may have, at most 200; 0 means
+	// 127. Top-level fields are level 1, and fields or array elements in them level 2. A
+	// document with a deeper field gives a [*model.ValueError].
 	MaxDepth int
 
 	// Refuse lists the characters that field names must not contain. A name with such a
@@ -83,9 +83,11 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 	return out
 }
 
-// Column returns the column name of a path. In path, a string is a field name, and an int
-// is the position of an array element, from 0. With Typed, append "!" and the type to the
-// result. An invalid path or a refused character is a [*model.ValueError].
+// Column returns the column name of a path: Column("items", 0, "price") returns
+// "items/#0/price". In path, a string is a field name, and an int is the position of an
+// array element, from 0. With ColumnsSpec.Typed, append "!" and the BSON type of the
+// value, such as "!double". An invalid path, or a name with a character of
+// ColumnsSpec.Refuse, gives a [*model.ValueError]; Escape allows such names.
 func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
 // Flatten returns the flat document of doc, with columns in the order of doc's fields.

@@ -47,8 +47,9 @@ type EventLogSpec[K, E, S any] struct {
 	// A snapshot is never replaced by one of a lower revision.
 	Revision int
 
-	// Snapshots is the collection that stores a state of each aggregate, after about
-	// every Every events, so that a read replays few events. Give both or neither.
+	// Snapshots is the collection that stores a state of each aggregate, so that a read
+	// replays few events. Every is the number of events after which a new state is
+	// stored. Give both or neither.
 	Snapshots *model.Collection[EventState[K, S], K]
 	Every     int64
 
@@ -194,8 +195,8 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events [
 // Decide returns the change that appends the events which decide returns for the
 // aggregate's current state. decide must be pure. When another append came first, decide
 // is called again with the new state, up to 100 times. An error of decide ends the
-// change. If decide returns no events, nothing is appended. The commit's time is at, or
-// the last commit's time if that is later. op is the append's token: a retry does nothing
+// change. If decide returns no events, nothing is appended. The commit gets the later of
+// the time at and the last commit's time. op is the append's token: a retry does nothing
 // and doesn't call decide.
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one

@@ -93,9 +93,11 @@ type FeedChange[D, K any] struct {
 //
 // It panics with a [*model.DeclarationError] if
 //   - a plan for sample isn't repeatable, has bad input, or writes to the source other
-//     than by updates with a Mark; a running feed stops before such a plan
+//     than by updates with a Mark
 //   - all plans for sample are empty, or sample has no _id
-//   - Mark isn't a string field, or the type of Since can't grow
+//   - Mark isn't a string field, or Since isn't a time, ObjectID, integer or string
+//
+// A running feed also stops before a plan of the first kind.
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {

@@ -23,8 +23,8 @@ type NumberedSpec struct {
 	// dollar signs. "" means "_".
 	Separator string
 
-	// Key is the field, one of Fields, that identifies an element in its list. For plain
-	// values it is the list's name.
+	// Key is the field, one of Fields, that identifies an element in its list. If the
+	// elements are plain values, Key is the name of the list's field.
 	Key string
 }
 
@@ -81,8 +81,9 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.n.Flatten(raw)
 }
 
-// Back returns the document that flat, a stored document, represents. flat may also be
-// nested. A wrong count gives a [*model.ValueError]: see [Numbered.Checks].
+// Back returns the document that flat, a stored document, represents. flat may also be a
+// document that still stores the list as an array. A wrong count gives a
+// [*model.ValueError]: see [Numbered.Checks].
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.Back(flat)
 	if err != nil {
@@ -161,8 +162,8 @@ func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 }
 
 // Match returns the query of the documents with an element that matches all conditions:
-// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Pass values of users only to
-// [Numbered.Equal], or as operands.
+// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Put a value from a user only after an
+// operator, as in {$eq: input}, or use [Numbered.Equal].
 //
 // Cost: as [Numbered.Equal].
 func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {

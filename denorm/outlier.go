@@ -32,10 +32,9 @@ type OutlierCount struct {
 }
 
 // Outlier keeps an owner's elements in an array of the owner. The few owners with too
-// many elements have the rest in overflow documents. An owner without the flag has all
-// elements in the array. The overflow is a [Bucket], with the owner's _id as key. Once
-// the flag is set, new elements go to the overflow. Below, Key means the Key of the
-// Bucket's spec.
+// many elements have the rest in overflow documents, and a flag (OutlierSpec.Flag) that
+// says so. The overflow is a [Bucket], with the owner's _id as key. Once the flag is set,
+// new elements go to the overflow. Below, Key means BucketSpec.Key.
 //
 // # Consistency
 //
@@ -47,19 +46,19 @@ type OutlierCount struct {
 // Source: the Outlier pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
 //
-// Indexes returns the partial index of the owners with the flag, and the index of
-// overflow by owner, with a Key the Bucket's own.
+// Indexes returns the partial index of the owners with the flag, and the index that finds
+// overflow by owner: the Bucket's own index if there is a Key.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
-//   - Overflow without the flag, which readers miss. Mending sets the flag. But if there
-//     is a Key and the array has all elements of the overflow, which an interrupted Split
-//     leaves, mending deletes the overflow. Mending leaves unclear cases unchanged.
-//   - Arrays over Max. No write mends them: use [Outlier.Split], or [Outlier.Settle] for
-//     owners with the flag.
-//   - Overflow without an owner. Mending deletes it, unless it changed meanwhile.
+//   - Overflow without the flag, which readers miss. The repair sets the flag. But if
+//     there is a Key and the array has all elements of the overflow, which an interrupted
+//     Split leaves, it deletes the overflow. It leaves unclear cases unchanged.
+//   - Arrays over Max. No write repairs them: use [Outlier.Split], or [Outlier.Settle]
+//     for owners with the flag.
+//   - Overflow without an owner. The repair deletes it, unless it changed meanwhile.
 //
 // Cost: see [model.Check]. The first two checks look up overflow by its index; without
-// this index the server reads all overflow per owner. Mending writes one document per
+// this index the server reads all overflow per owner. The repair writes one document per
 // finding.
 type Outlier[D, K, E any] struct {
 	model.Parts
@@ -159,9 +158,10 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
 }
 
-// Split returns the job for arrays over Max of owners without the flag: it moves the
-// elements over Max into overflow documents. An element that the Bucket can't store, such
-// as one without the Key, stops the job with a [*model.ValueError].
+// Split returns the job for owners whose array has more than Max elements and whose flag
+// (OutlierSpec.Flag) isn't set: it moves the elements over Max into overflow documents.
+// An element that the Bucket can't store, such as one without the Key, stops the job with
+// a [*model.ValueError].
 //
 // The job writes overflow documents first. The last write shortens the array and sets the
 // flag. Several of these jobs may run at once. If other code removes elements meanwhile,
@@ -173,10 +173,10 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job for arrays over Max of owners with the flag, after other code
-// pushed elements: it moves the elements over Max to the end of the overflow. Without a
-// Key, or if an element exists twice with different fields, the job ends with a
-// [*model.ValueError].
+// Settle returns the job for owners whose flag (OutlierSpec.Flag) is set and whose array
+// has more than Max elements, because other code pushed some: it moves the elements over
+// Max to the end of the overflow. Without BucketSpec.Key, or if an element exists twice
+// with different fields, the job ends with a [*model.ValueError].
 //
 // The writes are those of [Outlier.Split], but until the last write readers see the moved
 // elements twice. A removed element can come back.

@@ -32,10 +32,12 @@ type RollupSpec struct {
 	For time.Duration
 }
 
-// A RollupMark is a field that an event has until it is counted in its bins.
+// A RollupMark is a field that an event has until it is counted in its bins. Only
+// [Rollup] writes it.
 type RollupMark struct {
-	Batch bson.ObjectID `bson:"batch"` // zero while the event waits
-	// Events, in a batch's first event, are the events that the batch may claim.
+	Batch bson.ObjectID `bson:"batch"` // token of the batch that counts the event; zero while it waits
+	// Events, in the first event of a batch (events that one run counts together), lists
+	// the _ids of all its events, except those that another batch took first.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 

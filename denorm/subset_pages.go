@@ -82,9 +82,9 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 }
 
 // Set returns the change that sets fields of the element with this key, in its page and
-// in the parent's array. fields are paths within the element; nil stores null. The
-// Bucket's Key or At in fields gives a [*model.ValueError], a missing element
-// [model.ErrNotFound].
+// in the parent's array. fields are paths within the element and their values; nil stores
+// null. The element's key or time (BucketSpec.Key or At) in fields gives a
+// [*model.ValueError]. A missing element gives [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write, and two more if the array contains the
 // element. If a field of By is set, the array is refreshed ([SubsetPages.Refresh]). A

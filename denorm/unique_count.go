@@ -23,8 +23,8 @@ type UniqueSpec struct {
 	For time.Duration
 }
 
-// UniqueDoc says that a group saw a member in a period. G and M are strings, integers or
-// bson.ObjectIDs.
+// A UniqueDoc says that a group (type G), such as a site, saw a member (type M), such as
+// a visitor, in a period. G and M are strings, integers or bson.ObjectIDs.
 type UniqueDoc[G, M any] struct {
 	ID     string    `bson:"_id"`
 	Group  G         `bson:"group"`
@@ -120,11 +120,12 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggreg
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline of each group's count at from ≤ t < to, in the order of
-// groups. Groups without members are left out.
+// Counts returns the pipeline of how many different members each group saw at from ≤ t <
+// to, in the order of groups. A zero time means no bound. Groups without members are left
+// out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
-// periods, or the whole collection without bounds.
+// periods, or the whole collection if both times are zero.
 func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[G]] {
 	pipeline, index, err := x.u.Counts(from, to)
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
