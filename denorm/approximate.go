@@ -40,14 +40,13 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 }
 
 // Count returns the plan that adds events to the count of the document with the _id
-// owner. It adds events rounded to a multiple of n, up or down by chance. For 1 event it
-// adds n with a chance of 1/n, else nothing. draw is the random number that decides, such
-// as rand.Float64(). 0 events write nothing. Negative events, or a draw outside [0, 1),
-// give a [*model.ValueError]. A write to a missing owner gives model.ErrNotFound.
+// owner. It adds events rounded to a multiple of n, up or down by chance. draw is the
+// random number that decides, such as rand.Float64(). 0 events write nothing. Negative
+// events, or a draw outside [0, 1), give a [*model.ValueError]. A write to a missing
+// owner gives model.ErrNotFound.
 //
 // Cost: at most one command and one document, by _id. Consistency: one atomic update. If
-// the server's answer is lost, running the plan again may count the events twice. The
-// driver's retryable writes count them once.
+// the server's answer is lost, running the plan again may count the events twice.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
 	docs := a.owners.Docs()
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})

@@ -21,7 +21,7 @@ import (
 // Checks returns one check. It finds documents that hold a name more than once, which
 // [Attributes.Set] never stores. The repair keeps the first attribute of each name.
 //
-// Cost: see [model.Check]. The repair writes each found document once, by _id.
+// Cost: see [model.Check].
 type Attributes[D, K any] struct {
 	model.Parts
 

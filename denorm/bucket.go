@@ -35,8 +35,7 @@ type BucketSpec struct {
 
 	// Key is the path, within an element, of the value that identifies it in its
 	// sequence. With a Key, an append that is run again adds nothing, whichever bucket
-	// holds the element. [Bucket.Indexes] returns the index on Key. Without a Key, an
-	// append that is run again adds the element again.
+	// holds the element. [Bucket.Indexes] returns the index on Key.
 	Key string
 
 	// Totals are paths, within an element, of numbers. Each bucket keeps the sum, minimum
@@ -44,8 +43,8 @@ type BucketSpec struct {
 	// Missing values don't count.
 	Totals []string
 
-	// Period, with At, gives each day or month buckets of its own. An element goes to the
-	// buckets of the day or month of its At, even if it is appended late.
+	// Period, with At, gives each day or month buckets of its own. Give both or neither.
+	// An element goes to the buckets of the day or month of its At.
 	Period   Period
 	At       string         // path, within an element, of its time
 	Location *time.Location // time zone of days and months; nil means UTC
@@ -83,15 +82,13 @@ type BucketTotals struct {
 }
 
 // Bucket stores a sequence of elements for each key, in documents of at most Max
-// elements: the mail of a mailbox by day. Each bucket is a page of the sequence. An
-// append is one upsert.
+// elements: the mail of a mailbox by day. Each bucket is a page of the sequence.
 //
 // Only the newest bucket of a key and period takes elements, so that buckets are in the
 // order of appending. Don't change or remove elements. The collection must not have a
 // collation.
 //
-// Source: the comments of a post stored by the hundred (seed 000), a mailbox's messages
-// by day (seed 002 §5);
+// Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
 //
 // Indexes returns the index on keys of elements, if the spec has a Key.
@@ -102,7 +99,7 @@ type BucketTotals struct {
 //   - Buckets with more items than Max, or more bytes than MaxBytes. No write repairs
 //     them.
 //
-// Cost: see [model.Check]. The repair writes each found document, by _id.
+// Cost: see [model.Check].
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -111,9 +108,8 @@ type Bucket[K, E any] struct {
 }
 
 // NewBucket declares that a collection holds buckets. It panics with a
-// [*model.DeclarationError] if a bound is out of range, K can't be written into an _id, E
-// isn't stored as a document, only one of Period and At is given, Location is given
-// without a Period, or a path of spec doesn't fit the elements.
+// [*model.DeclarationError] if K can't be written into an _id, E isn't stored as a
+// document, or a field of spec is invalid.
 func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spec BucketSpec) *Bucket[K, E] {
 	out := &Bucket[K, E]{model.Parts{}, buckets, bucket.Declare(buckets.Docs(), reflect.TypeFor[K](), bucket.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Key: spec.Key, Totals: spec.Totals,
@@ -131,9 +127,9 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
 // document. With a Key, one more command finds the element by index. If the element is
-// already stored, the change reads again, so that the answer can't be rolled back.
-// Closing a bucket by MaxBytes costs one more command and one more document. If another
-// writer came first, the change costs the same again and up to three more commands.
+// already stored, the change reads again. Closing a bucket by MaxBytes costs one more
+// command and one more document. If another writer came first, the change costs the same
+// again and up to three more commands.
 //
 // Consistency: the upsert is atomic. After a crash, run the change again. Without a Key,
 // first look whether the element is there. Reads use the primary. If two transactions

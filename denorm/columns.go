@@ -55,16 +55,13 @@ type ColumnsSpec struct {
 // The flat documents are in another collection. They change only by [Columns.Store],
 // [Columns.Delete] and [Columns.Rebuild].
 //
-// Source: the analytical store of a document database, its limits and the advice to
-// flatten (seed 003);
+// Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
 //
 // Checks returns one check. It finds flat documents whose document is missing. The repair
-// deletes these flat documents. If a document was stored again meanwhile, the next
-// [Columns.Rebuild] restores its flat document.
+// deletes these flat documents.
 //
 // Cost: see [model.Check]. The check looks up the document of each flat document by _id.
-// The repair deletes each found document by _id.
 type Columns[D, K any] struct {
 	model.Parts
 
@@ -91,8 +88,7 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
 // Flatten returns the flat document of doc, with columns in the order of doc's fields.
-// The error joins a [*model.ValueError] for each problem. Fields below a too deep field
-// aren't checked.
+// The error joins a [*model.ValueError] for each problem.
 func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.docs.Docs(), doc)
 	if err != nil {
@@ -113,7 +109,7 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 }
 
 // Store returns the write that stores a document as columns, and replaces its earlier
-// flat document if there is one. The write is idempotent.
+// flat document if there is one.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {

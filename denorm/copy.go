@@ -32,8 +32,7 @@ import (
 //
 // A version can't prevent one race: the caller reads the source, another client changes
 // the source and its copies, and then the caller stores a copy of the old values.
-// [Copy.Storing] excludes this race or repairs its result. [Copy.Checks] finds such
-// copies.
+// [Copy.Storing] excludes this race or repairs its result.
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
@@ -51,7 +50,7 @@ import (
 //
 // Cost: see [model.Check]. The server looks up the source of each copy by _id. With
 // Listed it uses the index of the list; without that index it reads all sources for each
-// document. The repair writes each found document, by _id.
+// document.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -93,10 +92,8 @@ type CopySpec struct {
 	// write gives embed.ErrVersion and doesn't restore the old copy.
 	CountUp string
 
-	// Lock is an integer field of the source. Only [Copy.Storing] uses it: it increments
-	// Lock in its transaction, so that another transaction that changes the source
-	// conflicts, and waits or runs again. "" means no lock. Each Copy of a source needs a
-	// Lock of its own.
+	// Lock is an integer field of the source. Only [Copy.Storing] uses it, in a
+	// transaction. "" means no lock. Each Copy of a source needs a Lock of its own.
 	Lock string
 
 	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
@@ -106,8 +103,7 @@ type CopySpec struct {
 
 // NewCopy declares that documents of targets hold copies of the sources' fields. It
 // panics with a [*model.DeclarationError] if a path or a type doesn't fit, paths overlap,
-// KeyPath is an array of ids, the array of copies can be stored as null, or CountUp or
-// Lock isn't an integer outside arrays and copies.
+// or the array of copies can be stored as null.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
 	c := copies.Declare(sources.Docs(), targets.Docs(), copies.Spec{
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
@@ -148,8 +144,8 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 // model.ErrNotFound. If the source may have changed since it was read, run [Copy.Refresh]
 // of the document afterwards.
 //
-// Consistency: one document, atomic; it can be run again. Cost: one command, one
-// document, by _id. If it wrote nothing, one more command.
+// It can be run again. Cost: one command, one document, by _id. If it wrote nothing, one
+// more command.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 	return c.c.Attach(id, source)
 }
@@ -158,7 +154,7 @@ func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 // any, from the document with the _id id. It removes the array element, or the key and
 // the fields. With Listed it doesn't change the source's list.
 //
-// Consistency: one document, atomic. Cost: one command, one document, by _id.
+// Cost: one command, one document, by _id.
 func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
 	return c.c.Detach(id, source)
 }
@@ -255,7 +251,7 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 // repairs these sources.
 //
 // Cost: one command; it reads every source, and looks up its copies by [Copy.Indexes] or
-// _id. Without that index it reads all documents with copies twice for each source.
+// _id.
 func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
 
 // Fold returns the job that deletes the sources, so that only the copies stay. drop names
@@ -267,10 +263,9 @@ func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfo
 // that they store from an older read, after the source was deleted, stays old.
 //
 // Cost: two commands for each batch of 500 sources, and two at the end, with the lookups
-// of [Copy.Unfolded]. It deletes the sources one by one. It can be stopped and run again.
+// of [Copy.Unfolded]. It can be stopped and run again.
 //
-// Source: "denormalize them all into the squillions side and get rid of the one
-// collection" ("6 Rules of Thumb for MongoDB Schema Design").
+// Source: "6 Rules of Thumb for MongoDB Schema Design".
 func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job { return c.c.Fold(drop) }
 
 // Spread returns the aggregation that counts the documents with copies, their different

@@ -101,8 +101,7 @@ type CounterPending struct {
 //
 // Counts, sums and averages of integers and of bson.Decimal128 are exact. The server
 // refuses an integer sum over 64 bits. Sums of floats drift by rounding, and the check
-// ignores 1e-9 of what was added. When the smallest or greatest value leaves a parent,
-// the operation looks up the next smallest or greatest.
+// ignores 1e-9 of what was added.
 //
 // # Consistency
 //
@@ -121,19 +120,14 @@ type CounterPending struct {
 //
 // A retry of a finished operation does nothing while the child's parent keeps the token.
 // Later a retry counts again, which [Counter.Recount] repairs. If the child has no stored
-// parent, a retry applies the operation again. Other code may write the child's fields
-// that affect no number.
+// parent, a retry applies the operation again.
 //
-// Without Tokens, an operation runs in a transaction. With CounterSpec.Partial it may
-// also run as separate writes, and a crash or a race leaves wrong numbers.
+// Without Tokens, operations need a transaction or CounterSpec.Partial.
 //
 // # In a transaction
 //
 // In a transaction, operations store no mark, and all writes are one command if the
-// server has bulkWrite (MongoDB 8.0). Parents still keep tokens. Under
-// [model.WithTransactions] and [model.InTx], an operation first writes without reading
-// the parents, and reads them only if a write doesn't match. If the caller began the
-// transaction with the driver, operations always read the parents first.
+// server has bulkWrite (MongoDB 8.0). Parents still keep tokens.
 //
 // # Soft deletion
 //
@@ -143,7 +137,7 @@ type CounterPending struct {
 // marks the child as deleted and takes it off its parent's numbers. [Counter.Set] of
 // deletedAt to nil, under a scope without Delete, restores the child.
 //
-// Source: "countOfBooks", data modeling for Azure Cosmos DB;
+// Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
 // Indexes returns the children's indexes: on the reference, with each field of a smallest
@@ -160,9 +154,7 @@ type CounterPending struct {
 //     [Counter.Settle] does.
 //
 // Cost: see [model.Check]. The first check reads every child by the index on the
-// reference, and with Tokens looks up the marks twice for each parent. Create the indexes
-// first. Without them the server reads all children for each parent. The repair writes
-// each found document, by _id.
+// reference, and with Tokens looks up the marks twice for each parent.
 type Counter[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -173,9 +165,8 @@ type Counter[C, CK, P, PK any] struct {
 
 // NewCounter declares that parents store numbers computed from their children, such as
 // counts and sums. reference is the path, in a child, of its parent's _id. It panics with
-// a [*model.DeclarationError] if a path or a type doesn't fit, Where has a condition that
-// isn't allowed, spec names no number to store, or only one of Tokens and Pending is
-// given.
+// a [*model.DeclarationError] if a path or a type doesn't fit, or a field of spec is
+// missing or invalid.
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
@@ -189,11 +180,10 @@ func NewCounter[C, CK, P, PK any](
 }
 
 // Insert returns the change that stores a new child and counts it. op is the operation's
-// token, a fresh bson.NewObjectID(): the same op makes a retry a no-op, even if the child
-// was changed or deleted since. If op is the token of another child's operation, Insert
-// stores nothing and gives no error; the result's Modified is 0. A taken _id gives
-// model.ErrTaken. In a transaction that the caller began, it gives the driver's duplicate
-// key error.
+// token, a fresh bson.NewObjectID(): a retry with the same op does nothing. If op is the
+// token of another child's operation, Insert stores nothing and gives no error; the
+// result's Modified is 0. A taken _id gives model.ErrTaken. In a transaction that the
+// caller began, it gives the driver's duplicate key error.
 //
 // Cost: four commands, by _id. A child without a parent costs one command. In a
 // transaction: one command, or without Tokens two.
@@ -265,9 +255,8 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 // Problem if no number differs. A missing parent gives model.ErrNotFound.
 //
 // Consistency: with tokens, or in a transaction, it is exact while other operations run.
-// It starts again if an operation came between its reads, or the parent changed before
-// its write, up to 100 times. With CounterSpec.Partial it can count a child whose parent
-// isn't updated yet.
+// It starts again after a concurrent operation, up to 100 times. With CounterSpec.Partial
+// it can count a child whose parent isn't updated yet.
 //
 // Cost: two commands, one document. It reads every child of the parent, by the index on
 // the reference.

@@ -85,8 +85,7 @@ type EventLogSpec[K, E, S any] struct {
 //     commit ends. The repair deletes them.
 //
 // Cost: the first check reads all commits. The second sends one command for each
-// snapshot, and one for each further 1000 commits. The repair deletes each found
-// snapshot, by _id.
+// snapshot, and one for each further 1000 commits.
 type EventLog[K, E, S any] struct {
 	model.Parts
 

@@ -27,9 +27,8 @@ type ProjectionSpec[V, E any] struct {
 	// A Poll above 0 lets the stream poll, every model.StreamOptions.Interval, a server
 	// that has no change streams. With 0, running the stream there gives
 	// model.ErrNoChangeStreams. Poll is how far each poll goes back: the longest delay
-	// that you expect between a commit's At and the moment when it can be read (slow
-	// writes, different clocks). Polling misses a later commit until the aggregate's next
-	// commit or [Projection.CatchUp].
+	// that you expect between a commit's At and the moment when it can be read. Polling
+	// misses a later commit until the aggregate's next commit or [Projection.CatchUp].
 	Poll time.Duration
 }
 

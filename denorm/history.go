@@ -69,10 +69,9 @@ type Difference struct {
 // All writers must increment the version. [model.New] refuses a technique that doesn't,
 // unless HistorySpec.Uncounted names its paths.
 //
-// In the methods, note says who makes a change, when and why. op is the operation's
-// token, a fresh bson.NewObjectID(). A retry with the same op does nothing while the
-// operation's revision is stored. An operation that meets another operation on the same
-// document reads again, up to 100 times.
+// A retry with the same op does nothing while the operation's revision is stored. An
+// operation that meets another operation on the same document reads again, up to 100
+// times.
 //
 // # Errors
 //
@@ -110,9 +109,8 @@ type History[D, K any] struct {
 }
 
 // NewHistory declares that docs keep their earlier versions in revisions. It panics with
-// a [*model.DeclarationError] if docs and revisions are one collection, if a path of spec
-// doesn't exist or fit, if only one of Subject and Personal is given, or if a personal
-// field overlaps another, lies inside an array, or contains the subject.
+// a [*model.DeclarationError] if docs and revisions are one collection, or a field of
+// spec is invalid.
 func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
@@ -125,11 +123,10 @@ func NewHistory[D, K any](
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
-// Insert returns the change that stores a new document. note says who stores it, when and
-// why. op is the operation's token, a fresh bson.NewObjectID(): a retry with the same op
-// does nothing. doc's version must be 0. The document gets version 1 or, after a
-// deletion, the next version. If a document with its _id is stored, running the change
-// gives model.ErrTaken.
+// Insert returns the change that stores a new document. note (who, when, why) and op (the
+// operation's token) are as in [History.Set]. doc's version must be 0. The document gets
+// version 1 or, after a deletion, the next version. If a document with its _id is stored,
+// running the change gives model.ErrTaken.
 //
 // Cost: two commands, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Change[any] {
@@ -172,9 +169,8 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 // Delete returns the change that deletes a document and keeps its versions. The last
 // version stores note: who deleted it, when and why. op is the operation's token, a fresh
 // bson.NewObjectID(). A missing document gives model.ErrNotFound. A crash can leave the
-// document marked as gone; operations treat it as missing. [History.Insert] and
-// [History.Restore] of its _id, a retry with the same op, and the repair of the first of
-// [History.Checks] finish the deletion.
+// document marked as gone; operations treat it as missing. A retry with the same op, or
+// the first of [History.Checks], finishes the deletion.
 //
 // Cost: five commands, four documents. In a transaction, two commands if the server has
 // bulkWrite.
@@ -257,7 +253,7 @@ func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model
 }
 
 // Traces returns the checks that find what [History.Erase] would remove for the same
-// subject. After Erase they find nothing. Missing, null and zero values aren't findings.
+// subject. Missing, null and zero values aren't findings.
 //
 // Cost: one command each, by the indexes on the subject. For a string subject, every
 // document and revision is read.

@@ -28,7 +28,7 @@ import (
 // don't remove each other's entries. [IndexTable.Checks] finds what concurrent operations
 // on a document, and writes that bypass the table, can leave.
 //
-// Source: "Index Table" (seed 002); the Index Table pattern
+// Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
@@ -43,8 +43,7 @@ import (
 //   - in a unique table, values that two documents have, so that one has no entry. No
 //     write mends them: change the value of one document.
 //
-// Cost: see [model.Check]; a look-up by _id per entry or value. Mending writes one entry
-// per finding.
+// Cost: see [model.Check]; a look-up by _id per entry or value.
 type IndexTable[D, K any] struct {
 	model.Parts
 
@@ -154,7 +153,7 @@ func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 // Lookup returns the query of a value's entries, in the order of the documents' ids. It
 // can return an entry whose document no longer has the value: compare with the document.
 // A nil value or an array gives a [*model.ValueError]. model.Project decodes entries into
-// your own type; the fields that are copied from the document are in the subdocument doc.
+// your own type.
 //
 // Cost: one command, and one per further batch; by _id.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {

@@ -20,7 +20,7 @@ import (
 // See [IndexTable]. [Inverted.Documents] and [Inverted.Report] skip surplus entries.
 // [Inverted.IDs], [Inverted.Count] and [Inverted.Values] include them.
 //
-// Source: "Inverted Search – Direct Aggregation" (seed 002 §10).
+// Source: "Inverted Search – Direct Aggregation" ("NoSQL Data Modeling Techniques", §10).
 //
 // Indexes and Checks return those of the tables.
 type Inverted[D, K any] struct {

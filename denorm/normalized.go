@@ -33,22 +33,20 @@ type Part struct {
 // If documents change while [Normalized.Plan] runs, the rows may mix old and new values:
 // run the plan again. The plan never deletes rows.
 //
-// Source: normalizing for an analytical store, data modeling for Azure Cosmos DB;
+// Source: normalizing for the analytical store of Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
 //
 // Indexes returns one index per array part, on the rows' document and position.
 //
 // Checks returns, for each part and for the main rows,
 //   - a check of missing or different rows. The repair writes them.
-//   - a check of rows without a document. The repair deletes them. The next
-//     [Normalized.Plan] restores a row that a document has got meanwhile.
+//   - a check of rows without a document. The repair deletes them.
 //
 // For each part with a Key it also returns a check of keys for which documents contain
 // different values. No write repairs them.
 //
 // Cost: see [model.Check]. Look-ups are by _id, and for a part with a Key by the key:
-// without your own index on it, the server reads all documents for each key. The repair
-// writes one row per finding.
+// without your own index on it, the server reads all documents for each key.
 type Normalized[D, K any] struct {
 	model.Parts
 
@@ -59,9 +57,8 @@ type Normalized[D, K any] struct {
 
 // NewNormalized declares that documents are divided into main rows, in the collection
 // into, and the rows of parts. It panics with a [*model.DeclarationError] if two
-// collections have one name, if a path isn't a top-level field or is named twice, if a
-// path without a Key isn't an array, if a path with a Key isn't a document with this
-// field, or if a part's documents have an _id that isn't the Key.
+// collections have one name, if the Path or Key of a [Part] doesn't fit the documents, or
+// if a part's documents have an _id that isn't the Key.
 func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
 	list := make([]normalized.Part, len(parts))
 	for i, p := range parts {

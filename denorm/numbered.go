@@ -42,8 +42,9 @@ type NumberedSpec struct {
 // element. A stored document can't be decoded as D: use [Numbered.Documents] or
 // [Numbered.Back].
 //
-// Source: "Nested Documents Flattening: Numbered Field Names" (seed 002 §15); index
-// limits: https://www.mongodb.com/docs/manual/reference/limits/#indexes.
+// Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
+// Techniques", §15); index limits:
+// https://www.mongodb.com/docs/manual/reference/limits/#indexes.
 //
 // Indexes returns an index per position, on Fields in order.
 //
@@ -62,9 +63,8 @@ type Numbered[D, K any] struct {
 }
 
 // NewNumbered declares that the list at path is stored as numbered fields. It panics with
-// a [*model.DeclarationError] if path isn't a top-level array, if Fields name an array or
-// an unknown field, if Max, Separator or Key is invalid, or if a numbered field has the
-// name of another field.
+// a [*model.DeclarationError] if path isn't a top-level array, if a field of spec is
+// invalid, or if a numbered field has the name of another field.
 func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
@@ -136,9 +136,9 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 }
 
 // Append returns the change that adds an element at the end of a document's list. After a
-// concurrent append it reads again, up to 100 times (see Attempts). It gives
-// model.ErrFull if the list has Max elements, model.ErrNotFound for a missing document,
-// and a [*model.ValueError] if the stored count isn't a number up to Max.
+// concurrent append it reads again, up to 100 times. It gives model.ErrFull if the list
+// has Max elements, model.ErrNotFound for a missing document, and a [*model.ValueError]
+// if the stored count isn't a number up to Max.
 //
 // With a Key, it adds nothing if the list contains the key. Without a Key, a retry can
 // add the element twice: look for it first.

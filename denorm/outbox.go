@@ -111,7 +111,7 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 // the document has the token, and a [*model.ValueError] for an event over
 // OutboxSpec.MaxBytes.
 //
-// Cost: one command, one document, by _id; no more if merged with another write.
+// Cost: one command, one document, by _id; no more if merged.
 func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID) model.Write {
 	return x.o.Publish(id, event, at, op)
 }

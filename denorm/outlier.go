@@ -57,9 +57,7 @@ type OutlierCount struct {
 //     for owners with the flag.
 //   - Overflow without an owner. The repair deletes it, unless it changed meanwhile.
 //
-// Cost: see [model.Check]. The first two checks look up overflow by its index; without
-// this index the server reads all overflow per owner. The repair writes one document per
-// finding.
+// Cost: see [model.Check]. The first two checks look up overflow by its index.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -72,8 +70,7 @@ type Outlier[D, K, E any] struct {
 // overflow the others. Give [model.New] the Outlier without its Bucket.
 //
 // It panics with a [*model.DeclarationError] if
-//   - a path doesn't exist, Flag isn't a bool outside the array, or a bound is out of
-//     range
+//   - a path doesn't exist, or a field of spec is invalid
 //   - the array lies in an array, can be stored as null, or has other elements than
 //     overflow
 //   - overflow has a Period, or is in the owners' collection
@@ -88,10 +85,10 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 }
 
 // Append returns the change that adds an element to the owner's array, or to the overflow
-// if the array is full. After a concurrent write it reads again, up to 100 times (see
-// Attempts). With a Key, it adds nothing if the owner has an element with the key. A
-// missing owner gives model.ErrNotFound. An array over Max without overflow, or overflow
-// without the flag, gives [ErrUnsound].
+// if the array is full. After a concurrent write it reads again, up to 100 times. With a
+// Key, it adds nothing if the owner has an element with the key. A missing owner gives
+// model.ErrNotFound. An array over Max without overflow, or overflow without the flag,
+// gives [ErrUnsound].
 //
 // Cost: two commands while the array has room, three with overflow, four with overflow
 // and a Key. Setting the flag is one more, and so is closing an overflow document that

@@ -40,8 +40,8 @@ type ProximitySpec struct {
 // than some thousands of documents, add a condition on an indexed field, or use
 // [Numbered], $elemMatch or a search engine.
 //
-// Source: "Nested Documents Flattening: Proximity Queries" (seed 002 §16);
-// https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
+// Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
+// Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
 //
 // Indexes returns an optional index on the text: with it, queries read index keys instead
 // of documents.
@@ -124,8 +124,8 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 
 // Equal returns the query of the documents with at least one element in which all of
 // these fields have these string values. For a list of strings, the field is the list's
-// name. nil matches null or a missing field. Other values give a [*model.ValueError]. So
-// do long values of which the query's regular expression would have over 32,000 bytes.
+// name. nil matches null or a missing field. Other values give a [*model.ValueError], and
+// so do values that need a regular expression over 32,000 bytes.
 //
 // Cost: one command; the server reads every text, or every key of the index.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {

@@ -37,7 +37,7 @@ type RollupSpec struct {
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // token of the batch that counts the event; zero while it waits
 	// Events, in the first event of a batch (events that one run counts together), lists
-	// the _ids of all its events, except those that another batch took first.
+	// the _ids of its events.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
@@ -99,7 +99,7 @@ type RollupTotal[V any] struct {
 // A bin's _id contains the group, not the tenant. Under a [model.Scope] with a Tenant,
 // put the tenant's field first in By. Soft-deleted events (Scope.Delete) still count.
 //
-// Source: data binning and materialized views (seed 003);
+// Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
 // Indexes returns a partial index of waiting events, and indexes of events by time and

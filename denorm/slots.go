@@ -41,7 +41,7 @@ type SlotDoc[K any] struct {
 	Got  map[string]int64 `bson:"got,omitempty"` // last transfers received
 }
 
-// A SlotOp is an operation, [Slots.Add] or [Slots.Take], that a slot has counted. The slot
+// A SlotOp is a call of [Slots.Add] or [Slots.Take] that a slot has counted. The slot
 // keeps it so that it doesn't count a retry again.
 type SlotOp struct {
 	Op bson.ObjectID `bson:"op"` // the operation's token

@@ -34,7 +34,7 @@ type SubsetPagesSpec struct {
 // which Checks finds: a Set or Remove of an element before its Append returns.
 // [model.WithTransactions] excludes this race.
 //
-// Source: posts with their newest comments (seed 000);
+// Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
 //
 // Indexes returns the Bucket's index.
@@ -46,8 +46,7 @@ type SubsetPagesSpec struct {
 //     first, and after By or Max changed.
 //   - Pages without a parent. Mending deletes pages that haven't changed since.
 //
-// Cost: see [model.Check]. The first check reads all pages. Mending writes one document
-// per finding, by _id.
+// Cost: see [model.Check]. The first check reads all pages.
 type SubsetPages[P, K, E any] struct {
 	model.Parts
 

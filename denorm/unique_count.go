@@ -44,8 +44,8 @@ type UniqueDoc[G, M any] struct {
 // and a member of several periods counts once. A zero time means no bound. Without a
 // Period, both times must be zero, otherwise a query gives a [*model.ValueError].
 //
-// Source: "Aggregation with Composite Keys" and "Composite Key Index" (seed 002 §9 and
-// §8).
+// Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
+// Modeling Techniques", §9 and §8.
 //
 // Indexes returns, with a Period, the index of periods, groups and members that serves
 // [UniqueCount.Counts], and with For the TTL index.

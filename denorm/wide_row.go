@@ -91,8 +91,8 @@ type WideRow[L, LK, R, RK any] struct {
 
 // NewWideRow declares a relation between two collections. It panics with a
 // [*model.DeclarationError] if left, right, LeftRows and RightRows aren't four
-// collections, if a copied path doesn't exist, lies inside an array or overlaps another,
-// if an _id isn't a string, integer or ObjectID, or for a bad spec.
+// collections, if an _id isn't a string, integer or ObjectID, or if a field of spec is
+// invalid.
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
@@ -130,8 +130,8 @@ func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK
 	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
 }
 
-// A RowPage is one of the documents that store a row: a part of the links of one left or
-// right document, to documents with an _id of type K.
+// A RowPage is one of the documents that store a row: links to documents with an _id of
+// type K.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
 	Low  string         `bson:"low"` // the document has columns with keys from Low
