@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Approximate counts events, such as page views, with few writes: about one event in n
-// adds n to a number of the document. The stored count is right on average.
-// [Approximate.Deviation] returns by how much it is typically wrong.
+// Approximate counts events with few writes: about one event in n adds n to a number of
+// the document. The stored count is right on average. [Approximate.Deviation] returns by
+// how much it is typically wrong.
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.
@@ -45,8 +45,8 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 // events, or a draw outside [0, 1), give a [*model.ValueError]. A write to a missing
 // owner gives model.ErrNotFound.
 //
-// Cost: at most one command and one document, by _id. Consistency: one atomic update. If
-// the server's answer is lost, running the plan again may count the events twice.
+// Cost: at most one command and one document, by _id. If the server's answer is lost,
+// running the plan again may count the events twice.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
 	docs := a.owners.Docs()
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})

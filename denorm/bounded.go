@@ -37,8 +37,8 @@ type BoundedSpec struct {
 // the last 1000 messages of a host. One atomic update pushes elements and drops the
 // surplus.
 //
-// Source: "$push with $each, $sort and $slice", "6 Rules of Thumb for MongoDB Schema
-// Design", part 2; https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 2;
+// https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
 //
 // Checks returns one check. It finds arrays with more than Max elements. The repair keeps
 // the elements that a push would keep.
@@ -68,8 +68,8 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 // key or two elements with one key gives a [*model.ValueError].
 //
 // Without a Key, a second run adds the elements again. With a Key, a second run changes
-// nothing. If the array has some of the keys but not all, running the write changes
-// nothing and gives model.ErrStale. It gives no error if a full array would drop each
+// nothing. If the array has some of the pushed keys but not all, running the write
+// changes nothing and gives model.ErrStale, or no error if a full array would drop each
 // missing element at once.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the

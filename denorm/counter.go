@@ -37,9 +37,9 @@ type CounterSpec struct {
 	Tokens  string
 	Pending string
 
-	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100,
-	// about 2 KB in a busy parent. A retry of an operation counts again after that many
-	// other operations on the parent, including operations that change no number.
+	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100. A
+	// retry of an operation counts again after that many other operations on the parent,
+	// including operations that change no number.
 	Keep int
 
 	// Partial lets operations without Tokens run outside transactions, as separate

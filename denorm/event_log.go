@@ -194,9 +194,9 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events [
 // Decide returns the change that appends the events which decide returns for the
 // aggregate's current state. decide must be pure. When another append came first, decide
 // is called again with the new state, up to 100 times. An error of decide ends the
-// change. If decide returns no events, nothing is appended. The commit gets the later of
-// the time at and the last commit's time. op is the append's token: a retry does nothing
-// and doesn't call decide.
+// change. If decide returns no events, nothing is appended. The commit's At is the later
+// of two times: the parameter at and the last commit's At. op is the append's token: a
+// retry does nothing and doesn't call decide.
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
 // document. If there is a snapshot, one more command finds the token by

@@ -117,8 +117,9 @@ type Generations struct {
 	Building int64 // the new generation, between Rebuild and Switch; 0 for none
 }
 
-// Generations returns the change that reads the numbers of the generations, the
-// collections of views ([Projection]). It writes nothing.
+// Generations returns the change that reads the numbers of the live generation and of the
+// one that is being built. A generation is a collection of views: see [Projection]. The
+// change writes nothing.
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.Change[Generations] {

@@ -96,7 +96,7 @@ type FeedChange[D, K any] struct {
 //   - all plans for sample are empty, or sample has no _id
 //   - Mark isn't a string field, or Since isn't a time, ObjectID, integer or string
 //
-// A running feed also stops before a plan of the first kind.
+// A running feed stops before a plan with a fault of the first item.
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {

@@ -69,9 +69,9 @@ type Difference struct {
 // All writers must increment the version. [model.New] refuses a technique that doesn't,
 // unless HistorySpec.Uncounted names its paths.
 //
-// A retry with the same op does nothing while the operation's revision is stored. An
-// operation that meets another operation on the same document reads again, up to 100
-// times.
+// Methods take a note (who, when, why) and op, the operation's token. A retry with the
+// same op does nothing while the operation's revision is stored. An operation that meets
+// another operation on the same document reads again, up to 100 times.
 //
 // # Errors
 //
@@ -170,7 +170,7 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 // version stores note: who deleted it, when and why. op is the operation's token, a fresh
 // bson.NewObjectID(). A missing document gives model.ErrNotFound. A crash can leave the
 // document marked as gone; operations treat it as missing. A retry with the same op, or
-// the first of [History.Checks], finishes the deletion.
+// the repair of the first of [History.Checks], finishes the deletion.
 //
 // Cost: five commands, four documents. In a transaction, two commands if the server has
 // bulkWrite.
@@ -207,9 +207,9 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 }
 
 // Revisions returns the query of a document's n newest versions, newest first, with
-// deletions. For the next page, pass as after the last version that you read: only lower
-// versions follow. after = 0 begins with the newest version. n = 0 returns all versions,
-// which the server groups in memory.
+// deletions. For the next page, set after to the lowest version that you read: the query
+// returns only versions below it. after = 0 begins with the newest version. n = 0 returns
+// all versions, which the server groups in memory.
 //
 // Cost: one command, by _id; n+1 revisions are read.
 func (x *History[D, K]) Revisions(id K, after, n int64) *model.Aggregate[Revision[D, K]] {

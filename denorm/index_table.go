@@ -36,12 +36,12 @@ import (
 // Indexes returns the partial index of unconfirmed entries by document.
 //
 // Checks returns the checks that find
-//   - surplus entries, whose document is gone or lacks the value. Mending deletes them.
-//     The check's Age, one minute, must be longer than any plan takes.
-//   - old copied fields, if there are copies. Mending sets them.
-//   - values without an entry. Mending writes entries.
+//   - surplus entries, whose document is gone or lacks the value. The repair deletes
+//     them. The check's Age, one minute, must be longer than any plan takes.
+//   - old copied fields, if there are copies. The repair sets them.
+//   - values without an entry. The repair writes entries.
 //   - in a unique table, values that two documents have, so that one has no entry. No
-//     write mends them: change the value of one document.
+//     write repairs them: change the value of one document.
 //
 // Cost: see [model.Check]; a look-up by _id per entry or value.
 type IndexTable[D, K any] struct {

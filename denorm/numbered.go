@@ -49,9 +49,9 @@ type NumberedSpec struct {
 // Indexes returns an index per position, on Fields in order.
 //
 // Checks returns two checks, for positions up to Max:
-//   - Counts that differ from the numbered fields, or are missing. Mending sets the count
-//     to the highest position with a field.
-//   - Lists that are stored nested, or have a count above Max. No write mends them: use
+//   - Counts that differ from the numbered fields, or are missing. The repair sets the
+//     count to the highest position with a field.
+//   - Lists that are stored nested, or have a count above Max. No write repairs them: use
 //     [Numbered.Convert], or a larger Max.
 //
 // Cost: see [model.Check].

@@ -46,8 +46,8 @@ type ProximitySpec struct {
 // Indexes returns an optional index on the text: with it, queries read index keys instead
 // of documents.
 //
-// Checks returns one check: texts that differ from their list. Mending writes the text on
-// the server, from the current list.
+// Checks returns one check: texts that differ from their list. The repair writes the text
+// on the server, from the current list.
 //
 // Cost: see [model.Check].
 type Proximity[D, K any] struct {

@@ -36,8 +36,8 @@ type RollupSpec struct {
 // [Rollup] writes it.
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // token of the batch that counts the event; zero while it waits
-	// Events, in the first event of a batch (events that one run counts together), lists
-	// the _ids of its events.
+	// The first event of a batch (events that [Rollup.Roll] counts together) lists here
+	// the _ids of the events that can belong to the batch.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
@@ -107,12 +107,12 @@ type RollupTotal[V any] struct {
 //
 // Checks returns these checks. The last two ignore batches in progress:
 //
-//   - Events that still have a mark after a minute. Mending works as [Rollup.Roll].
+//   - Events that still have a mark after a minute. The repair works as [Rollup.Roll].
 //   - Finest bins (the shortest period of Bins) that are missing or differ from their
-//     events, including events stored without [Rollup.Insert]. Mending works as
+//     events, including events stored without [Rollup.Insert]. The repair works as
 //     [Rollup.Rebuild].
-//   - Coarser bins that are missing or differ from the finer bins of their time. Mending
-//     works the same way.
+//   - Coarser bins that are missing or differ from the finer bins of their time. The
+//     repair works the same way.
 //
 // Cost: see [model.Check]. The last two read every bin, and every event younger than
 // RollupSpec.For, with three commands for each time at which bins start.

@@ -78,8 +78,8 @@ type SlotTotal[K any] struct {
 //
 //   - Unfinished transfers. The repair finishes them.
 //   - Keys with missing slots, with two slots (or only a closed one) for the same tokens,
-//     or whose slots have another stock than their sums make. The repair stores missing
-//     slots and leaves the rest.
+//     or whose stock, in slots and transfers, differs from the sum of their operations.
+//     The repair stores missing slots and leaves the rest.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
 //
 // Cost: see [model.Check]; the second check reads suspicious keys twice or more.

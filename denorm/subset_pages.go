@@ -41,10 +41,10 @@ type SubsetPagesSpec struct {
 //
 // Checks returns two checks, and then the Bucket's checks:
 //
-//   - Parents whose array differs from the newest elements of their pages. Mending sets
-//     the array, if it hasn't changed since. Run this check's job to fill the array at
-//     first, and after By or Max changed.
-//   - Pages without a parent. Mending deletes pages that haven't changed since.
+//   - Parents whose array differs from the newest elements of their pages. The repair
+//     sets the array, if it hasn't changed since. Run this check's job to fill the array
+//     at first, and after By or Max changed.
+//   - Pages without a parent. The repair deletes pages that haven't changed since.
 //
 // Cost: see [model.Check]. The first check reads all pages.
 type SubsetPages[P, K, E any] struct {

@@ -36,9 +36,8 @@ type UniqueDoc[G, M any] struct {
 // UniqueCount counts the different members of groups exactly: the visitors of a site.
 // Each group, period and member is one document with all three in its _id.
 //
-// The _id is group#period#member, or group#member without a Period. "#" and "%" within a
-// part are %23 and %25, integers have 20 digits. The collection must not have a
-// collation.
+// The _id is group#period#member, or group#member without a Period.  The collection must
+// not have a collation.
 //
 // Queries count visits at from ≤ t < to. Periods that overlap this time count as a whole,
 // and a member of several periods counts once. A zero time means no bound. Without a
@@ -75,7 +74,7 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 }
 
 // VisitAll returns the plan of visits, which [UniqueCount.Visit] returned. It sends equal
-// visits once, and sorts them, so that concurrent plans don't block each other.
+// visits once.
 //
 // Cost: one command per 25,000 visits; one document for each new visit. After a crash
 // only the first visits are counted: run it again.

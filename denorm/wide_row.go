@@ -90,8 +90,8 @@ type WideRow[L, LK, R, RK any] struct {
 }
 
 // NewWideRow declares a relation between two collections. It panics with a
-// [*model.DeclarationError] if left, right, LeftRows and RightRows aren't four
-// collections, if an _id isn't a string, integer or ObjectID, or if a field of spec is
+// [*model.DeclarationError] if two of left, right, LeftRows and RightRows are one
+// collection, if an _id isn't a string, integer or ObjectID, or if a field of spec is
 // invalid.
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
