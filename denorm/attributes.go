@@ -49,7 +49,7 @@ func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec A
 // gives their names and values. An attribute that the owner already has keeps its
 // position and its other fields. New attributes come last. The write is idempotent. A
 // missing owner gives model.ErrNotFound. An empty list, an empty or repeated name, or a
-// value that can't be stored is a [*model.ValueError].
+// value that can't be stored gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id: an atomic update by an aggregation pipeline,
 // which [model.Merge] can't merge with other updates.
@@ -60,7 +60,7 @@ func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 // Unset returns the write that removes the attributes with these names from the document
 // with the _id owner. It ignores names that the owner doesn't have. The write is
 // idempotent. A missing owner gives model.ErrNotFound. No name, or an empty or repeated
-// name, is a [*model.ValueError].
+// name, gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id.
 func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
@@ -85,7 +85,7 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 
 // Match returns the query of the documents whose attribute of this name matches a
 // condition. condition contains operators, such as {$gte: 20, $lt: 40}; without operators
-// it is a [*model.ValueError]. To query by several attributes, pass the Filter of one
+// it gives a [*model.ValueError]. To query by several attributes, pass the Filter of one
 // Match to Where of another.
 //
 // Cost: one command, served by [Attributes.Indexes].

@@ -28,7 +28,7 @@ type BucketSpec struct {
 
 	// MaxBytes bounds the BSON bytes of a bucket's elements, without array overhead and
 	// the bucket's other fields. It is at most 15 MiB; 0 means no bound. A larger element
-	// is a [*model.ValueError]. If an element doesn't fit into the newest bucket,
+	// gives a [*model.ValueError]. If an element doesn't fit into the newest bucket,
 	// [Bucket.Append] closes this bucket and opens the next one for it and later
 	// elements.
 	MaxBytes int64

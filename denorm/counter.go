@@ -109,7 +109,7 @@ type CounterPending struct {
 // time:
 //
 //  1. It changes the child and stores a mark in it. If the child has changed since it was
-//     read, it reads again.
+//     read, the operation reads again.
 //  2. It adds the difference to the child's old and new parent, and stores the token
 //     there. It skips a parent that has the token.
 //  3. It removes the mark, or deletes the child.

@@ -152,7 +152,7 @@ func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
 // Drop returns the change that deletes the views of a generation. If the generation is
 // being built, Drop ends the rebuild. The live generation, or a number that doesn't
-// exist, is a [*model.ValueError].
+// exist, gives a [*model.ValueError].
 //
 // Cost: two commands, and all documents of the generation; one more command if it is
 // being built. Views may remain after a crash, or if a writer read the pointer before:

@@ -77,7 +77,7 @@ type Difference struct {
 //
 // A note with an earlier At than the last change gives [ErrEarlier]. A missing document
 // gives model.ErrNotFound, a missing version [ErrNoRevision]. A document that leaves no
-// room for a revision in 16 MiB is a [*model.ValueError].
+// room for a revision in 16 MiB gives a [*model.ValueError].
 //
 // # Retention
 //

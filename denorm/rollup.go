@@ -35,7 +35,7 @@ type RollupSpec struct {
 // A RollupMark is a field that an event has until it is counted in its bins. Only
 // [Rollup] writes it.
 type RollupMark struct {
-	Batch bson.ObjectID `bson:"batch"` // token of the batch that counts the event; zero while it waits
+	Batch bson.ObjectID `bson:"batch"` // token of the event's batch; zero while it waits
 	// The first event of a batch (events that [Rollup.Roll] counts together) lists here
 	// the _ids of the events that can belong to the batch.
 	Events []bson.RawValue `bson:"events,omitempty"`
