@@ -123,8 +123,8 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 
 // Set returns the plan that sets fields of a document and updates its entries. doc is the
 // document as the caller read it. fields are paths and their new values; nil stores null.
-// op is as in [IndexTable.Insert]. A value of a wrong type, or a path below the indexed
-// path or a copied path, gives a [*model.ValueError].
+// op is the operation's token, as in [IndexTable.Insert]. A value of a wrong type, or a
+// path below the indexed path or a copied path, gives a [*model.ValueError].
 //
 // The plan gives model.ErrStale if the indexed value or a copied field has changed since
 // doc was read, model.ErrNotFound if the document is gone, and model.ErrTaken if another

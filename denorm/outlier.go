@@ -31,10 +31,10 @@ type OutlierCount struct {
 	Pages    int64 `bson:"pages"` // overflow documents
 }
 
-// Outlier keeps an owner's elements in an array of the owner. The few owners with too
-// many elements have the rest in overflow documents, and a flag (OutlierSpec.Flag) that
-// says so. The overflow is a [Bucket], with the owner's _id as key. Once the flag is set,
-// new elements go to the overflow. Below, Key means BucketSpec.Key.
+// Outlier keeps an owner's elements in an array of the owner. Owners with too many
+// elements have the rest in overflow documents, and a flag (OutlierSpec.Flag) that says
+// so. The overflow is a [Bucket], with the owner's _id as key. Once the flag is set, new
+// elements go to the overflow. Below, Key means BucketSpec.Key.
 //
 // # Consistency
 //

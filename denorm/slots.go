@@ -112,7 +112,7 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 }
 
 // Take returns the change that takes n from a key's stock. If all slots together have
-// less, it gives a [*ShortError], which wraps [model.ErrFull]. op works as in
+// less, it gives a [*ShortError], which wraps [model.ErrFull]. op, the token, works as in
 // [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
 // [*model.ValueError].
 //
