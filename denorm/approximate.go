@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Approximate counts events, such as page views, with few writes: about one event in n
-// adds n to a number of the document. The stored count is right on average.
-// [Approximate.Deviation] returns by how much it is typically wrong.
+// Approximate counts events with few writes: about one event in n adds n to a number of
+// the document. The stored count is right on average. [Approximate.Deviation] returns by
+// how much it is typically wrong.
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.
@@ -40,14 +40,13 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 }
 
 // Count returns the plan that adds events to the count of the document with the _id
-// owner. It adds events rounded to a multiple of n, up or down by chance. For 1 event it
-// adds n with a chance of 1/n, else nothing. draw is the random number that decides, such
-// as rand.Float64(). 0 events write nothing. Negative events, or a draw outside [0, 1),
-// give a [*model.ValueError]. A write to a missing owner gives model.ErrNotFound.
+// owner. It adds events rounded to a multiple of n, up or down by chance. draw is the
+// random number that decides, such as rand.Float64(). 0 events write nothing. Negative
+// events, or a draw outside [0, 1), give a [*model.ValueError]. A write to a missing
+// owner gives model.ErrNotFound.
 //
-// Cost: at most one command and one document, by _id. Consistency: one atomic update. If
-// the server's answer is lost, running the plan again may count the events twice. The
-// driver's retryable writes count them once.
+// Cost: at most one command and one document, by _id. If the server's answer is lost,
+// running the plan again may count the events twice.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
 	docs := a.owners.Docs()
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})
@@ -74,9 +73,9 @@ func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Pla
 	return model.NewPlan(w)
 }
 
-// Deviation returns the standard deviation of a stored count, for events that were
-// counted one by one: √(count·(n-1)). Two of three counts differ from the true number by
-// less than it, nineteen of twenty by less than twice it.
+// Deviation returns the standard deviation of a stored count: √(count·(n-1)), with the n
+// of [NewApproximate], for events counted one by one. Two of three counts differ from the
+// true number by less than this deviation, nineteen of twenty by less than twice.
 func (a *Approximate[D, K]) Deviation(count int64) float64 {
 	return math.Sqrt(float64(max(count, 0)) * float64(a.n-1))
 }

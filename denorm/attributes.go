@@ -21,7 +21,7 @@ import (
 // Checks returns one check. It finds documents that hold a name more than once, which
 // [Attributes.Set] never stores. The repair keeps the first attribute of each name.
 //
-// Cost: see [model.Check]. The repair writes each found document once, by _id.
+// Cost: see [model.Check].
 type Attributes[D, K any] struct {
 	model.Parts
 
@@ -49,7 +49,7 @@ func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec A
 // gives their names and values. An attribute that the owner already has keeps its
 // position and its other fields. New attributes come last. The write is idempotent. A
 // missing owner gives model.ErrNotFound. An empty list, an empty or repeated name, or a
-// value that can't be stored is a [*model.ValueError].
+// value that can't be stored gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id: an atomic update by an aggregation pipeline,
 // which [model.Merge] can't merge with other updates.
@@ -60,7 +60,7 @@ func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 // Unset returns the write that removes the attributes with these names from the document
 // with the _id owner. It ignores names that the owner doesn't have. The write is
 // idempotent. A missing owner gives model.ErrNotFound. No name, or an empty or repeated
-// name, is a [*model.ValueError].
+// name, gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id.
 func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
@@ -76,8 +76,8 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 //
 // Cost: one command, served by [Attributes.Indexes]. On DocumentDB the index finds only
 // the name, and the query reads all documents that have the attribute. If attributes have
-// only a name and a value, you can avoid this: create an index on the array, and query
-// {specs: {k: name, v: value}}.
+// only a name and a value, a query {specs: {k: name, v: value}} with an index on the
+// array avoids this.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	filter, err := a.a.Equal(name, value)
 	return a.find(filter, err)
@@ -85,7 +85,7 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 
 // Match returns the query of the documents whose attribute of this name matches a
 // condition. condition contains operators, such as {$gte: 20, $lt: 40}; without operators
-// it is a [*model.ValueError]. To query by several attributes, pass the Filter of one
+// it gives a [*model.ValueError]. To query by several attributes, pass the Filter of one
 // Match to Where of another.
 //
 // Cost: one command, served by [Attributes.Indexes].

@@ -29,8 +29,7 @@ type BoundedSpec struct {
 	Key string
 
 	// Create lets a push to a missing owner create it by an upsert, as a document with
-	// only its _id and the array. If two pushes create the same owner, the second adds to
-	// the document of the first. [NewBounded] panics if both Create and Key are given.
+	// only its _id and the array. [NewBounded] panics if both Create and Key are given.
 	Create bool
 }
 
@@ -38,14 +37,13 @@ type BoundedSpec struct {
 // the last 1000 messages of a host. One atomic update pushes elements and drops the
 // surplus.
 //
-// Source: "$push with $each, $sort and $slice", "6 Rules of Thumb for MongoDB Schema
-// Design", part 2 (seed 004);
+// Source: "6 Rules of Thumb for MongoDB Schema Design", part 2;
 // https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
 //
 // Checks returns one check. It finds arrays with more than Max elements. The repair keeps
 // the elements that a push would keep.
 //
-// Cost: see [model.Check]. The repair writes each found document, by _id.
+// Cost: see [model.Check].
 type Bounded[D, K any] struct {
 	model.Parts
 
@@ -55,23 +53,24 @@ type Bounded[D, K any] struct {
 
 // NewBounded declares that the array at path, in the documents of owners, is bounded. It
 // panics with a [*model.DeclarationError] if the path isn't an array or is inside
-// another, if a nil slice is stored as null (tag it omitempty), if Max is below 1, if By
-// or Key names a field that elements don't have, or if both Create and Key are given.
+// another, if a nil slice is stored as null (tag it omitempty), or if a field of spec is
+// invalid.
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
 	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
 }
 
 // Push returns the write that adds elements to the array of the document with the _id
-// owner, and drops elements above Max. Each element has the array's element type or is a
-// pointer to it. In untyped documents it is anything that BSON can store. A missing owner
-// gives model.ErrNotFound, unless the spec has Create. An empty owner, no element, or,
-// with a Key, an element without a key or a repeated key is a [*model.ValueError].
+// owner, sorts the array if BoundedSpec.By is set, and drops elements above Max: the
+// first ones, or with BoundedSpec.First the last. Each element has the array's element
+// type or is a pointer to it. A missing owner gives model.ErrNotFound, unless the spec
+// has Create. An empty owner, no element, or, with BoundedSpec.Key, an element without a
+// key or two elements with one key gives a [*model.ValueError].
 //
 // Without a Key, a second run adds the elements again. With a Key, a second run changes
-// nothing. If the array holds some of the elements but not all, running the write gives
-// model.ErrStale and changes nothing, unless the array is full and would drop the missing
-// elements at once.
+// nothing. If the array has some of the pushed keys but not all, running the write
+// changes nothing and gives model.ErrStale, or no error if a full array would drop each
+// missing element at once.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing, to find out why.
@@ -81,8 +80,7 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 
 // PushWith is [Bounded.Push] together with other update operators on the same document,
 // given by with, such as {$inc: {n: 1}}. An operator on the array's path gives a
-// [*model.ConflictError]. With a Key, a second run also skips these operators, so that a
-// retry doesn't count again.
+// [*model.ConflictError]. With a Key, a second run also skips these operators.
 //
 // Cost: as [Bounded.Push].
 func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Write {
@@ -90,8 +88,8 @@ func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Wr
 }
 
 // Remove returns the write that removes the elements with these keys from an owner's
-// array. It ignores keys that the array doesn't hold. The write is idempotent. It is a
-// [*model.ValueError] unless the spec has a Key. A missing owner gives model.ErrNotFound.
+// array. It ignores keys that the array doesn't hold. Without BoundedSpec.Key it gives a
+// [*model.ValueError]. A missing owner gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id.
 func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
@@ -103,8 +101,7 @@ func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 }
 
 // Slice returns the query of one owner's document, with only the first n elements of the
-// array, or the last -n elements if n is negative. n = 0 is a [*model.ValueError]. The
-// other fields are complete.
+// array, or the last -n elements if n is negative. n = 0 gives a [*model.ValueError].
 //
 // Cost: one command, by _id.
 func (b *Bounded[D, K]) Slice(owner K, n int) *model.Find[D] {

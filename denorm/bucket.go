@@ -28,15 +28,14 @@ type BucketSpec struct {
 
 	// MaxBytes bounds the BSON bytes of a bucket's elements, without array overhead and
 	// the bucket's other fields. It is at most 15 MiB; 0 means no bound. A larger element
-	// is a [*model.ValueError]. If an element doesn't fit into the newest bucket,
+	// gives a [*model.ValueError]. If an element doesn't fit into the newest bucket,
 	// [Bucket.Append] closes this bucket and opens the next one for it and later
 	// elements.
 	MaxBytes int64
 
 	// Key is the path, within an element, of the value that identifies it in its
 	// sequence. With a Key, an append that is run again adds nothing, whichever bucket
-	// holds the element. [Bucket.Indexes] returns the index on Key. Without a Key, an
-	// append that is run again adds the element again.
+	// holds the element. [Bucket.Indexes] returns the index on Key.
 	Key string
 
 	// Totals are paths, within an element, of numbers. Each bucket keeps the sum, minimum
@@ -44,8 +43,8 @@ type BucketSpec struct {
 	// Missing values don't count.
 	Totals []string
 
-	// Period, with At, gives each day or month buckets of its own. An element goes to the
-	// buckets of the day or month of its At, even if it is appended late.
+	// Period, with At, gives each day or month buckets of its own. Give both or neither.
+	// An element goes to the buckets of the day or month of its At.
 	Period   Period
 	At       string         // path, within an element, of its time
 	Location *time.Location // time zone of days and months; nil means UTC
@@ -66,8 +65,8 @@ type BucketDoc[K, E any] struct {
 	Items  []E              `bson:"items,omitempty"`  // in the order of appending
 }
 
-// A Total summarizes one number of a bucket's elements. The server stores it exactly.
-// Above 2^53 these float64s are rounded.
+// A Total summarizes one number of a bucket's elements. The server stores totals of
+// integers exactly. These float64 fields round them above 2^53.
 type Total struct {
 	Sum float64 `bson:"sum"`
 	Min float64 `bson:"min"`
@@ -83,15 +82,13 @@ type BucketTotals struct {
 }
 
 // Bucket stores a sequence of elements for each key, in documents of at most Max
-// elements: the mail of a mailbox by day. Each bucket is a page of the sequence. An
-// append is one upsert.
+// elements: the mail of a mailbox by day. Each bucket is a page of the sequence.
 //
 // Only the newest bucket of a key and period takes elements, so that buckets are in the
 // order of appending. Don't change or remove elements. The collection must not have a
 // collation.
 //
-// Source: the comments of a post stored by the hundred (seed 000), a mailbox's messages
-// by day (seed 002 §5);
+// Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
 //
 // Indexes returns the index on keys of elements, if the spec has a Key.
@@ -102,7 +99,7 @@ type BucketTotals struct {
 //   - Buckets with more items than Max, or more bytes than MaxBytes. No write repairs
 //     them.
 //
-// Cost: see [model.Check]. The repair writes each found document, by _id.
+// Cost: see [model.Check].
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -111,9 +108,8 @@ type Bucket[K, E any] struct {
 }
 
 // NewBucket declares that a collection holds buckets. It panics with a
-// [*model.DeclarationError] if a bound is out of range, K can't be written into an _id, E
-// isn't stored as a document, only one of Period and At is given, Location is given
-// without a Period, or a path of spec doesn't fit the elements.
+// [*model.DeclarationError] if K can't be written into an _id, E isn't stored as a
+// document, or a field of spec is invalid.
 func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spec BucketSpec) *Bucket[K, E] {
 	out := &Bucket[K, E]{model.Parts{}, buckets, bucket.Declare(buckets.Docs(), reflect.TypeFor[K](), bucket.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Key: spec.Key, Totals: spec.Totals,
@@ -125,14 +121,15 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 
 // Append returns the change that adds an element at the end of the key's sequence, in the
 // newest bucket, or in a new one if that is full. If another writer came first, the
-// change reads and decides again, up to 100 times. With a Key, it doesn't add a stored
-// element again: the result then has no step, or one step with status model.Already.
+// change reads and decides again, up to 100 times. If BucketSpec.Key is set and a bucket
+// has the element already, the change adds nothing: the result has no step or, if the
+// element was stored during the change, one step with status model.Already.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
 // document. With a Key, one more command finds the element by index. If the element is
-// already stored, the change reads again, so that the answer can't be rolled back.
-// Closing a bucket by MaxBytes costs one more command and one more document. If another
-// writer came first, the change costs the same again and up to three more commands.
+// already stored, the change reads again. Closing a bucket by MaxBytes costs one more
+// command and one more document. If another writer came first, the change costs the same
+// again and up to three more commands.
 //
 // Consistency: the upsert is atomic. After a crash, run the change again. Without a Key,
 // first look whether the element is there. Reads use the primary. If two transactions
@@ -157,9 +154,9 @@ func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
 	return b.in.AppendTo(key, seq, element)
 }
 
-// Page returns the query of a key's bucket by its number seq, from 0. A missing bucket
-// gives model.ErrNotFound. If the spec has a Period, it is a [*model.ValueError]: use
-// [Bucket.Between].
+// Page returns the query of a key's bucket by its number seq, from 0. For a missing
+// bucket, One returns model.ErrNotFound. With BucketSpec.Period, every Page gives a
+// [*model.ValueError]: use [Bucket.Between].
 //
 // Cost: one command, one document by _id.
 func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
@@ -191,7 +188,7 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 
 // Between returns the query of a key's buckets of the days or months that contain times t
 // with from ≤ t < to, oldest first. The first and last buckets may contain elements of
-// other times. It is a [*model.ValueError] unless the spec has a Period.
+// other times. Without BucketSpec.Period the query gives a [*model.ValueError].
 //
 // Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Between(key K, from, to time.Time) *model.Find[BucketDoc[K, E]] {
@@ -209,8 +206,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 }
 
 // Holding returns the query of the bucket, in the sequence key, that holds an element.
-// element is the element's value at BucketSpec.Key. It is a [*model.ValueError] unless
-// the spec has a Key.
+// element is the element's value at BucketSpec.Key. Without this Key the query gives a
+// [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

@@ -20,9 +20,9 @@ type ColumnsSpec struct {
 	// document with more gives a [*model.ValueError].
 	MaxProperties int
 
-	// MaxDepth limits how deeply fields may be nested. Top-level fields have depth 1. 0
-	// means 127; the greatest MaxDepth is 200. A document with a deeper field gives a
-	// [*model.ValueError].
+	// MaxDepth is how many levels of fields a document may have, at most 200; 0 means
+	// 127. Top-level fields are level 1, and fields or array elements in them level 2. A
+	// document with a deeper field gives a [*model.ValueError].
 	MaxDepth int
 
 	// Refuse lists the characters that field names must not contain. A name with such a
@@ -55,16 +55,13 @@ type ColumnsSpec struct {
 // The flat documents are in another collection. They change only by [Columns.Store],
 // [Columns.Delete] and [Columns.Rebuild].
 //
-// Source: the analytical store of a document database, its limits and the advice to
-// flatten (seed 003);
+// Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
 //
 // Checks returns one check. It finds flat documents whose document is missing. The repair
-// deletes these flat documents. If a document was stored again meanwhile, the next
-// [Columns.Rebuild] restores its flat document.
+// deletes these flat documents.
 //
 // Cost: see [model.Check]. The check looks up the document of each flat document by _id.
-// The repair deletes each found document by _id.
 type Columns[D, K any] struct {
 	model.Parts
 
@@ -83,14 +80,15 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 	return out
 }
 
-// Column returns the column name of a path. In path, a string is a field name, and an int
-// is the position of an array element, from 0. With Typed, append "!" and the type to the
-// result. An invalid path or a refused character is a [*model.ValueError].
+// Column returns the column name of a path: Column("items", 0, "price") returns
+// "items/#0/price". In path, a string is a field name, and an int is the position of an
+// array element, from 0. With ColumnsSpec.Typed, append "!" and the BSON type of the
+// value, such as "!double". An invalid path, or a name with a character of
+// ColumnsSpec.Refuse, gives a [*model.ValueError]; Escape allows such names.
 func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
 // Flatten returns the flat document of doc, with columns in the order of doc's fields.
-// The error joins a [*model.ValueError] for each problem. Fields below a too deep field
-// aren't checked.
+// The error joins a [*model.ValueError] for each problem.
 func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.docs.Docs(), doc)
 	if err != nil {
@@ -111,7 +109,7 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 }
 
 // Store returns the write that stores a document as columns, and replaces its earlier
-// flat document if there is one. The write is idempotent.
+// flat document if there is one.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {

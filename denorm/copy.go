@@ -12,48 +12,45 @@ import (
 
 // Copy keeps copies of a source document's fields in the documents where they are read.
 //
-// A copy has one of three places:
+// CopySpec says where a copy is stored:
 //
-//   - An element of an array (items.id), or of an array inside an array. Many documents
-//     hold copies of many sources.
-//   - Fields of the document itself, next to the source's _id (publisher.id). Each
+//   - In an element of an array (KeyPath "items.id"), or of an array inside an array. A
+//     document can have copies of many sources.
+//   - In the document itself, next to the source's _id (KeyPath "publisher.id"). Each
 //     document has one source.
-//   - Fields of the documents that the source lists (CopySpec.Listed), without the
-//     source's _id.
+//   - In the documents whose _ids the source lists (Listed), without the source's _id.
 //
 // # Consistency
 //
-// A change writes the source first, and then its copies. Between the two writes readers
-// see the old value. The write to the copies isn't atomic over several documents: a crash
+// [Copy.Set] writes the source first, and then its copies. Between the two writes readers
+// see old copies. The write to the copies isn't atomic over several documents: a crash
 // leaves old copies. Run the plan, change or job again.
 //
-// With a Version, a copy stores the version of its source, and an older version never
-// overwrites it. For this, every write to a copied field must raise the version, as
-// [Copy.Set] does. Changes may arrive in any order. Without a Version the last write
-// wins, and changes write only fields that differ.
+// With CopySpec.Version, a copy also stores the version of its source, and values of an
+// older version never overwrite it. For this, every write to a copied field must raise
+// the version, as [Copy.Set] does. Without a Version, the last write to a copy wins.
 //
 // A version can't prevent one race: the caller reads the source, another client changes
 // the source and its copies, and then the caller stores a copy of the old values.
-// [Copy.Storing] excludes this race or repairs its result. [Copy.Checks] finds such
-// copies.
+// [Copy.Storing] excludes this race or repairs its result.
 //
-// Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed
-// 004); authors in books (seed 000); the Extended Reference pattern,
+// Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
+// Extended Reference pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
 //
-// Indexes returns the compound index that finds the copies of a source in the order of
-// _id. With Listed it returns the index of the list.
+// Indexes returns the index that finds the copies of a source, or with Listed the index
+// of the source's list.
 //
-// Checks returns two checks, with Listed only the first:
+// Checks returns two checks, or with Listed only the first:
 //
-//   - Copies with other values or a newer version than their source. An older version
-//     alone is not a finding. The repair writes the source's values and version, as the
-//     check read them.
+//   - Copies with other values or a newer version than their source. A copy that differs
+//     only by an older version is not a finding. The repair writes the source's values
+//     and version, as the check read them.
 //   - Copies of missing sources. No write repairs them.
 //
 // Cost: see [model.Check]. The server looks up the source of each copy by _id. With
 // Listed it uses the index of the list; without that index it reads all sources for each
-// document. The repair writes each found document, by _id.
+// document.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -75,8 +72,8 @@ type CopySpec struct {
 	// the copied fields.
 	KeyPath string
 
-	// Listed is given instead of KeyPath. It is the path, in the source, of the list of
-	// the _ids of the documents with its copies.
+	// If the source lists the _ids of the documents with its copies, Listed is the path
+	// of this list in the source. Give it instead of KeyPath.
 	Listed string
 
 	// Fields are the copied fields.
@@ -85,8 +82,9 @@ type CopySpec struct {
 	// Version is a field of the source that grows with each change of a copied field: an
 	// integer, which [Copy.Set] increments, or a time. VersionTo is the path where a copy
 	// stores it. Give both or neither. Don't use a field that grows for other reasons:
-	// [Copy.Refresh] would write all copies. If the source is an embed.Versioned,
-	// increment its version and Version by its ChangeBy, then run [Copy.Refresh].
+	// [Copy.Refresh] would write all copies. If an embed.Versioned writes the source,
+	// don't use [Copy.Set]. Change copied fields by Versioned.ChangeBy, with an $inc of
+	// Version, then run [Copy.Refresh].
 	Version, VersionTo string
 
 	// CountUp is the version field of an embed.Versioned over the documents with copies.
@@ -94,10 +92,8 @@ type CopySpec struct {
 	// write gives embed.ErrVersion and doesn't restore the old copy.
 	CountUp string
 
-	// Lock is an integer field of the source. Only [Copy.Storing] uses it: it increments
-	// Lock in its transaction, so that another transaction that changes the source
-	// conflicts, and waits or runs again. "" means no lock. Each Copy of a source needs a
-	// Lock of its own.
+	// Lock is an integer field of the source. Only [Copy.Storing] uses it, in a
+	// transaction. "" means no lock. Each Copy of a source needs a Lock of its own.
 	Lock string
 
 	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
@@ -107,8 +103,7 @@ type CopySpec struct {
 
 // NewCopy declares that documents of targets hold copies of the sources' fields. It
 // panics with a [*model.DeclarationError] if a path or a type doesn't fit, paths overlap,
-// KeyPath is an array of ids, the array of copies can be stored as null, or CountUp or
-// Lock isn't an integer outside arrays and copies.
+// or the array of copies can be stored as null.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
 	c := copies.Declare(sources.Docs(), targets.Docs(), copies.Spec{
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
@@ -132,9 +127,10 @@ func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 	return c.c.Snapshot(source)
 }
 
-// Fields returns the copy of a source, with the source's _id, as the paths and values
-// that [Counter.Set] sets. The value of a field that the source lacks is a bson.RawValue
-// of type 0, with which Set removes the field. A copy in an array is a
+// Fields returns the copy of a source as paths, in the document with the copy, and their
+// values. Pass them to [Counter.Set] if that document is a child of a [Counter]. Without
+// CopySpec.Listed they include the source's _id. A field that the source lacks has the
+// value bson.RawValue{}, with which Set removes the field. A copy in an array gives a
 // [*model.ValueError]. As with [Copy.Snapshot], the copy may be outdated.
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 	return c.c.Fields(source)
@@ -143,12 +139,13 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 // Attach returns the write that stores the copy of source in the document with this _id.
 // In an array, it pushes the copy, unless the array has a copy of this source. Outside
 // arrays it sets the key and the fields, unless the document has a copy of the same or a
-// newer version of this source. For an array inside an array it is a [*model.ValueError]:
-// push [Copy.Snapshot]. A missing document gives model.ErrNotFound. If the source may
-// have changed since it was read, run [Copy.Refresh] of the document afterwards.
+// newer version of this source. For an array inside an array it gives a
+// [*model.ValueError]: push the [Copy.Snapshot]. A missing document gives
+// model.ErrNotFound. If the source may have changed since it was read, run [Copy.Refresh]
+// of the document afterwards.
 //
-// Consistency: one document, atomic; it can be run again. Cost: one command, one
-// document, by _id. If it wrote nothing, one more command.
+// It can be run again. Cost: one command, one document, by _id. If it wrote nothing, one
+// more command.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 	return c.c.Attach(id, source)
 }
@@ -157,7 +154,7 @@ func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 // any, from the document with the _id id. It removes the array element, or the key and
 // the fields. With Listed it doesn't change the source's list.
 //
-// Consistency: one document, atomic. Cost: one command, one document, by _id.
+// Cost: one command, one document, by _id.
 func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
 	return c.c.Detach(id, source)
 }
@@ -208,18 +205,19 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 // Storing returns the change that stores copies of the source with this _id, and leaves
 // them up to date. It reads the source and runs the change that store returns, which
 // writes a copy ([Copy.Snapshot], [Copy.Fields]). store is called several times, and must
-// return equal changes for equal sources. For copies of several sources, store returns
-// the Storing of the next source. docs are the _ids of the documents that get copies.
+// return equal changes for equal sources. To store copies of two sources, let store
+// return the Storing of the second. docs are the _ids of the documents that get copies.
 // Without docs, all copies of the source are updated. A missing source gives
 // model.ErrNotFound.
 //
-// Without a transaction, [Copy.Refresh] follows the writes. After a crash, run the change
-// again, if store's change allows it.
+// How Storing keeps the copies up to date depends on where it runs:
 //
-// In a transaction, Storing also increments CopySpec.Lock. A concurrent change of the
-// source then waits or fails, or this transaction runs again. Without a Lock, Refresh
-// follows. If the caller began the transaction, Refresh runs inside it and can't see
-// newer values of the source.
+//   - Without a transaction, [Copy.Refresh] follows the writes. After a crash, run the
+//     change again, if store's change allows it.
+//   - In a transaction with CopySpec.Lock, it also increments Lock. A concurrent change
+//     of the source then waits or fails, or this transaction runs again.
+//   - In a transaction without a Lock, Refresh follows. If the caller began the
+//     transaction, Refresh runs inside it and can't see newer values of the source.
 //
 // If store's change needs a transaction (Change.Tx) and there is none, running it gives
 // model.ErrTransactional. A store that is nil or returns a change with a [model.Lease]
@@ -249,25 +247,25 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 
 // Unfolded returns the check that finds the sources that [Copy.Fold] would keep: sources
 // without a copy, with a copy of other values, or with a top-level field that isn't
-// copied whole. drop names top-level fields that may be lost. No write repairs these
-// sources.
+// copied whole. drop names top-level fields of the sources that may be lost. No write
+// repairs these sources.
 //
 // Cost: one command; it reads every source, and looks up its copies by [Copy.Indexes] or
-// _id. Without that index it reads all documents with copies twice for each source.
+// _id.
 func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
 
-// Fold returns the job that deletes the sources, so that only the copies stay. It keeps
-// the sources that [Copy.Unfolded], with the same drop, reports. Run [Copy.Rebuild]
-// first.
+// Fold returns the job that deletes the sources, so that only the copies stay. drop names
+// top-level fields of the sources that may be lost. The job keeps the sources that
+// [Copy.Unfolded] reports for the same drop: those whose copies don't contain all their
+// other fields. Run [Copy.Rebuild] first.
 //
 // The job keeps a source that changes meanwhile. Stop other writers while it runs: a copy
 // that they store from an older read, after the source was deleted, stays old.
 //
 // Cost: two commands for each batch of 500 sources, and two at the end, with the lookups
-// of [Copy.Unfolded]. It deletes the sources one by one. It can be stopped and run again.
+// of [Copy.Unfolded]. It can be stopped and run again.
 //
-// Source: "denormalize them all into the squillions side and get rid of the one
-// collection" (seed 004).
+// Source: "6 Rules of Thumb for MongoDB Schema Design".
 func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job { return c.c.Fold(drop) }
 
 // Spread returns the aggregation that counts the documents with copies, their different

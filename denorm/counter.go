@@ -10,14 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// CounterSpec says what a [Counter] keeps in the parents: at least one number. Paths must
-// lie outside arrays. The parents' paths must not overlap.
+// CounterSpec says which numbers a [Counter] stores in each parent. At least one of
+// Count, Sums, Averages, Mins and Maxs is required. Paths must lie outside arrays. Paths
+// in the parent must not overlap.
 type CounterSpec struct {
-	Count    string           // the parents' path of the number of children; "" for none
-	Sums     []Field          // sums of numbers; missing values add nothing
-	Averages []CounterAverage // averages of numbers
-	Mins     []Field          // smallest number or date
-	Maxs     []Field          // greatest number or date
+	Count    string           // path, in the parent, of the number of children; "" for none
+	Sums     []Field          // sums of the children's numbers; missing values add nothing
+	Averages []CounterAverage // averages of the children's numbers
+	Mins     []Field          // the children's smallest number or date
+	Maxs     []Field          // the children's greatest number or date
 
 	// Where are conditions on a child's fields. A child counts if all conditions are
 	// true. A condition is {path: value} or {path: {operator: value}}, with scalars and
@@ -25,20 +26,20 @@ type CounterSpec struct {
 	// child with a parent counts.
 	Where bson.D
 
-	// Tokens is the parents' path of an array of bson.ObjectID: the tokens (op) of the
-	// latest operations. Pending is the children's path of a *[CounterPending], tagged
-	// omitempty: the mark of an unfinished operation. With Tokens and Pending, operations
-	// are exact without transactions. Without them, operations need transactions, unless
-	// Partial is set, and don't use op: pass bson.NilObjectID.
+	// Tokens is the path, in the parent, of an array of bson.ObjectID: the tokens (op) of
+	// the latest operations. Pending is the path, in a child, of a *[CounterPending],
+	// tagged omitempty: the mark of an unfinished operation. Give both or neither. With
+	// both, operations are exact without transactions. With neither, operations need
+	// transactions, unless Partial is set, and don't use op: pass bson.NilObjectID.
 	//
-	// Removing the mark costs each operation a command. Readers of children see marks.
+	// Removing the mark costs each operation a command. Readers can see a child with its
+	// mark.
 	Tokens  string
 	Pending string
 
-	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100,
-	// about 2 KB in a busy parent. If Keep other operations on the parent, also
-	// operations that change no number, come between an operation and its retry, the
-	// retry counts again.
+	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100. A
+	// retry of an operation counts again after that many other operations on the parent,
+	// including operations that change no number.
 	Keep int
 
 	// Partial lets operations without Tokens run outside transactions, as separate
@@ -69,10 +70,10 @@ func (s CounterSpec) core() counter.Spec {
 // sum and the number of values in a document {sum, n}, such as [Average].
 type CounterAverage struct {
 	From string // path in a child; missing values don't count
-	To   string // path in the parent of {sum, n}
+	To   string // path, in the parent, of the document {sum, n}
 
-	// Value is the path in the parent of sum/n, for queries and sorts, written by the
-	// same update. "" means not stored.
+	// Value is the path, in the parent, where the same update stores the average sum/n,
+	// for queries and sorts. "" means that it isn't stored.
 	Value string
 }
 
@@ -90,45 +91,43 @@ type CounterPending struct {
 	Gone    bool            `bson:"gone,omitempty"` // the child is being deleted, and doesn't count
 }
 
-// Counter keeps numbers in parents that are computed from their children: a publisher's
-// number of books, their pages in all, the lowest price.
+// Counter stores, in each parent, numbers that are computed from its children: a
+// publisher's number of books, the sum of their pages, the lowest price.
 //
-// Every write that changes a number goes through [Counter.Insert], [Counter.Set],
-// [Counter.Move] or [Counter.Delete]. [Counter.Checks] finds the effects of other writes.
-// A child whose reference is missing, null or leads nowhere doesn't count. Run
-// [Counter.Recount] for a parent that is stored after its children.
+// Every write that changes a number must be an operation: [Counter.Insert],
+// [Counter.Set], [Counter.Move] or [Counter.Delete]. [Counter.Checks] finds the effects
+// of other writes. A child whose reference is missing, null or leads nowhere doesn't
+// count. Run [Counter.Recount] for a parent that is stored after its children.
 //
 // Counts, sums and averages of integers and of bson.Decimal128 are exact. The server
 // refuses an integer sum over 64 bits. Sums of floats drift by rounding, and the check
-// ignores 1e-9 of what was added. When the smallest or greatest value leaves a parent,
-// the operation looks up the next smallest or greatest.
+// ignores 1e-9 of what was added.
 //
 // # Consistency
 //
-// An operation with tokens writes one document at a time:
+// With CounterSpec.Tokens, an operation has a token (op) and writes one document at a
+// time:
 //
-//  1. It changes and marks the child if the child hasn't changed since it was read.
-//     Otherwise it reads again.
+//  1. It changes the child and stores a mark in it. If the child has changed since it was
+//     read, the operation reads again.
 //  2. It adds the difference to the child's old and new parent, and stores the token
-//     there. It skips a parent with the token.
+//     there. It skips a parent that has the token.
 //  3. It removes the mark, or deletes the child.
 //
 // After a crash, a retry, the next operation on the child or [Counter.Settle] finishes
 // the marked operation. Until then readers see the old numbers, and a child that is being
 // deleted.
 //
-// A retry of a finished operation does nothing while a parent that the child names keeps
-// the token. Later a retry counts again, which [Counter.Recount] repairs. If the child
-// names no stored parent, a retry applies the operation again. Other code may write the
-// child's fields that affect no number.
+// A retry of a finished operation does nothing while the child's parent keeps the token.
+// Later a retry counts again, which [Counter.Recount] repairs. If the child has no stored
+// parent, a retry applies the operation again.
+//
+// Without Tokens, operations need a transaction or CounterSpec.Partial.
 //
 // # In a transaction
 //
 // In a transaction, operations store no mark, and all writes are one command if the
-// server has bulkWrite (MongoDB 8.0). Parents still keep tokens. [model.WithTransactions]
-// and [model.InTx] read the parents only if the writes of a first attempt don't match. In
-// transactions that the caller begins with the driver, operations always read the parents
-// first.
+// server has bulkWrite (MongoDB 8.0). Parents still keep tokens.
 //
 // # Soft deletion
 //
@@ -138,26 +137,24 @@ type CounterPending struct {
 // marks the child as deleted and takes it off its parent's numbers. [Counter.Set] of
 // deletedAt to nil, under a scope without Delete, restores the child.
 //
-// Source: "countOfBooks", fields that are computed when written (seed 000, 003);
+// Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
 // Indexes returns the children's indexes: on the reference, with each field of a smallest
 // or greatest value, and two partial indexes on marks.
 //
-// Checks returns one check, or two with tokens:
+// Checks returns one check, or two with Tokens:
 //
 //   - Parents with numbers that differ from their children. The repair writes the counted
 //     numbers. It skips a parent that changed meanwhile or has an operation under way:
 //     run the job again, or [Counter.Recount]. With Partial the check can't see
-//     operations under way. Its Age is one minute then: the job counts twice, an Age
-//     apart, and repairs parents with equal results.
+//     operations under way. So its job counts twice, a minute apart (Check.Age), and
+//     repairs only parents for which both results are equal.
 //   - Unfinished operations. The job finishes operations that are older than a minute, as
 //     [Counter.Settle] does.
 //
 // Cost: see [model.Check]. The first check reads every child by the index on the
-// reference, and with tokens looks up the marks twice for each parent. Create the indexes
-// first. Without them the server reads all children for each parent. The repair writes
-// each found document, by _id.
+// reference, and with Tokens looks up the marks twice for each parent.
 type Counter[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -166,10 +163,10 @@ type Counter[C, CK, P, PK any] struct {
 	c        *counter.Counter
 }
 
-// NewCounter declares that parents keep numbers of their children. reference is the
-// children's path of the parent's _id. It panics with a [*model.DeclarationError] if a
-// path or a type doesn't fit, Where has a condition that isn't allowed, spec names no
-// number, or only one of Tokens and Pending is given.
+// NewCounter declares that parents store numbers computed from their children, such as
+// counts and sums. reference is the path, in a child, of its parent's _id. It panics with
+// a [*model.DeclarationError] if a path or a type doesn't fit, or a field of spec is
+// missing or invalid.
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
@@ -183,11 +180,10 @@ func NewCounter[C, CK, P, PK any](
 }
 
 // Insert returns the change that stores a new child and counts it. op is the operation's
-// token, a fresh bson.NewObjectID(): the same op makes a retry a no-op, even if the child
-// was changed or deleted since. If op is the token of another child's operation, Insert
-// stores nothing and gives no error; the result's Modified is 0. A taken _id gives
-// model.ErrTaken. In a transaction that the caller began, it gives the driver's duplicate
-// key error.
+// token, a fresh bson.NewObjectID(): a retry with the same op does nothing. If op is the
+// token of another child's operation, Insert stores nothing and gives no error; the
+// result's Modified is 0. A taken _id gives model.ErrTaken. In a transaction that the
+// caller began, it gives the driver's duplicate key error.
 //
 // Cost: four commands, by _id. A child without a parent costs one command. In a
 // transaction: one command, or without Tokens two.
@@ -199,16 +195,16 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 
 // Set returns the change that sets fields of a child by their paths, and updates the
 // numbers of its parent, or of both parents if the reference changes. op is the
-// operation's token. A nil value stores null; a null reference takes the child off its
-// parent. A bson.RawValue of type 0 removes the field, so that fields can contain
-// [Copy.Fields]. Fields inside arrays, or below a counted field, are a
-// [*model.ValueError]. A missing child gives model.ErrNotFound.
+// operation's token, a fresh bson.NewObjectID(). A nil value stores null; a null
+// reference takes the child off its parent. A bson.RawValue{} removes the field, so that
+// fields can contain [Copy.Fields]. Fields inside arrays, or below a counted field, give
+// a [*model.ValueError]. A missing child gives model.ErrNotFound.
 //
 // Set overwrites the fields, whatever they hold. If another writer came first, it reads
 // again, up to 100 times. A retry with the same op finishes the operation or does
-// nothing: see [Counter]. A field that two counters use can't be set by both in turn: the
-// second Set finds it set, and changes no number. If another operation moved the child to another parent
-// meanwhile, a retry sets the fields again.
+// nothing: see [Counter]. If two counters use a field, only the counter that sets it
+// updates its numbers: run the other's [Counter.Recount]. If another operation moved the
+// child to another parent meanwhile, a retry sets the fields again.
 //
 // Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
 // more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
@@ -218,8 +214,9 @@ func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) m
 	return x.c.Set(child, fields, op)
 }
 
-// Move returns the change that gives a child another parent, by its _id. It is
-// [Counter.Set] of the reference.
+// Move returns the change that gives a child another parent, by the parent's _id. It is
+// [Counter.Set] of the reference. op is the operation's token, a fresh
+// bson.NewObjectID().
 //
 // Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) model.Change[any] {
@@ -227,7 +224,8 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) mode
 }
 
 // Delete returns the change that deletes a child and takes it off its parent's numbers.
-// op is the operation's token. A missing child is not an error.
+// op is the operation's token, a fresh bson.NewObjectID(). A missing child is not an
+// error.
 //
 // Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[any] {
@@ -235,8 +233,8 @@ func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[
 }
 
 // Pending returns the query of the children with an unfinished operation whose token (op)
-// was made before a time. [Counter.Settle] finishes the operation. It is a
-// [*model.ValueError] unless the spec has Pending.
+// was made before a time. [Counter.Settle] finishes the operation. Without
+// CounterSpec.Pending it gives a [*model.ValueError].
 //
 // Cost: one command, served by a partial index of [Counter.Indexes].
 func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
@@ -245,7 +243,7 @@ func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
 }
 
 // Settle returns the change that finishes the marked operation on a child, if any, even
-// while that operation runs. It is a [*model.ValueError] unless the spec has Pending.
+// while that operation runs. Without CounterSpec.Pending it gives a [*model.ValueError].
 //
 // Cost: one command if the child has no mark, otherwise also the rest of the operation.
 func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
@@ -257,9 +255,8 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 // Problem if no number differs. A missing parent gives model.ErrNotFound.
 //
 // Consistency: with tokens, or in a transaction, it is exact while other operations run.
-// It starts again if an operation came between its reads, or the parent changed before
-// its write, up to 100 times. With CounterSpec.Partial it can count a child whose parent
-// isn't updated yet.
+// It starts again after a concurrent operation, up to 100 times. With CounterSpec.Partial
+// it can count a child whose parent isn't updated yet.
 //
 // Cost: two commands, one document. It reads every child of the parent, by the index on
 // the reference.

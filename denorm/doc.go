@@ -40,13 +40,12 @@
 // A change of one document is one atomic update. A change of two documents is two writes.
 // Each type documents the order of its writes and what a crash between them leaves. The
 // type's Checks find the leftovers, and the checks' jobs repair them without overwriting
-// concurrent changes.
+// concurrent changes. Most repairs write one document per finding, by _id.
 //
 // An append with a key, or a change with a token (op), can be run again and counts once.
 //
 // # Limits
 //
 // A document has at most 16 MiB, so that a bound times the size of an element must stay
-// well below. An inverted query combines at most 256 values, and groups their ids in the
-// server's memory.
+// well below.
 package denorm

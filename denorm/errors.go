@@ -25,7 +25,7 @@ var (
 	ErrToken = stored.ErrToken
 
 	// ErrEarlier says that the time given to a [History] or [EventLog] is before the time
-	// of the last stored change, because clocks differ.
+	// of the last stored change.
 	ErrEarlier = stored.ErrEarlier
 
 	// ErrHandled says that an event was already handled. It wraps model.ErrTaken.

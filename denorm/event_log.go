@@ -47,8 +47,9 @@ type EventLogSpec[K, E, S any] struct {
 	// A snapshot is never replaced by one of a lower revision.
 	Revision int
 
-	// Snapshots is the collection that stores a state of each aggregate, after about
-	// every Every events, so that a read replays few events. Give both or neither.
+	// Snapshots is the collection that stores a state of each aggregate, so that a read
+	// replays few events. Every is the number of events after which a new state is
+	// stored. Give both or neither.
 	Snapshots *model.Collection[EventState[K, S], K]
 	Every     int64
 
@@ -84,8 +85,7 @@ type EventLogSpec[K, E, S any] struct {
 //     commit ends. The repair deletes them.
 //
 // Cost: the first check reads all commits. The second sends one command for each
-// snapshot, and one for each further 1000 commits. The repair deletes each found
-// snapshot, by _id.
+// snapshot, and one for each further 1000 commits.
 type EventLog[K, E, S any] struct {
 	model.Parts
 
@@ -194,9 +194,9 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events [
 // Decide returns the change that appends the events which decide returns for the
 // aggregate's current state. decide must be pure. When another append came first, decide
 // is called again with the new state, up to 100 times. An error of decide ends the
-// change. If decide returns no events, nothing is appended. The commit's time is at, or
-// the last commit's time if that is later. op is the append's token: a retry does nothing
-// and doesn't call decide.
+// change. If decide returns no events, nothing is appended. The commit's At is the later
+// of two times: the parameter at and the last commit's At. op is the append's token: a
+// retry does nothing and doesn't call decide.
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
 // document. If there is a snapshot, one more command finds the token by

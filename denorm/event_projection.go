@@ -16,19 +16,19 @@ type ProjectionSpec[V, E any] struct {
 
 	// Revision is the version number of Fold. Raise it when Fold changes, then run
 	// [Projection.Rebuild] and [Projection.Switch]. Rebuild writes the views into a new
-	// collection (a generation). Until Switch, readers read the old generation, which
-	// only processes with the old Revision update.
+	// collection (a generation). Until Switch, readers read the old generation, and only
+	// programs that run with the old Revision keep it up to date.
 	Revision int
 
 	// Places is the collection that stores which generation is live, and how far the
 	// stream has read the commits. "" means "docmodel.projections".
 	Places string
 
-	// Poll lets the stream poll a server that has no change streams. With 0, running the
-	// stream there gives model.ErrNoChangeStreams. Poll is the greatest delay between a
-	// commit's At and the moment when it can be read, because of slow writes and
-	// different clocks. Polling misses a commit with a longer delay until the aggregate's
-	// next commit or [Projection.CatchUp].
+	// A Poll above 0 lets the stream poll, every model.StreamOptions.Interval, a server
+	// that has no change streams. With 0, running the stream there gives
+	// model.ErrNoChangeStreams. Poll is how far each poll goes back: the longest delay
+	// that you expect between a commit's At and the moment when it can be read. Polling
+	// misses a later commit until the aggregate's next commit or [Projection.CatchUp].
 	Poll time.Duration
 }
 
@@ -117,7 +117,9 @@ type Generations struct {
 	Building int64 // the new generation, between Rebuild and Switch; 0 for none
 }
 
-// Generations returns the change that reads the numbers of the generations.
+// Generations returns the change that reads the numbers of the live generation and of the
+// one that is being built. A generation is a collection of views: see [Projection]. The
+// change writes nothing.
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
@@ -150,7 +152,7 @@ func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
 // Drop returns the change that deletes the views of a generation. If the generation is
 // being built, Drop ends the rebuild. The live generation, or a number that doesn't
-// exist, is a [*model.ValueError].
+// exist, gives a [*model.ValueError].
 //
 // Cost: two commands, and all documents of the generation; one more command if it is
 // being built. Views may remain after a crash, or if a writer read the pointer before:

@@ -36,8 +36,7 @@ import (
 // still arrives late: to exclude them, let plans compare a version of the document, or
 // the change's Token.
 //
-// Source: "change feed" (seed 003), orders that are normalized into customers, orders and
-// items; change streams, https://www.mongodb.com/docs/manual/changeStreams/.
+// Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 //
 // Indexes returns the index for polling; nothing without Since.
 type Feed[D, K any] struct {
@@ -69,8 +68,8 @@ type FeedSpec struct {
 
 	// Overlap is how far each poll goes back, if Since is a time or an ObjectID. The feed
 	// runs the plans of documents in this time again. With 0, it misses a document that
-	// becomes visible later than a document with a greater Since, because of a slow write
-	// or another clock, until the document is written again or [Feed.Rebuild] runs.
+	// becomes visible later than a document with a greater Since, until the document is
+	// written again or [Feed.Rebuild] runs.
 	Overlap time.Duration
 }
 
@@ -93,9 +92,11 @@ type FeedChange[D, K any] struct {
 //
 // It panics with a [*model.DeclarationError] if
 //   - a plan for sample isn't repeatable, has bad input, or writes to the source other
-//     than by updates with a Mark; a running feed stops before such a plan
+//     than by updates with a Mark
 //   - all plans for sample are empty, or sample has no _id
-//   - Mark isn't a string field, or the type of Since can't grow
+//   - Mark isn't a string field, or Since isn't a time, ObjectID, integer or string
+//
+// A running feed stops before a plan with a fault of the first item.
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
@@ -183,9 +184,8 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 // documents. While a feed runs, it can overwrite newer copies: let plans compare
 // versions, or stop the feed meanwhile.
 //
-// Cost: a query per batch of 500 documents, two to find the end, and the plans' writes;
-// consecutive writes of one kind share a command. A crash leaves some copies old, and
-// perhaps one plan half done: run the job again.
+// Cost: a query per batch of 500 documents, two to find the end, and the plans' writes. A
+// crash leaves some copies old, and perhaps one plan half done: run the job again.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

@@ -69,16 +69,15 @@ type Difference struct {
 // All writers must increment the version. [model.New] refuses a technique that doesn't,
 // unless HistorySpec.Uncounted names its paths.
 //
-// In the methods, note says who makes a change, when and why. op is the operation's
-// token, a fresh bson.NewObjectID(). A retry with the same op does nothing while the
-// operation's revision is stored. An operation that meets another operation on the same
-// document reads again, up to 100 times.
+// Methods take a note (who, when, why) and op, the operation's token. A retry with the
+// same op does nothing while the operation's revision is stored. An operation that meets
+// another operation on the same document reads again, up to 100 times.
 //
 // # Errors
 //
 // A note with an earlier At than the last change gives [ErrEarlier]. A missing document
 // gives model.ErrNotFound, a missing version [ErrNoRevision]. A document that leaves no
-// room for a revision in 16 MiB is a [*model.ValueError].
+// room for a revision in 16 MiB gives a [*model.ValueError].
 //
 // # Retention
 //
@@ -110,9 +109,8 @@ type History[D, K any] struct {
 }
 
 // NewHistory declares that docs keep their earlier versions in revisions. It panics with
-// a [*model.DeclarationError] if docs and revisions are one collection, if a path of spec
-// doesn't exist or fit, if only one of Subject and Personal is given, or if a personal
-// field overlaps another, lies inside an array, or contains the subject.
+// a [*model.DeclarationError] if docs and revisions are one collection, or a field of
+// spec is invalid.
 func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
@@ -125,9 +123,10 @@ func NewHistory[D, K any](
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
-// Insert returns the change that stores a new document. doc's version must be 0. The
-// document gets version 1 or, after a deletion, the next version. If a document with its
-// _id is stored, running the change gives model.ErrTaken.
+// Insert returns the change that stores a new document. note (who, when, why) and op (the
+// operation's token) are as in [History.Set]. doc's version must be 0. The document gets
+// version 1 or, after a deletion, the next version. If a document with its _id is stored,
+// running the change gives model.ErrTaken.
 //
 // Cost: two commands, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Change[any] {
@@ -135,7 +134,10 @@ func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Chan
 }
 
 // Set returns the change that sets fields of a document by their paths. A nil value
-// stores null. Fields inside arrays can't be set: set the whole array.
+// stores null. Fields inside arrays can't be set: set the whole array. note says who does
+// this, when and why. op is the operation's token, a fresh bson.NewObjectID(): a retry
+// with the same op does nothing. A missing document gives model.ErrNotFound. Other
+// errors: see [History].
 //
 // Cost: one read and two writes, by _id and the index by operation.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID) model.Change[any] {
@@ -144,8 +146,9 @@ func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID)
 
 // Change returns the change that replaces a document by the result of decide, which
 // receives the document and must be pure. The result must have the same _id; its version
-// and Revised are ignored. Stored fields that D doesn't have are lost. An error of decide
-// ends the change.
+// and [Revised] are ignored. Stored fields that D doesn't have are lost. An error of
+// decide ends the change. note (who, when, why), op (the operation's token) and other
+// errors are as in [History.Set].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -164,9 +167,10 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 }
 
 // Delete returns the change that deletes a document and keeps its versions. The last
-// version says who deleted it. A crash can leave the document marked as gone; operations
-// treat it as missing. [History.Insert] and [History.Restore] of its _id, a retry with
-// the same op, and the repair of the first of [History.Checks] finish the deletion.
+// version stores note: who deleted it, when and why. op is the operation's token, a fresh
+// bson.NewObjectID(). A missing document gives model.ErrNotFound. A crash can leave the
+// document marked as gone; operations treat it as missing. A retry with the same op, or
+// the repair of the first of [History.Checks], finishes the deletion.
 //
 // Cost: five commands, four documents. In a transaction, two commands if the server has
 // bulkWrite.
@@ -177,7 +181,8 @@ func (x *History[D, K]) Delete(id K, note Revised, op bson.ObjectID) model.Chang
 // Restore returns the change that stores an earlier version of a document again, as a new
 // version. It also restores a deleted document. Data that [History.Erase] removed stays
 // removed. If version is the newest version, a deletion, or not stored, running the
-// change gives [ErrNoRevision].
+// change gives [ErrNoRevision]. note (who, when, why) and op (the operation's token) are
+// as in [History.Set].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.ObjectID) model.Change[any] {
@@ -201,9 +206,10 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Revisions returns the query of the n newest versions of a document that are lower than
-// the version after, newest first. It includes deletions. after = 0 begins with the
-// newest version. n = 0 returns all versions, which the server groups in memory.
+// Revisions returns the query of a document's n newest versions, newest first, with
+// deletions. For the next page, set after to the lowest version that you read: the query
+// returns only versions below it. after = 0 begins with the newest version. n = 0 returns
+// all versions, which the server groups in memory.
 //
 // Cost: one command, by _id; n+1 revisions are read.
 func (x *History[D, K]) Revisions(id K, after, n int64) *model.Aggregate[Revision[D, K]] {
@@ -221,7 +227,9 @@ func (x *History[D, K]) Between(id K, from, to time.Time) *model.Aggregate[Revis
 }
 
 // Diff returns the paths at which two documents differ, in the order of the fields of
-// from, then of to. It compares arrays as a whole and skips the version and the Revised.
+// from, then of to. It compares arrays as a whole and skips the fields of
+// HistorySpec.Version and Revised. A document that can't be stored as BSON gives a
+// [*model.ValueError].
 func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	found, err := x.h.Diff(from, to)
 	for _, d := range found {
@@ -245,7 +253,7 @@ func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model
 }
 
 // Traces returns the checks that find what [History.Erase] would remove for the same
-// subject. After Erase they find nothing. Missing, null and zero values aren't findings.
+// subject. Missing, null and zero values aren't findings.
 //
 // Cost: one command each, by the indexes on the subject. For a string subject, every
 // document and revision is read.

@@ -28,7 +28,7 @@ import (
 // don't remove each other's entries. [IndexTable.Checks] finds what concurrent operations
 // on a document, and writes that bypass the table, can leave.
 //
-// Source: "Index Table" (seed 002); the Index Table pattern
+// Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
@@ -36,15 +36,14 @@ import (
 // Indexes returns the partial index of unconfirmed entries by document.
 //
 // Checks returns the checks that find
-//   - surplus entries, whose document is gone or lacks the value. Mending deletes them.
-//     The check's Age, one minute, must be longer than any plan takes.
-//   - old copied fields, if there are copies. Mending sets them.
-//   - values without an entry. Mending writes entries.
+//   - surplus entries, whose document is gone or lacks the value. The repair deletes
+//     them. The check's Age, one minute, must be longer than any plan takes.
+//   - old copied fields, if there are copies. The repair sets them.
+//   - values without an entry. The repair writes entries.
 //   - in a unique table, values that two documents have, so that one has no entry. No
-//     write mends them: change the value of one document.
+//     write repairs them: change the value of one document.
 //
-// Cost: see [model.Check]; a look-up by _id per entry or value. Mending writes one entry
-// per finding.
+// Cost: see [model.Check]; a look-up by _id per entry or value.
 type IndexTable[D, K any] struct {
 	model.Parts
 
@@ -124,8 +123,8 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 
 // Set returns the plan that sets fields of a document and updates its entries. doc is the
 // document as the caller read it. fields are paths and their new values; nil stores null.
-// op is as in [IndexTable.Insert]. A value of a wrong type, or a path below the indexed
-// path or a copied path, gives a [*model.ValueError].
+// op is the operation's token, as in [IndexTable.Insert]. A value of a wrong type, or a
+// path below the indexed path or a copied path, gives a [*model.ValueError].
 //
 // The plan gives model.ErrStale if the indexed value or a copied field has changed since
 // doc was read, model.ErrNotFound if the document is gone, and model.ErrTaken if another
@@ -154,7 +153,7 @@ func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 // Lookup returns the query of a value's entries, in the order of the documents' ids. It
 // can return an entry whose document no longer has the value: compare with the document.
 // A nil value or an array gives a [*model.ValueError]. model.Project decodes entries into
-// your own type; the fields that are copied from the document are in the subdocument doc.
+// your own type.
 //
 // Cost: one command, and one per further batch; by _id.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {

@@ -20,7 +20,7 @@ import (
 // See [IndexTable]. [Inverted.Documents] and [Inverted.Report] skip surplus entries.
 // [Inverted.IDs], [Inverted.Count] and [Inverted.Values] include them.
 //
-// Source: "Inverted Search – Direct Aggregation" (seed 002 §10).
+// Source: "Inverted Search – Direct Aggregation" ("NoSQL Data Modeling Techniques", §10).
 //
 // Indexes and Checks return those of the tables.
 type Inverted[D, K any] struct {
@@ -44,8 +44,9 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
 }
 
-// Insert returns the plan that stores a new document with the entries of all paths. op
-// and errors are those of [IndexTable.Insert].
+// Insert returns the plan that stores a new document with the entries of all paths. op is
+// the operation's token, a fresh bson.NewObjectID(). Errors are those of
+// [IndexTable.Insert].
 //
 // Cost: one command, and two for each path at which doc has values.
 func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
@@ -53,7 +54,10 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 }
 
 // Set returns the plan that sets fields of a document and updates the entries of all
-// paths. Parameters and errors are those of [IndexTable.Set]; all paths count as indexed.
+// declared paths. doc is the document as the caller read it. fields are paths and their
+// new values. op is the operation's token, a fresh bson.NewObjectID(). Errors are those
+// of [IndexTable.Set], such as model.ErrStale if a value at a declared path has changed
+// since doc was read.
 //
 // Cost: one command, two per path that is set, and one per path that gets or loses
 // values.

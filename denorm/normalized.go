@@ -12,9 +12,10 @@ type Part struct {
 	Path string // a top-level field: an array, or with a Key a document
 	Into string // the collection of the rows
 
-	// Key is the field that identifies the document at Path: a customer's id. Each key
-	// has one row, with the values of the last document by _id that contains the key. ""
-	// means that Path is an array, with one row per element.
+	// Key is the field that identifies the document at Path: a customer's id. Into then
+	// has one row for each key. If several documents contain a key, the one with the
+	// greatest _id gives the row's values. "" means that Path is an array, with one row
+	// for each element.
 	Key string
 }
 
@@ -25,29 +26,27 @@ type Part struct {
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
-// A part that is missing, null, or a document without the key becomes no row: its value
-// stays in the main row. Elements of an array part are documents without an _id, or plain
-// values.
+// No row is made of a part that is missing or null, or that is a document without the
+// key: its value stays in the main row. Elements of an array part are documents without
+// an _id, or plain values.
 //
 // If documents change while [Normalized.Plan] runs, the rows may mix old and new values:
 // run the plan again. The plan never deletes rows.
 //
-// Source: normalizing for an analytical store (seed 003);
+// Source: normalizing for the analytical store of Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
 //
 // Indexes returns one index per array part, on the rows' document and position.
 //
 // Checks returns, for each part and for the main rows,
-//   - a check of missing or different rows. Mending writes them.
-//   - a check of rows without a document. Mending deletes them. The next
-//     [Normalized.Plan] restores a row that a document has got meanwhile.
+//   - a check of missing or different rows. The repair writes them.
+//   - a check of rows without a document. The repair deletes them.
 //
-// For each keyed part it also returns a check of keys for which documents contain
-// different values. No write mends them.
+// For each part with a Key it also returns a check of keys for which documents contain
+// different values. No write repairs them.
 //
-// Cost: see [model.Check]. Look-ups are by _id, but by the key for a keyed part: without
-// your own index on the key, the server reads all documents per key. Mending writes one
-// row per finding.
+// Cost: see [model.Check]. Look-ups are by _id, and for a part with a Key by the key:
+// without your own index on it, the server reads all documents for each key.
 type Normalized[D, K any] struct {
 	model.Parts
 
@@ -58,9 +57,8 @@ type Normalized[D, K any] struct {
 
 // NewNormalized declares that documents are divided into main rows, in the collection
 // into, and the rows of parts. It panics with a [*model.DeclarationError] if two
-// collections have one name, if a path isn't a top-level field or is named twice, if a
-// part isn't an array (or with a Key a document with this field), or if elements have an
-// _id.
+// collections have one name, if the Path or Key of a [Part] doesn't fit the documents, or
+// if a part's documents have an _id that isn't the Key.
 func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
 	list := make([]normalized.Part, len(parts))
 	for i, p := range parts {

@@ -23,8 +23,8 @@ type NumberedSpec struct {
 	// dollar signs. "" means "_".
 	Separator string
 
-	// Key is the field, one of Fields, that identifies an element in its list. For plain
-	// values it is the list's name.
+	// Key is the field, one of Fields, that identifies an element in its list. If the
+	// elements are plain values, Key is the name of the list's field.
 	Key string
 }
 
@@ -42,15 +42,16 @@ type NumberedSpec struct {
 // element. A stored document can't be decoded as D: use [Numbered.Documents] or
 // [Numbered.Back].
 //
-// Source: "Nested Documents Flattening: Numbered Field Names" (seed 002 §15); index
-// limits: https://www.mongodb.com/docs/manual/reference/limits/#indexes.
+// Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
+// Techniques", §15); index limits:
+// https://www.mongodb.com/docs/manual/reference/limits/#indexes.
 //
 // Indexes returns an index per position, on Fields in order.
 //
 // Checks returns two checks, for positions up to Max:
-//   - Counts that differ from the numbered fields, or are missing. Mending sets the count
-//     to the highest position with a field.
-//   - Lists that are stored nested, or have a count above Max. No write mends them: use
+//   - Counts that differ from the numbered fields, or are missing. The repair sets the
+//     count to the highest position with a field.
+//   - Lists that are stored nested, or have a count above Max. No write repairs them: use
 //     [Numbered.Convert], or a larger Max.
 //
 // Cost: see [model.Check].
@@ -62,9 +63,8 @@ type Numbered[D, K any] struct {
 }
 
 // NewNumbered declares that the list at path is stored as numbered fields. It panics with
-// a [*model.DeclarationError] if path isn't a top-level array, if Fields name an array or
-// an unknown field, if Max, Separator or Key is invalid, or if a numbered field has the
-// name of another field.
+// a [*model.DeclarationError] if path isn't a top-level array, if a field of spec is
+// invalid, or if a numbered field has the name of another field.
 func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
@@ -81,8 +81,9 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.n.Flatten(raw)
 }
 
-// Back returns the document that flat, a stored document, represents. flat may also be
-// nested. A wrong count gives a [*model.ValueError]: see [Numbered.Checks].
+// Back returns the document that flat, a stored document, represents. flat may also be a
+// document that still stores the list as an array. A wrong count gives a
+// [*model.ValueError]: see [Numbered.Checks].
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.Back(flat)
 	if err != nil {
@@ -135,9 +136,9 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 }
 
 // Append returns the change that adds an element at the end of a document's list. After a
-// concurrent append it reads again, up to 100 times (see Attempts). It gives
-// model.ErrFull if the list has Max elements, model.ErrNotFound for a missing document,
-// and a [*model.ValueError] if the stored count isn't a number up to Max.
+// concurrent append it reads again, up to 100 times. It gives model.ErrFull if the list
+// has Max elements, model.ErrNotFound for a missing document, and a [*model.ValueError]
+// if the stored count isn't a number up to Max.
 //
 // With a Key, it adds nothing if the list contains the key. Without a Key, a retry can
 // add the element twice: look for it first.
@@ -161,8 +162,8 @@ func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 }
 
 // Match returns the query of the documents with an element that matches all conditions:
-// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Pass values of users only to
-// [Numbered.Equal], or as operands.
+// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Put a value from a user only after an
+// operator, as in {$eq: input}, or use [Numbered.Equal].
 //
 // Cost: as [Numbered.Equal].
 func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {

@@ -103,21 +103,22 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 }
 
 // Publish returns the write that adds an event to a document. at is stored as the event's
-// time. op is the event's token: a fresh bson.NewObjectID(), or the reported operation's
-// token.
+// time. op is the event's token: a fresh bson.NewObjectID(), or the token of the
+// operation that the event reports.
 //
 // The write gives model.ErrNotFound if the document is missing and OutboxSpec.Create is
 // false, model.ErrFull if OutboxSpec.Max events wait, [ErrToken] if a different event of
 // the document has the token, and a [*model.ValueError] for an event over
 // OutboxSpec.MaxBytes.
 //
-// Cost: one command, one document, by _id; no more if merged with another write.
+// Cost: one command, one document, by _id; no more if merged.
 func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID) model.Write {
 	return x.o.Publish(id, event, at, op)
 }
 
 // Outgoing returns the [Outgoing] field, with a first event, for a new document with this
-// _id. Parameters and errors are those of [Outbox.Publish].
+// _id. at is the event's time, op its token: see [Outbox.Publish]. A bad argument gives a
+// [*model.ValueError].
 func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID) (out Outgoing[E], err error) {
 	raw, err := x.o.Outgoing(id, event, at, op)
 	if err == nil {
@@ -134,7 +135,8 @@ func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
 	return model.AggregateAs[OutboxDepth](x.docs, x.o.Depth())
 }
 
-// Parked returns the query of the documents with parked events.
+// Parked returns the query of the documents with parked events, which failed
+// RelaySpec.Attempts times.
 //
 // Cost: one command, served by a partial index.
 func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
@@ -147,7 +149,8 @@ func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 // Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 
-// Drop returns the write that deletes a document's parked event with the token op.
+// Drop returns the write that deletes a document's parked event ([Outbox.Parked]) with
+// the token op. Without such an event it does nothing.
 //
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, op bson.ObjectID) model.Write { return x.o.Drop(id, op) }

@@ -31,11 +31,10 @@ type OutlierCount struct {
 	Pages    int64 `bson:"pages"` // overflow documents
 }
 
-// Outlier keeps an owner's elements in an array of the owner. The few owners with too
-// many elements have the rest in overflow documents. An owner without the flag has all
-// elements in the array. The overflow is a [Bucket], with the owner's _id as key. Once
-// the flag is set, new elements go to the overflow. Below, Key means the Key of the
-// Bucket's spec.
+// Outlier keeps an owner's elements in an array of the owner. Owners with too many
+// elements have the rest in overflow documents, and a flag (OutlierSpec.Flag) that says
+// so. The overflow is a [Bucket], with the owner's _id as key. Once the flag is set, new
+// elements go to the overflow. Below, Key means BucketSpec.Key.
 //
 // # Consistency
 //
@@ -47,20 +46,18 @@ type OutlierCount struct {
 // Source: the Outlier pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
 //
-// Indexes returns the partial index of the owners with the flag, and the index of
-// overflow by owner, with a Key the Bucket's own.
+// Indexes returns the partial index of the owners with the flag, and the index that finds
+// overflow by owner: the Bucket's own index if there is a Key.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
-//   - Overflow without the flag, which readers miss. Mending sets the flag. But if there
-//     is a Key and the array has all elements of the overflow, which an interrupted Split
-//     leaves, mending deletes the overflow. Mending leaves unclear cases unchanged.
-//   - Arrays over Max. No write mends them: use [Outlier.Split], or [Outlier.Settle] for
-//     owners with the flag.
-//   - Overflow without an owner. Mending deletes it, unless it changed meanwhile.
+//   - Overflow without the flag, which readers miss. The repair sets the flag. But if
+//     there is a Key and the array has all elements of the overflow, which an interrupted
+//     Split leaves, it deletes the overflow. It leaves unclear cases unchanged.
+//   - Arrays over Max. No write repairs them: use [Outlier.Split], or [Outlier.Settle]
+//     for owners with the flag.
+//   - Overflow without an owner. The repair deletes it, unless it changed meanwhile.
 //
-// Cost: see [model.Check]. The first two checks look up overflow by its index; without
-// this index the server reads all overflow per owner. Mending writes one document per
-// finding.
+// Cost: see [model.Check]. The first two checks look up overflow by its index.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -73,8 +70,7 @@ type Outlier[D, K, E any] struct {
 // overflow the others. Give [model.New] the Outlier without its Bucket.
 //
 // It panics with a [*model.DeclarationError] if
-//   - a path doesn't exist, Flag isn't a bool outside the array, or a bound is out of
-//     range
+//   - a path doesn't exist, or a field of spec is invalid
 //   - the array lies in an array, can be stored as null, or has other elements than
 //     overflow
 //   - overflow has a Period, or is in the owners' collection
@@ -89,10 +85,10 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 }
 
 // Append returns the change that adds an element to the owner's array, or to the overflow
-// if the array is full. After a concurrent write it reads again, up to 100 times (see
-// Attempts). With a Key, it adds nothing if the owner has an element with the key. A
-// missing owner gives model.ErrNotFound. An array over Max without overflow, or overflow
-// without the flag, gives [ErrUnsound].
+// if the array is full. After a concurrent write it reads again, up to 100 times. With a
+// Key, it adds nothing if the owner has an element with the key. A missing owner gives
+// model.ErrNotFound. An array over Max without overflow, or overflow without the flag,
+// gives [ErrUnsound].
 //
 // Cost: two commands while the array has room, three with overflow, four with overflow
 // and a Key. Setting the flag is one more, and so is closing an overflow document that
@@ -159,9 +155,10 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
 }
 
-// Split returns the job for arrays over Max of owners without the flag: it moves the
-// elements over Max into overflow documents. An element that the Bucket can't store, such
-// as one without the Key, stops the job with a [*model.ValueError].
+// Split returns the job for owners whose array has more than Max elements and whose flag
+// (OutlierSpec.Flag) isn't set: it moves the elements over Max into overflow documents.
+// An element that the Bucket can't store, such as one without the Key, stops the job with
+// a [*model.ValueError].
 //
 // The job writes overflow documents first. The last write shortens the array and sets the
 // flag. Several of these jobs may run at once. If other code removes elements meanwhile,
@@ -173,10 +170,10 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job for arrays over Max of owners with the flag, after other code
-// pushed elements: it moves the elements over Max to the end of the overflow. Without a
-// Key, or if an element exists twice with different fields, the job ends with a
-// [*model.ValueError].
+// Settle returns the job for owners whose flag (OutlierSpec.Flag) is set and whose array
+// has more than Max elements, because other code pushed some: it moves the elements over
+// Max to the end of the overflow. Without BucketSpec.Key, or if an element exists twice
+// with different fields, the job ends with a [*model.ValueError].
 //
 // The writes are those of [Outlier.Split], but until the last write readers see the moved
 // elements twice. A removed element can come back.

@@ -10,8 +10,8 @@ import (
 
 // ProximitySpec says how a list is written as text. Text is required.
 type ProximitySpec struct {
-	// Text is the document's field that stores the text. The Go type may declare it, as a
-	// string.
+	// Text is the document's field that stores the list a second time, as one text. The
+	// Go type may declare it, as a string.
 	Text string
 
 	// Fields are the elements' string fields that go into the text, in this order. Fields
@@ -40,14 +40,14 @@ type ProximitySpec struct {
 // than some thousands of documents, add a condition on an indexed field, or use
 // [Numbered], $elemMatch or a search engine.
 //
-// Source: "Nested Documents Flattening: Proximity Queries" (seed 002 §16);
-// https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
+// Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
+// Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
 //
 // Indexes returns an optional index on the text: with it, queries read index keys instead
 // of documents.
 //
-// Checks returns one check: texts that differ from their list. Mending writes the text on
-// the server, from the current list.
+// Checks returns one check: texts that differ from their list. The repair writes the text
+// on the server, from the current list.
 //
 // Cost: see [model.Check].
 type Proximity[D, K any] struct {
@@ -81,8 +81,8 @@ func (x *Proximity[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
 }
 
-// Replace returns the write that replaces the document with doc's _id by doc and its
-// text. A missing document gives [model.ErrNotFound].
+// Replace returns the write that replaces the document with doc's _id by doc, with the
+// text of its list. A missing document gives [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Replace(doc D) model.Write {
@@ -122,10 +122,10 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 	return x.p.Remove(f.Filter, elements, f.Err)
 }
 
-// Equal returns the query of the documents with one element in which all of these fields
-// have these string values. For a list of strings, the field is the list's name. nil
-// matches null or a missing field. Other values, or a regular expression over 32,000
-// bytes, give a [*model.ValueError].
+// Equal returns the query of the documents with at least one element in which all of
+// these fields have these string values. For a list of strings, the field is the list's
+// name. nil matches null or a missing field. Other values give a [*model.ValueError], and
+// so do values that need a regular expression over 32,000 bytes.
 //
 // Cost: one command; the server reads every text, or every key of the index.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {

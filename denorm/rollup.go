@@ -32,10 +32,12 @@ type RollupSpec struct {
 	For time.Duration
 }
 
-// A RollupMark is a field that an event has until it is counted in its bins.
+// A RollupMark is a field that an event has until it is counted in its bins. Only
+// [Rollup] writes it.
 type RollupMark struct {
-	Batch bson.ObjectID `bson:"batch"` // zero while the event waits
-	// Events, in a batch's first event, are the events that the batch may claim.
+	Batch bson.ObjectID `bson:"batch"` // token of the event's batch; zero while it waits
+	// The first event of a batch (events that [Rollup.Roll] counts together) lists here
+	// the _ids of the events that can belong to the batch.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
@@ -97,7 +99,7 @@ type RollupTotal[V any] struct {
 // A bin's _id contains the group, not the tenant. Under a [model.Scope] with a Tenant,
 // put the tenant's field first in By. Soft-deleted events (Scope.Delete) still count.
 //
-// Source: data binning and materialized views (seed 003);
+// Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
 // Indexes returns a partial index of waiting events, and indexes of events by time and
@@ -105,12 +107,12 @@ type RollupTotal[V any] struct {
 //
 // Checks returns these checks. The last two ignore batches in progress:
 //
-//   - Events that still have a mark after a minute. Mending works as [Rollup.Roll].
+//   - Events that still have a mark after a minute. The repair works as [Rollup.Roll].
 //   - Finest bins (the shortest period of Bins) that are missing or differ from their
-//     events, including events stored without [Rollup.Insert]. Mending works as
+//     events, including events stored without [Rollup.Insert]. The repair works as
 //     [Rollup.Rebuild].
-//   - Coarser bins that are missing or differ from the finer bins of their time. Mending
-//     works the same way.
+//   - Coarser bins that are missing or differ from the finer bins of their time. The
+//     repair works the same way.
 //
 // Cost: see [model.Check]. The last two read every bin, and every event younger than
 // RollupSpec.For, with three commands for each time at which bins start.

@@ -29,7 +29,8 @@ type SlotDoc[K any] struct {
 	ID  string `bson:"_id"`
 	Key K      `bson:"key"`
 	N   int32  `bson:"n"` // slot number, from 0
-	// Of divides tokens: this slot has those with SlotOp.H modulo Of = N. 0 if closed.
+	// Of says which operations this slot counts: those with SlotOp.H modulo Of = N. 0
+	// means that the slot is closed: it counts no more, but keeps its Sum.
 	Of   int32            `bson:"of"`
 	Sum  int64            `bson:"sum"`            // of all operations in this slot
 	Free int64            `bson:"free,omitempty"` // available stock
@@ -40,11 +41,12 @@ type SlotDoc[K any] struct {
 	Got  map[string]int64 `bson:"got,omitempty"` // last transfers received
 }
 
-// SlotOp is a counted operation.
+// A SlotOp is a call of [Slots.Add] or [Slots.Take] that a slot has counted. The slot
+// keeps it so that it doesn't count a retry again.
 type SlotOp struct {
-	Op bson.ObjectID `bson:"op"`
-	N  int64         `bson:"n"` // negative if taken
-	H  int32         `bson:"h"` // the token's hash
+	Op bson.ObjectID `bson:"op"` // the operation's token
+	N  int64         `bson:"n"`  // the amount; negative if taken
+	H  int32         `bson:"h"`  // the token's hash
 }
 
 // SlotTotal is the total of a key's slots.
@@ -59,8 +61,10 @@ type SlotTotal[K any] struct {
 // wait for one document.
 //
 // An operation's token decides its slot, so a retry meets its token there. Each operation
-// changes one slot's sum in one update: the total is exact. A stock is divided among the
-// slots. A slot with too little stock for a Take gets stock from other slots.
+// changes one slot's sum in one update: the key's number, the total of the sums, is
+// exact. With SlotsSpec.Stock the number is a stock that [Slots.Take] takes from. It is
+// divided among the slots. A slot with too little stock for a Take gets stock from other
+// slots.
 //
 // A numbered transfer moves stock from one slot to another, in three updates. Any
 // operation finishes the transfers that it reads. [Slots.Resize] divides and joins slots
@@ -72,10 +76,11 @@ type SlotTotal[K any] struct {
 //
 // Checks returns three checks:
 //
-//   - Unfinished transfers. Mending finishes them.
-//   - Keys with missing slots, with a token in two slots, or with a stock that differs
-//     from the sum. Mending stores missing slots and leaves the rest.
-//   - Slots with tokens of other slots, or with negative stock. No write mends them.
+//   - Unfinished transfers. The repair finishes them.
+//   - Keys with missing slots, with two slots (or only a closed one) for the same tokens,
+//     or whose stock, in slots and transfers, differs from the sum of their operations.
+//     The repair stores missing slots and leaves the rest.
+//   - Slots with tokens of other slots, or with negative stock. No write repairs them.
 //
 // Cost: see [model.Check]; the second check reads suspicious keys twice or more.
 type Slots[K any] struct {
@@ -107,7 +112,7 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 }
 
 // Take returns the change that takes n from a key's stock. If all slots together have
-// less, it gives a [*ShortError], which wraps [model.ErrFull]. op works as in
+// less, it gives a [*ShortError], which wraps [model.ErrFull]. op, the token, works as in
 // [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
 // [*model.ValueError].
 //

@@ -22,17 +22,18 @@ import (
 // element, which the check finds: a Delete and a Set of one child at once, and a Set of a
 // child before its Insert returns.
 //
-// Source: recent comments (seeds 000, 003); the Subset pattern,
+// Source: the Subset pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
 //
 // Indexes returns the index that finds a parent's children in order.
 //
 // Checks returns one check: parents whose array differs from their children. It can
-// report an operation in progress. Mending sets the array and doesn't disturb operations.
-// Run its job to fill the array at first, and after By, Max or Fields changed.
+// report an operation in progress. The repair sets the array and doesn't disturb
+// operations. Run its job to fill the array at first, and after By, Max or Fields
+// changed.
 //
 // Cost: see [model.Check]. The server reads each parent's first children by the index, or
-// without it all children for each parent. Mending writes one document per finding.
+// without it all children for each parent.
 type Subset[P, PK, C, CK any] struct {
 	model.Parts
 

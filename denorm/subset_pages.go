@@ -34,20 +34,19 @@ type SubsetPagesSpec struct {
 // which Checks finds: a Set or Remove of an element before its Append returns.
 // [model.WithTransactions] excludes this race.
 //
-// Source: posts with their newest comments (seed 000);
+// Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
 //
 // Indexes returns the Bucket's index.
 //
 // Checks returns two checks, and then the Bucket's checks:
 //
-//   - Parents whose array differs from the newest elements of their pages. Mending sets
-//     the array, if it hasn't changed since. Run this check's job to fill the array at
-//     first, and after By or Max changed.
-//   - Pages without a parent. Mending deletes pages that haven't changed since.
+//   - Parents whose array differs from the newest elements of their pages. The repair
+//     sets the array, if it hasn't changed since. Run this check's job to fill the array
+//     at first, and after By or Max changed.
+//   - Pages without a parent. The repair deletes pages that haven't changed since.
 //
-// Cost: see [model.Check]. The first check reads all pages. Mending writes one document
-// per finding, by _id.
+// Cost: see [model.Check]. The first check reads all pages.
 type SubsetPages[P, K, E any] struct {
 	model.Parts
 
@@ -82,9 +81,9 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 }
 
 // Set returns the change that sets fields of the element with this key, in its page and
-// in the parent's array. fields are paths within the element; nil stores null. The
-// Bucket's Key or At in fields gives a [*model.ValueError], a missing element
-// [model.ErrNotFound].
+// in the parent's array. fields are paths within the element and their values; nil stores
+// null. The element's key or time (BucketSpec.Key or At) in fields gives a
+// [*model.ValueError]. A missing element gives [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write, and two more if the array contains the
 // element. If a field of By is set, the array is refreshed ([SubsetPages.Refresh]). A

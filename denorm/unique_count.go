@@ -23,8 +23,8 @@ type UniqueSpec struct {
 	For time.Duration
 }
 
-// UniqueDoc says that a group saw a member in a period. G and M are strings, integers or
-// bson.ObjectIDs.
+// A UniqueDoc says that a group (type G), such as a site, saw a member (type M), such as
+// a visitor, in a period. G and M are strings, integers or bson.ObjectIDs.
 type UniqueDoc[G, M any] struct {
 	ID     string    `bson:"_id"`
 	Group  G         `bson:"group"`
@@ -36,16 +36,15 @@ type UniqueDoc[G, M any] struct {
 // UniqueCount counts the different members of groups exactly: the visitors of a site.
 // Each group, period and member is one document with all three in its _id.
 //
-// The _id is group#period#member, or group#member without a Period. "#" and "%" within a
-// part are %23 and %25, integers have 20 digits. The collection must not have a
-// collation.
+// The _id is group#period#member, or group#member without a Period.  The collection must
+// not have a collation.
 //
 // Queries count visits at from ≤ t < to. Periods that overlap this time count as a whole,
 // and a member of several periods counts once. A zero time means no bound. Without a
 // Period, both times must be zero, otherwise a query gives a [*model.ValueError].
 //
-// Source: "Aggregation with Composite Keys" and "Composite Key Index" (seed 002 §9 and
-// §8).
+// Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
+// Modeling Techniques", §9 and §8.
 //
 // Indexes returns, with a Period, the index of periods, groups and members that serves
 // [UniqueCount.Counts], and with For the TTL index.
@@ -75,7 +74,7 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 }
 
 // VisitAll returns the plan of visits, which [UniqueCount.Visit] returned. It sends equal
-// visits once, and sorts them, so that concurrent plans don't block each other.
+// visits once.
 //
 // Cost: one command per 25,000 visits; one document for each new visit. After a crash
 // only the first visits are counted: run it again.
@@ -120,11 +119,12 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggreg
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline of each group's count at from ≤ t < to, in the order of
-// groups. Groups without members are left out.
+// Counts returns the pipeline of how many different members each group saw at from ≤ t <
+// to, in the order of groups. A zero time means no bound. Groups without members are left
+// out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
-// periods, or the whole collection without bounds.
+// periods, or the whole collection if both times are zero.
 func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[G]] {
 	pipeline, index, err := x.u.Counts(from, to)
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)

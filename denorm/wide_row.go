@@ -55,31 +55,33 @@ type RowColumn[K any] struct {
 // A link is two columns in two documents. The left column is authoritative: it is written
 // first and removed first. A crash, or two concurrent operations on a pair, can leave one
 // column of a link, which [WideRow.Checks] finds. Two concurrent Links of a pair with
-// different times can leave two columns in a row. The next operation on the pair, or
-// mending, keeps the earlier column.
+// different times can leave two columns in a row. The next operation on the pair, or the
+// repair, keeps the earlier column.
 //
 // Concurrent writes of a row lose nothing. The next operation finishes an interrupted
 // split. While a document is split, readers can see columns twice.
 //
 // Copied fields are as old as the link or the last [RowSide.Refresh].
 //
-// Source: user_by_item and item_by_user (seed 001).
+// Source: user_by_item and item_by_user, a text on data as an ordered map of maps.
 //
 // Indexes returns two indexes for each collection of rows: to find a pair, and to page
 // from the oldest column.
 //
 // Checks returns these checks, which can report operations in progress:
 //
-//   - Pairs without exactly one column in each row, both with the same time. Mending
-//     links or unlinks the pair as the left row says, with its earliest time. It skips
-//     pairs with a column younger than the check's Age. This check takes no filter.
-//   - Columns with old copied fields. Mending updates them, unless they have changed
+//   - Pairs of documents with a column in one row only, with two columns in a row, or
+//     with columns of different times. The repair links the pair with the earliest time
+//     in the left row, or unlinks it if the left row has no column. It skips pairs with a
+//     column younger than the check's Age. This check takes no filter.
+//   - Columns with old copied fields. The repair updates them, unless they have changed
 //     since. After a concurrent split, check again.
-//   - Columns that link to a missing document. No write mends them: use [WideRow.Unlink].
-//   - Row documents with more than Max columns. No write mends them: the next column
+//   - Columns that link to a missing document. No write repairs them: use
+//     [WideRow.Unlink].
+//   - Row documents with more than Max columns. No write repairs them: the next column
 //     splits them.
 //
-// Cost: see [model.Check]. The first check reads all rows, and mends each pair like
+// Cost: see [model.Check]. The first check reads all rows, and repairs each pair like
 // [WideRow.Link].
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
@@ -88,9 +90,9 @@ type WideRow[L, LK, R, RK any] struct {
 }
 
 // NewWideRow declares a relation between two collections. It panics with a
-// [*model.DeclarationError] if the four collections aren't distinct, if a copied path
-// doesn't exist, lies inside an array or overlaps another, if an _id isn't a string,
-// integer or ObjectID, or for a bad spec.
+// [*model.DeclarationError] if two of left, right, LeftRows and RightRows are one
+// collection, if an _id isn't a string, integer or ObjectID, or if a field of spec is
+// invalid.
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
@@ -128,7 +130,8 @@ func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK
 	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
 }
 
-// A RowPage is a document of a row, with links to documents with an _id of type K.
+// A RowPage is one of the documents that store a row: links to documents with an _id of
+// type K.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
 	Low  string         `bson:"low"` // the document has columns with keys from Low
@@ -162,19 +165,20 @@ func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[R
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, after, n)}
 }
 
-// Oldest returns the pipeline of the n oldest columns, oldest first. after and n work as
-// in [RowSide.Newest].
+// Oldest returns the pipeline of the n oldest columns of a document's row, oldest first.
+// n 0 means all. after is the Key of the last column of the previous page, "" for the
+// first page, or the key of a time ([ColumnsFrom]).
 //
-// Cost: as Newest, served by the index on row and hi.
+// Cost: as [RowSide.Newest], but served by the index on row and hi.
 func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
 }
 
-// ColumnsFrom returns the key between columns before t and columns at t or later, for
-// after of [RowSide.Newest] and [RowSide.Oldest].
+// ColumnsFrom returns a key that sorts after all columns before t, and before all others.
+// Pass it as after: [RowSide.Oldest] then begins at t, [RowSide.Newest] before t.
 func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
-// A RowCount is the size of a row.
+// A RowCount is the size of a row: its columns (links) and the documents that store them.
 type RowCount struct {
 	Columns   int64 `bson:"columns"`
 	Documents int   `bson:"documents"`
