@@ -48,7 +48,7 @@ const (
 // matched, reads find out why: at most four for Add, at most one for other writes. A
 // missing parent gives [model.ErrNotFound].
 //
-// Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
+// Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
 // Indexes returns the index on the elements' key, and the spec's indexes.

@@ -21,15 +21,16 @@ import (
 // Texts compare bytewise, with "San" before "San Francisco". Integers compare by number,
 // times and ObjectIDs as in BSON. The encoding is:
 //
-//   - text: a space at the end, or before a character up to "<", is " <"; a control
-//     character is " ;" and a letter, so a tab is " ;I"
+//   - text: a space is written " <" at the end, and before a digit or another character
+//     up to "<", so "a " is "a <". A control character is " ;" and a letter, so a tab is
+//     " ;I"
 //   - integer: a letter for the number of digits comes first (a7, b42, c100). Negative
 //     numbers have a capital letter, and each digit subtracted from 9: S8 is -1, R57 is
 //     -42
 //   - time: 2014-03-28T09:00:00.000Z, in UTC
 //
-// A [*model.ValueError] refuses texts that aren't UTF-8, times outside the years 0 to
-// 9999, empty ObjectIDs, values of another type, and strings that aren't keys.
+// Texts that aren't UTF-8, times outside the years 0 to 9999, empty ObjectIDs, values of
+// another type, and strings that aren't keys give a [*model.ValueError].
 //
 // # Consistency
 //
@@ -37,7 +38,7 @@ import (
 // key. [Composite.Key] refuses such a document, and [Composite.Rekey] moves all of them.
 // The collection must not have a collation.
 //
-// Source: "Composite Key Index" (seed 002 §8).
+// Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
 	model.Parts
 

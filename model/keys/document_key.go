@@ -28,7 +28,7 @@ import (
 //   - conditions on a field ("_id.state": 'CA') find any order of fields, but don't use
 //     the index on _id
 //
-// Source: "Composite Key Index" (seed 002 §8).
+// Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type DocumentKey[D, K any] struct {
 	model.Parts
 
