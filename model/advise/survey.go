@@ -40,7 +40,8 @@ type SurveySpec struct {
 // with [NewSurvey]. It samples each collection. Add the figures that only the application
 // knows: Alone, Shows and the ratios of reads.
 //
-// Source: rules 3 and 6 ask for figures (seed 004); $sample, $bsonSize:
+// Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design" ask for figures;
+// $sample, $bsonSize:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals:
 // order statistics, https://en.wikipedia.org/wiki/Binomial_distribution.
 type Survey struct {
@@ -239,9 +240,10 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns the pipeline that counts the children that the parents with these ids
-// gained in SurveySpec.Window before until, and in its first and last third. The result
-// omits parents that gained none.
+// Added returns the pipeline that counts the children that each parent with one of these
+// ids gained in the window that ends at until and is as long as [SurveySpec].Window. It
+// also counts those in the first and in the last third of the window. The result omits
+// parents that gained none.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path. Else it reads the parents, by _id.
@@ -305,8 +307,8 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns the pipeline of the ids that exist as _id: among the children with
-// SurveySpec.List, among the parents with Ref.
+// Existing returns the pipeline of those of ids that are the _id of a document: of a
+// child if the spec has List, of a parent if it has Ref.
 //
 // Cost: one command, served by the _id index.
 func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {

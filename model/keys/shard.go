@@ -148,8 +148,8 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //     with this filter.
 //   - updateOne and deleteOne go to one shard if the filter has the whole key. If it has
 //     only the _id, they go to all shards. If it has neither, MongoDB 7.1 and later
-//     search all shards, and earlier versions refuse the write unless one shard has
-//     everything that matches. Manual: "db.collection.updateOne()", "Sharded
+//     search all shards, and earlier versions refuse the write unless one shard has the
+//     filter's whole range of keys. Manual: "db.collection.updateOne()", "Sharded
 //     Collections".
 //   - replaceOne by the _id goes to the shard of the replacement's key, and finds nothing
 //     on another shard. Manual: "db.collection.replaceOne()", "Sharded Collections".

@@ -18,8 +18,9 @@ func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	f.LagOf(t, db, fromSecondaries)
 }
 
-// LagOf is [Faults.Lag], but answers all reads that m matches from the copy, whatever
-// their read preference.
+// LagOf answers all reads that m matches, whatever their read preference, from a copy of
+// db that LagOf makes, until [Faults.Reset]. So they see db as it is now. [Faults.Lag]
+// describes the copy's limits.
 func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
