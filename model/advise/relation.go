@@ -47,9 +47,9 @@ type End struct {
 
 	// Alone is the share of this end's reads that find a document by its own id or
 	// fields, not by a document of the other end. The default is 1 for both ends of a
-	// many-to-many relation, for the end with several documents of a one-to-many
-	// relation, and for the parent of a one-to-one relation, else 0. In a one-to-one
-	// relation, the end with the greater Alone may embed the other.
+	// many-to-many relation, and for the "one" end of any other relation (the parent if
+	// it is one-to-one), else 0. In a one-to-one relation, the end with the greater Alone
+	// may embed the other.
 	Alone float64
 
 	// Shows is the share of this end's reads that show documents of the other end, not

@@ -37,10 +37,9 @@ type VersionedSpec struct {
 // Make it with [NewVersioned].
 //
 // All writers must increase the version, because a Replace undoes writes that don't.
-// denorm.Copy and relate.ParentRef increase it if their specs have CountUp. List paths
-// that other techniques write, such as a denorm.Counter in these documents, in Uncounted.
-// [model.New] refuses other techniques that write them. A document without a version has
-// version 0.
+// denorm.Copy and relate.ParentRef increase it if their specs have CountUp. Uncounted
+// lists paths that other techniques may write without that. [model.New] refuses other
+// techniques that write these documents. A document without a version has version 0.
 //
 // op is the operation's token, a new one for each operation. The same op makes a retry a
 // no-op while the document keeps the token. If the spec has no Tokens, op must be the
@@ -54,9 +53,8 @@ type VersionedSpec struct {
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
 // Checks returns one check, of versions that aren't numbers, such as null. The repair
-// stores the server's time in milliseconds since 1970. No document reaches it by
-// counting, so a write based on an earlier read gets [ErrVersion]. It doesn't fit a
-// 32-bit int.
+// stores the server's time in milliseconds since 1970, so a write based on an earlier
+// read gets [ErrVersion]. It doesn't fit a 32-bit int.
 //
 // Cost: the check reads every document. A repair writes one document for each finding, by
 // _id.
@@ -143,9 +141,9 @@ func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v
 // version. It gives [ErrVersion] if the stored version differs, and [model.ErrNotFound]
 // if the document is missing. Stored fields that D doesn't know are lost.
 //
-// op is the operation's token: see [Versioned]. If as many other operations as
-// [VersionedSpec].Keep came in between, a retry gives ErrVersion too. A version below 0,
-// or the greatest int64, gives a [*model.ValueError].
+// op is the operation's token: see [Versioned]. A retry gives ErrVersion after as many
+// other operations as [VersionedSpec].Keep. A version below 0, or the greatest int64,
+// gives a [*model.ValueError].
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
@@ -177,10 +175,9 @@ func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.d
 // gives [ErrGuard] if the document exists but doesn't match. An empty guard is a
 // [*model.ValueError]. op is the operation's token: see [Versioned].
 //
-// The document stores the tokens of its last operations, as many as [VersionedSpec].Keep.
-// A retry whose token it has dropped, or any retry if the spec has no Tokens, is applied
-// again if the document matches guard. So set Keep to more than the operations between a
-// first run and its last retry.
+// After as many other operations as [VersionedSpec].Keep, or if the spec has no Tokens, a
+// retry is applied again if the document matches guard. So set Keep to more than the
+// operations between a first run and its last retry.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) model.Write {
@@ -208,8 +205,8 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
 // version and tokens in its result. A result without a difference is stored too, with a
-// new version. If the document has dropped op, after as many other operations as
-// [VersionedSpec].Keep, a retry is applied again.
+// new version. After as many other operations as [VersionedSpec].Keep, a retry is applied
+// again.
 //
 // Cost: two commands for each attempt. A retry whose token the document has costs two
 // reads.

@@ -17,8 +17,7 @@ type SequenceSpec struct {
 	Digits int
 
 	// Days is the collection of day buckets, which list the keys of an owner's documents
-	// by day, for [Sequence.Days]. With nil, that method's queries and writes give
-	// errors.
+	// by day, for [Sequence.Days]. With nil, writes and queries of [Days] give errors.
 	Days *model.Collection[DayBucket, string]
 
 	// Location decides where a day begins; nil means UTC. Don't change it later.
@@ -49,17 +48,13 @@ type SequenceGap[K any] struct {
 //
 //   - [Sequence.Take], then [Sequence.Insert]: two commands. A crash in between leaves a
 //     gap. A later number can be stored first, so a reader can see 8 before 7.
-//   - [Sequence.Allocator]: the same in blocks, one command for each block. The rest of a
-//     block is a gap when the process ends. The numbers of several processes don't show
-//     the order in time.
+//   - [Sequence.Allocator]: the same in blocks, one command for each block. The numbers
+//     of several processes don't show the order in time.
 //   - [Sequence.Append]: counter and document in one transaction, without gaps, and a
 //     reader never sees 8 before 7. The writers of one owner wait for each other.
 //
-// To make an action that takes a number safe to retry, give it a token, and store the
-// token in the document, in a field with a unique index. Before Take, look for a document
-// with the token.
-//
-// An owner gets numbers only as fast as its counter can be written.
+// To retry an action that takes a number, give it a token, and store the token in the
+// document, under a unique index. Before Take, look for the token.
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.

@@ -18,8 +18,8 @@ type ShardSpec struct {
 	Moves bool
 
 	// Tenant lists the fields of [model.Scope].Tenant, if all operations run in such a
-	// Scope, and the key begins with these fields. [Shard.Check] then assumes that all
-	// other indexes begin with them too, as [model.Scope.Indexes] makes them.
+	// Scope and the key begins with them. [Shard.Check] then assumes that other indexes
+	// begin with them too, as [model.Scope.Indexes] makes them.
 	Tenant []string
 
 	// Collated says that the collection has a default collation. Queries for texts are
@@ -149,10 +149,9 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //   - updateOne and deleteOne go to one shard if the filter has the whole key. If it has
 //     only the _id, they go to all shards. If it has neither, MongoDB 7.1 and later
 //     search all shards, and earlier versions refuse the write unless one shard has the
-//     filter's whole range of keys. Manual: "db.collection.updateOne()", "Sharded
-//     Collections".
+//     filter's whole range of keys. Manual: "db.collection.updateOne()".
 //   - replaceOne by the _id goes to the shard of the replacement's key, and finds nothing
-//     on another shard. Manual: "db.collection.replaceOne()", "Sharded Collections".
+//     on another shard. Manual: "db.collection.replaceOne()".
 //   - An upsert needs the whole key in its filter, by equality.
 //   - A change of the key, also of a number's type, moves the document. It needs
 //     updateOne, replaceOne or findAndModify with the whole key in the filter, alone in a

@@ -30,7 +30,7 @@ type SpreadSpec struct {
 // "2014-03-28", the field stores a key, the value with a part: "2014-03-28#000" to
 // "2014-03-28#015". If the field is the shard key, or the first field of an index, the
 // writes of one day go to n places. A point read still reads one part, and a read of the
-// whole day all parts. A value that is empty or contains "#" is refused.
+// whole day all parts.
 //
 // # Changing the number of parts
 //
@@ -80,9 +80,9 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
 }
 
-// Insert returns the write that stores doc as one of the documents of a hot value. It
-// sets the field at the path of [NewSpread] to [Spread.Key] of the value and doc's field
-// [SpreadSpec].By. In doc, this field must be empty or have that key. Insert gives an
+// Insert returns the write that stores doc as a document of a hot value. In the field at
+// the path of [NewSpread] it stores [Spread.Key] of value and of doc's field
+// [SpreadSpec].By. In doc, that field must be empty or contain this key. Insert gives an
 // error if the spec has no By.
 //
 // Cost: one command, one document.

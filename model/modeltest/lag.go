@@ -18,9 +18,9 @@ func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	f.LagOf(t, db, fromSecondaries)
 }
 
-// LagOf answers all reads that m matches, whatever their read preference, from a copy of
-// db that LagOf makes, until [Faults.Reset]. So they see db as it is now. [Faults.Lag]
-// describes the copy's limits.
+// LagOf copies db's current contents. Until [Faults.Reset], all reads that m matches are
+// answered from this copy, whatever their read preference. [Faults.Lag] describes its
+// limits.
 func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

@@ -34,9 +34,9 @@ type FaultCase struct {
 	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// OnServer limits the number of faults if MONGODB_URI is set or with -short, on the
-	// engine and the server alike. The faults are evenly chosen. 0 means 6, a negative
-	// number all. Otherwise all faults are tested.
+	// OnServer is the number of faults to test, evenly chosen, on the engine and on the
+	// server, if MONGODB_URI is set or with -short. 0 means 6, a negative number all.
+	// Otherwise all are tested.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.

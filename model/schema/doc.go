@@ -14,7 +14,6 @@
 //
 //   - Get the $jsonSchema of a type: [Schema.JSONSchema]; the paths it doesn't describe:
 //     [Schema.Opaque]
-//   - Add rules: [Spec], [Field]
 //   - Find stored documents that don't conform: Checks of a [Schema],
 //     [Schema.ValidateRaw]
 //   - Refuse a document before it is sent: [Schema.Validate]; by the server:
@@ -32,13 +31,8 @@
 //
 // # Consistency
 //
-// The server applies a validator to writes after its creation. Existing documents that
-// don't conform stay. The level "strict" refuses a change that leaves them so, "moderate"
-// doesn't.
-//
 // Before an upgrade begins, ensure a validator that accepts old and new documents, with
-// the level "moderate" until the upgrade is complete. See [Versions], and for archiving
-// [Expiry].
+// the level "moderate" until the upgrade is complete.
 //
 // # Limits
 //

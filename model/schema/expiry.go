@@ -21,10 +21,10 @@ type ExpirySpec struct {
 	// expired documents. "" means that a TTL index deletes them instead.
 	Archive string
 
-	// Margin, if it isn't 0, adds a TTL index to the documents' collection, as a limit
-	// for documents that the job doesn't archive in time. The index deletes a document
-	// when Margin, in whole seconds, has passed since it expired, archived or not. With
-	// 0, expired documents stay until they are archived. Margin needs Archive.
+	// Margin, with Archive, adds a TTL index to the documents' collection. The index
+	// deletes a document when Margin, in whole seconds, has passed since it expired, even
+	// if the job hasn't archived it. With 0, expired documents stay until they are
+	// archived.
 	Margin time.Duration
 
 	// ArchiveFor is how long the cold collection keeps a document, counted from the same
@@ -79,7 +79,7 @@ type ExpiryPair struct {
 //
 // Indexes returns the index on the time, and the TTL index of the cold collection if the
 // spec has ArchiveFor. The index on the time is a TTL index if the spec has no Archive,
-// or has a Margin: the time after which even documents that aren't archived are deleted.
+// or has Margin, to delete even documents that aren't archived.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -91,8 +91,8 @@ type Expiry[D, K any] struct {
 // panics with a [*model.DeclarationError] if
 //
 //   - at isn't the path of a time, or is within an array;
-//   - After is 0, and a zero Go value stores a time (the field lacks omitempty), so that
-//     new documents would expire at once;
+//   - After is 0, and the field lacks omitempty, so that documents without a time would
+//     expire at once;
 //   - a duration is negative, not in whole seconds, or 2^31 seconds or more;
 //   - the spec has Margin, ArchiveFor or Version without Archive, or ArchiveFor isn't
 //     longer than After plus Margin;
@@ -160,9 +160,8 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 // If a document with this _id exists, nothing is written. If it isn't archived, the error
 // is [model.ErrNotFound].
 //
-// With a Version, the document gets a later version than all its copies, so that a
-// concurrent Archive can't delete it. A version that can't be increased gives a
-// [*model.ValueError].
+// With a Version, the document gets a later version than all its copies. A version that
+// can't be increased gives a [*model.ValueError].
 //
 // Cost: three commands, one document. If the document exists, two reads. Concurrent
 // restores create one document.
@@ -188,8 +187,8 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 // with Expired gives a [*model.ValueError].
 //
 // The plan first writes the operation's token op into the live document's field
-// unarchived, and increases its Version, so that a concurrent Archive doesn't delete the
-// document. Then it deletes the copy, if the copy is unchanged.
+// unarchived, and increases its Version, to stop a concurrent Archive. Then it deletes
+// the copy, if the copy is unchanged.
 //
 // Cost: two commands, two documents, by _id. A retry with the same op is safe. If the
 // live document is gone, the error is [model.ErrNotFound]. If the copy changed, it stays,
