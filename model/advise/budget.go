@@ -41,8 +41,7 @@ type Bound struct {
 // sends nothing.
 //
 // Source: "the item's size could grow infinitely" (data modeling for Azure Cosmos DB);
-// "16 MB" ("6 Rules of Thumb for MongoDB Schema Design"); limits:
-// https://www.mongodb.com/docs/manual/reference/limits/; sizes:
+// limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes:
 // https://bsonspec.org/spec.html.
 type Budget struct {
 	docs   *core.Docs

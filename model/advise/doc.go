@@ -46,8 +46,7 @@
 //	Firestore  Firestore's documentation, by its pages
 //
 // The limits of the rules are constants, from [FewLimit] to [NestedLimit]. If a source
-// gives no figure, the figure is this package's. The runners-up of an advice are other
-// answers, each with a [Flip]: the smallest change that leads to it.
+// gives no figure, the figure is this package's.
 //
 // # Sizes
 //
@@ -62,9 +61,7 @@
 // A [Survey] measures a relation in a database, by samples. [SurveyDatabase] finds and
 // measures all relations.
 //
-// Add figures that only the application knows to the Relation of the [SurveyResult], for
-// [Choose]. [SurveyResult.RunnersUp] returns other answers that the sampling error
-// allows.
+// [SurveyResult.RunnersUp] returns other answers that the sampling error allows.
 //
 // # Limits
 //

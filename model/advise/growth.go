@@ -25,7 +25,7 @@ const (
 // (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //
 // Low and High are the confidence interval of the rate of all counted parents together,
-// if children arrive independently. It is computed from the Poisson distribution
+// if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day

@@ -37,8 +37,7 @@ type SurveySpec struct {
 
 // A Survey measures a relation in a live database, as input for [Choose]: sizes, children
 // per parent, growth, parents per child, and references to missing documents. Make it
-// with [NewSurvey]. It samples each collection. Add the figures that only the application
-// knows: Alone, Shows and the ratios of reads.
+// with [NewSurvey]. It samples each collection.
 //
 // Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design" ask for figures;
 // $sample, $bsonSize:
@@ -241,9 +240,8 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 }
 
 // Added returns the pipeline that counts the children that each parent with one of these
-// ids gained in the window that ends at until and is as long as [SurveySpec].Window. It
-// also counts those in the first and in the last third of the window. The result omits
-// parents that gained none.
+// ids gained in the [SurveySpec].Window that ends at until, and in the first and the last
+// third of this window. The result omits parents that gained none.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path. Else it reads the parents, by _id.

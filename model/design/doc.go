@@ -62,5 +62,6 @@
 // # Source
 //
 // Mior, Salem, Aboulnaga and Liu, "NoSE: Schema Design for NoSQL Applications", ICDE
-// 2016; MongoDB's manual, "Identify Application Workload"; seed 002.
+// 2016; MongoDB's manual, "Identify Application Workload"; "NoSQL Data Modeling
+// Techniques".
 package design

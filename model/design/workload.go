@@ -112,8 +112,8 @@ type Access struct {
 	By []string
 
 	// Since is a path, and limits a read to documents whose value there is at least some
-	// bound, for example a date. Share is the share of documents that this leaves: 0.1 is
-	// one in ten. Without Order, the results are sorted by Since, greatest first.
+	// bound. Share is the share of documents that this leaves. Without Order, the results
+	// are sorted by Since, greatest first.
 	Since string
 	Share float64
 

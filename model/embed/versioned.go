@@ -138,8 +138,8 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
 
 // Replace stores doc over the document with doc's _id and version, and increases the
-// version. It gives [ErrVersion] if the stored version differs, and [model.ErrNotFound]
-// if the document is missing. Stored fields that D doesn't know are lost.
+// version. It gives [ErrVersion] if the stored version differs. Stored fields that D
+// doesn't know are lost.
 //
 // op is the operation's token: see [Versioned]. A retry gives ErrVersion after as many
 // other operations as [VersionedSpec].Keep. A version below 0, or the greatest int64,

@@ -25,8 +25,7 @@ import (
 //     up to "<", so "a " is "a <". A control character is " ;" and a letter, so a tab is
 //     " ;I"
 //   - integer: a letter for the number of digits comes first (a7, b42, c100). Negative
-//     numbers have a capital letter, and each digit subtracted from 9: S8 is -1, R57 is
-//     -42
+//     numbers have a capital letter, and each digit subtracted from 9: R57 is -42
 //   - time: 2014-03-28T09:00:00.000Z, in UTC
 //
 // Texts that aren't UTF-8, times outside the years 0 to 9999, empty ObjectIDs, values of

@@ -22,8 +22,7 @@
 //
 // # Consistency
 //
-// A key and the fields that it is made of are in one document. A move writes two
-// documents, in a transaction.
+// A key and the fields that it is made of are in one document.
 //
 // # Limits
 //

@@ -100,7 +100,7 @@ func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
 }
 
 // Unpacked returns an owner's documents that no bucket lists, after a crash before
-// packing. Pack each by its own time; packing it twice is harmless.
+// packing. Pack each by its own time.
 //
 // Cost: one command that reads the owner's documents, and looks up a bucket for each by
 // [Sequence.Indexes].

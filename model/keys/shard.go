@@ -154,9 +154,8 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //     on another shard. Manual: "db.collection.replaceOne()".
 //   - An upsert needs the whole key in its filter, by equality.
 //   - A change of the key, also of a number's type, moves the document. It needs
-//     updateOne, replaceOne or findAndModify with the whole key in the filter, alone in a
-//     retryable write (the driver's default) or in a transaction. An _id can't change.
-//     Manual: "Change a Document's Shard Key Value".
+//     updateOne, replaceOne or findAndModify with the whole key in the filter, alone or
+//     in a transaction: see [Shard.ChangeKey]. An _id can't change.
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
 // Plan returns, for each step of a plan, the shards that it is sent to. Writes that share

@@ -41,7 +41,7 @@ type SpreadSpec struct {
 //
 // A move is one atomic update, if the document is still as it was found. If the spec has
 // no By, a document moves only if its part no longer exists. A concurrent query can miss
-// the document or return it twice, as with every change of an indexed field.
+// the document or return it twice.
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.

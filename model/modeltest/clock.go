@@ -50,7 +50,7 @@ func (c *Clock) Advance(d time.Duration) {
 
 // Set sets the clock to at. It returns when the engines have done the same work as after
 // [Clock.Advance]. If the clock goes back, the times of operations and change events stay
-// at the latest time, as on a server, until the clock passes it.
+// at the latest time until the clock passes it.
 func (c *Clock) Set(at time.Time) {
 	c.move(func(time.Time) time.Time { return at.Round(0) })
 }

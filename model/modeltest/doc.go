@@ -44,7 +44,7 @@
 //	a whole model: all of this              Verify
 //
 // [Writes], [Reads], [Named], [On] and [Both] select commands for faults. Only [Verify]
-// needs a model of this library. Monitors and faults work with any server.
+// needs a model of this library.
 //
 // # Time
 //

@@ -31,8 +31,8 @@ import (
 //
 // On DocumentDB a test needs some thousands of documents, because small collections are
 // always scanned, and only the named index is accepted. DocumentDB explains only find,
-// aggregate and count. For other commands WantIndexed skips the rest of the test with
-// "server lacks: explain of" and the command's name, so call it last.
+// aggregate and count. For other commands WantIndexed skips the rest of the test, so call
+// it last.
 func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
 	t.Helper()
 	command, err := explainable(query)

@@ -60,7 +60,7 @@ type FaultCase struct {
 // A dead process sends nothing: its connections are broken, its transactions aborted.
 // After the fault, a second Run must succeed, Check must pass, and a third Run must not
 // change the database, except the fence of a [model.Lease]. If the first Run returned nil
-// despite the fault, Check must also pass before the second Run. Each fault is a subtest.
+// despite the fault, Check must also pass before the second Run.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {

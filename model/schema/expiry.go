@@ -69,8 +69,7 @@ type ExpiryPair struct {
 //
 // If a changed or new document with an archived _id is archived, its copy keeps the
 // earlier copies in the list archivedEarlier. If a copy exceeds 16 MiB, Archive fails
-// before it writes the batch. So don't archive documents with often reused _ids, such as
-// a user's session.
+// before it writes the batch. So don't archive documents with often reused _ids.
 //
 // Use write concern majority, the default since MongoDB 5.0, so that copies are durable.
 //
@@ -182,9 +181,9 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 }
 
 // Discard returns the plan that deletes the archived copy of a live document, given as a
-// pair from [Expiry.Both]. Look at the pair first: if the live document is a new one with
-// the _id of an archived one, the copy is all that is left of the archived one. A pair
-// with Expired gives a [*model.ValueError].
+// pair from [Expiry.Both]. Look at the pair first: if the live document is a new one, the
+// copy is all that is left of the archived one. A pair with Expired gives a
+// [*model.ValueError].
 //
 // The plan first writes the operation's token op into the live document's field
 // unarchived, and increases its Version, to stop a concurrent Archive. Then it deletes
