@@ -2,8 +2,8 @@ package advise
 
 import "math"
 
-// RunnersUp returns the answers of [Choose] that differ if one measured field has the
-// value of either end of its confidence interval. relation is r.Relation with the
+// RunnersUp runs [Choose] with each measured field set to either end of its confidence
+// interval, and returns the answers that differ. relation is r.Relation with the
 // application's figures. If the result is empty, a larger sample wouldn't change the
 // advice.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {

@@ -38,8 +38,9 @@ type VersionedSpec struct {
 //
 // All writers must increase the version, because a Replace undoes writes that don't.
 // denorm.Copy and relate.ParentRef increase it if their specs have CountUp. Uncounted
-// lists paths that other techniques may write without that. [model.New] refuses other
-// techniques that write these documents. A document without a version has version 0.
+// lists paths that other techniques may write without increasing it. [model.New] refuses
+// other techniques that write these documents. A document without a version has version
+// 0.
 //
 // op is the operation's token, a new one for each operation. The same op makes a retry a
 // no-op while the document keeps the token. If the spec has no Tokens, op must be the
@@ -132,7 +133,7 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // op is the operation's token: see [Versioned]. A retry with the same op succeeds while
 // the document keeps op. When op has been dropped, or if the spec has no Tokens, a retry
 // gives a duplicate key error if the document has changed. So does another document with
-// the _id.
+// this _id.
 //
 // Cost: that of Collection.Insert, and one more read if the _id is taken.
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }

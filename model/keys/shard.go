@@ -68,8 +68,8 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 //	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
-// Reshard returns the command that gives a sharded collection this key instead (MongoDB
-// 5.0 and later). It rewrites all documents. With [ShardSpec].Unique, first create the
+// Reshard returns the command that gives a sharded collection this key instead, from
+// MongoDB 5.0 on. It rewrites all documents. With [ShardSpec].Unique, first create the
 // unique index of [Shard.Indexes]. The server allows it only if this key begins with the
 // fields of the old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
@@ -120,8 +120,8 @@ func (x *Shard[D]) indexes() []model.Index {
 //   - With the key {device: 1, at: 1}, {device: {$in: [a, b]}, at: 1} asks for two
 //     values. {device: {$in: [a, b]}, at: {$in: [1, 2]}} asks for two ranges: everything
 //     from (a, 1) to (a, 2), and from (b, 1) to (b, 2).
-//   - The branches of an $or are combined field by field: {device: a, at: 1} or {device:
-//     b, at: 2} counts as device a or b, with at 1 or 2.
+//   - The branches of an $or are combined field by field: (a, 1) or (b, 2) counts as
+//     device a or b, with at 1 or 2.
 //   - A hashed field is targeted by equality only.
 //   - Equality with null counts as two values unless the whole key is given.
 //   - $ne, $not, $elemMatch, $all, $expr, an unanchored regular expression, and an $or

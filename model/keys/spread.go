@@ -69,9 +69,10 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
 }
 
-// Key returns the key, such as "2014-03-28#007", of a value in a document whose field
-// [SpreadSpec].By has the value by. Store the key with each write that changes either. A
-// value that is empty or contains "#", or a spec without By, gives a [*model.ValueError].
+// Key returns the key of value, such as "2014-03-28#007". by is the content of the
+// document's field [SpreadSpec].By. Store the key with each write that changes value or
+// by. A value that is empty or contains "#", or a spec without By, gives a
+// [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, by any) (string, error) { return s.k.Key(value, by) }
 
 // KeyAt returns the key of a value in the part number % Parts. The caller picks number at

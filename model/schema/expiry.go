@@ -90,8 +90,8 @@ type Expiry[D, K any] struct {
 // panics with a [*model.DeclarationError] if
 //
 //   - at isn't the path of a time, or is within an array;
-//   - After is 0, and the field lacks omitempty, so that documents without a time would
-//     expire at once;
+//   - After is 0, and a document without a time stores the zero time (for lack of
+//     omitempty), which has expired;
 //   - a duration is negative, not in whole seconds, or 2^31 seconds or more;
 //   - the spec has Margin, ArchiveFor or Version without Archive, or ArchiveFor isn't
 //     longer than After plus Margin;
