@@ -40,7 +40,7 @@ type Bound struct {
 // paths without a bound, and when a document reaches 16 MiB. Make it with [NewBudget]. It
 // sends nothing.
 //
-// Source: "the item's size could grow infinitely" (seeds 000, 003); "16 MB" (seed 004);
+// Source: "the item's size could grow infinitely" (data modeling for Azure Cosmos DB);
 // limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes:
 // https://bsonspec.org/spec.html.
 type Budget struct {
@@ -131,13 +131,14 @@ type Part struct {
 	Bytes int64
 }
 
-// An Open is a path of a [Worst] without a bound.
+// An Open is a path whose size no [Bound] limits. [Worst] counts its value as empty.
 type Open struct {
 	Path string
 	Why  string // "an array without Items"
 
-	// Room is the number of items, bytes or key bytes at which the document has 16 MiB. 0
-	// means unknown.
+	// Room is how much fits into a document of 16 MiB: items of an array or map, bytes of
+	// a text or binary data, or, if only the map's Key bound is missing, bytes of each
+	// key. 0 means unknown.
 	Room int64
 }
 

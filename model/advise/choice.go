@@ -70,7 +70,7 @@ var additions = []struct {
 	{Events, "an outbox"}, {SpreadKey, "a spread key"}, {Log, "an event log"}, {Binned, "roll-ups"}, {Expiry, "expiry"},
 }
 
-// Structure returns the choice without additions.
+// Structure returns c without its additions: [Embed] for Embed|Counter.
 func (c Choice) Structure() Choice { return c & structure }
 
 // Has reports whether c has the structure of part, if part has one, and all additions of

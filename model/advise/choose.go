@@ -50,9 +50,10 @@ type RunnerUp struct {
 //     often than read, seldom shown with their parent, or added too fast.
 //     [Relation].Atomic turns this rule off.
 //  4. A child that isn't embedded has its parent's id. The parent lists its children's
-//     ids only if they are ordered by hand, or their number is fixed. If children are
-//     shared, the ends that show them list ids. Links are documents if neither end has
-//     room for a list, or if both ends show fields of the links.
+//     ids only if they are ordered by hand, or their number is fixed. In a many-to-many
+//     relation, the end that shows documents of the other end lists their ids, or both
+//     ends do. Each link is a document if neither end has room for a list, or if both
+//     ends show fields of the links.
 //  5. Then it adds pages, copies of fields (if the reads per change are at least
 //     [CopyLimit] and at least the number of copies), the newest few, totals, kinds and
 //     expiry.

@@ -46,8 +46,7 @@
 //	Firestore  Firestore's documentation, by its pages
 //
 // The limits of the rules are constants, from [FewLimit] to [NestedLimit]. If a source
-// gives no figure, the figure is this package's. The runners-up of an advice are other
-// answers, each with a [Flip]: the smallest change that leads to it.
+// gives no figure, the figure is this package's.
 //
 // # Sizes
 //
@@ -55,21 +54,19 @@
 // its strings, arrays and maps: the largest document ([Budget.Worst]), the items until 16
 // MiB ([Budget.Room]), and broken bounds ([Budget.Breaches]).
 //
-// Pages in HTML with growth lines: [Budget.HTML], [Advice.HTML].
+// Pages in HTML: [Budget.HTML], [Advice.HTML].
 //
 // # Live data
 //
 // A [Survey] measures a relation in a database, by samples. [SurveyDatabase] finds and
 // measures all relations.
 //
-// Add figures that only the application knows to the Relation of the [SurveyResult]. Then
-// call [Choose].
 // [SurveyResult.RunnersUp] returns other answers that the sampling error allows.
 //
 // # Limits
 //
-// An advice is as good as its relation. Check it in a unit test with [Advice.Want], and
-// renew the relation's figures by surveys.
+// Check an advice in a unit test with [Advice.Want], and renew the relation's figures by
+// surveys.
 //
 // A budget doesn't know the nesting of an interface, bson.D, bson.Raw or custom
 // marshaler. A recursive type has no worst case. A survey can't measure how often

@@ -17,14 +17,15 @@ const (
 
 // Growth says how many children the fastest-growing parent gains in a day.
 //
-// It is measured in a window of time that ends with the latest child, for parents that
-// had a child before the window. If the thirds of the window differ by more than chance,
-// as after an import, only the quietest third is used, times three. PerDay is the
-// greatest count, moved towards the mean as far as chance can explain the difference
+// It counts the children that each parent gained in a window of time, which ends with the
+// latest child. Only parents with a child before the window count. If a parent's gains in
+// the thirds of the window differ by more than chance, as after an import, its quietest
+// third is used, times three. PerDay is the daily gain of the parent that gained most,
+// moved towards the mean of all parents as far as chance can explain the difference
 // (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //
 // Low and High are the confidence interval of the rate of all counted parents together,
-// if children arrive independently. It is computed from the Poisson distribution
+// if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day

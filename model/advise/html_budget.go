@@ -7,8 +7,8 @@ import (
 )
 
 // HTML returns the budget as a web page that needs no network. It shows the fields of the
-// [Budget.Worst] document as bars, and lines of how the document grows with each array, map
-// or text that has no bound, and up to their bounds with the others.
+// [Budget.Worst] document as bars. Up to six lines show how the document grows with one
+// array, map or text without a bound, or with one array or map up to its bound.
 func (b *Budget) HTML() string {
 	w := b.Worst()
 	p := page.New(w.title())

@@ -8,8 +8,8 @@ const None = -1
 // children. Set at least Parent.Has, Child.Has or Tree. If you swap the ends, the answer
 // is the same: see Parent of [Advice].
 //
-// A share is a number from 0 to 1: 0.3 is three reads in ten. For a ratio to changes that
-// never happen, use math.Inf(1).
+// A share is a number from 0 to 1: 0.3 is three reads in ten. A field such as
+// ReadsPerChange is a ratio: math.Inf(1) means that there are no changes.
 type Relation struct {
 	Parent, Child End
 
@@ -46,10 +46,10 @@ type End struct {
 	IDBytes int64 // size of an _id value without type and name; the default is 12
 
 	// Alone is the share of this end's reads that find a document by its own id or
-	// fields, not by a document of the other end. The default is 1 for an end that has
-	// several documents of the other end, and for the parent of a one-to-one relation,
-	// else 0. In a one-to-one relation, the end with the greater Alone may embed the
-	// other.
+	// fields, not by a document of the other end. The default is 1 for both ends of a
+	// many-to-many relation, and for the "one" end of any other relation (the parent if
+	// it is one-to-one), else 0. In a one-to-one relation, the end with the greater Alone
+	// may embed the other.
 	Alone float64
 
 	// Shows is the share of this end's reads that show documents of the other end, not
@@ -138,8 +138,8 @@ type Tree struct {
 	Nodes  int64 // in the largest tree; 0 means that the relation isn't a tree
 	Levels int64 // in the deepest tree; the default is 5
 
-	// Whole, Below and Above are shares of the reads: those that need more than one node
-	// and its children.
+	// Whole, Below and Above are the shares of all reads that need this part of the tree.
+	// The other reads need one node, or a node and its children.
 	Whole    float64 // the whole tree at once; the default is 0
 	Below    float64 // all nodes below one; the default is 0
 	Above    float64 // all nodes above one, up to the root; the default is 0

@@ -37,10 +37,10 @@ type SurveySpec struct {
 
 // A Survey measures a relation in a live database, as input for [Choose]: sizes, children
 // per parent, growth, parents per child, and references to missing documents. Make it
-// with [NewSurvey]. It samples each collection. Add the figures that only the application
-// knows: Alone, Shows and the ratios of reads.
+// with [NewSurvey]. It samples each collection.
 //
-// Source: rules 3 and 6 ask for figures (seed 004); $sample, $bsonSize:
+// Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design" ask for figures;
+// $sample, $bsonSize:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals:
 // order statistics, https://en.wikipedia.org/wiki/Binomial_distribution.
 type Survey struct {
@@ -239,9 +239,9 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns the pipeline that counts the children that the parents with these ids
-// gained in SurveySpec.Window before until, and in its first and last third. The result
-// omits parents that gained none.
+// Added returns the pipeline that counts the children that each parent with one of these
+// ids gained in the [SurveySpec].Window that ends at until, and in the first and the last
+// third of this window. The result omits parents that gained none.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path. Else it reads the parents, by _id.
@@ -305,8 +305,8 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns the pipeline of the ids that exist as _id: among the children with
-// SurveySpec.List, among the parents with Ref.
+// Existing returns the pipeline of those of ids that are the _id of a document: of a
+// child if the spec has List, of a parent if it has Ref.
 //
 // Cost: one command, served by the _id index.
 func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {

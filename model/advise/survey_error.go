@@ -2,10 +2,10 @@ package advise
 
 import "math"
 
-// RunnersUp returns the other answers of [Choose] that the survey's error allows: each
-// flip sets a measured field to an end of its confidence interval. relation is r.Relation
-// with the application's figures. If the result is empty, a larger sample wouldn't change
-// the advice.
+// RunnersUp runs [Choose] with each measured field set to either end of its confidence
+// interval, and returns the answers that differ. relation is r.Relation with the
+// application's figures. If the result is empty, a larger sample wouldn't change the
+// advice.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	chosen, ok := relation.answer()
 	if !ok {

@@ -13,8 +13,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A SurveyResult is the result of a [Survey]. Add the application's figures to its
-// Relation before you pass it to [Choose].
+// A SurveyResult is the result of a [Survey]. Add the figures that only the application
+// knows, such as Alone, Shows and the ratios, to its Relation before you pass it to
+// [Choose].
 type SurveyResult struct {
 	Relation Relation // only with measured fields
 	Measured []Measure

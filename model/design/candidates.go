@@ -86,8 +86,8 @@ func (g *graph) candidates(r *relation) []Storage {
 	return out
 }
 
-// pageSize is the number of children in a page: "comments in batches of 100" (seeds 000,
-// 003).
+// pageSize is the number of children in a page: "comments in batches of 100" (data
+// modeling for Azure Cosmos DB).
 const pageSize = 100
 
 // pagedBy returns the storage of children in pages, if they have an order, never change,

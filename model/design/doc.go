@@ -59,10 +59,9 @@
 //   - An operation reads a document by _id once. It sends writes at its end, or before it
 //     reads the same collection. Updates of one document are merged.
 //
-// Only a [Runner] sends commands.
-//
 // # Source
 //
 // Mior, Salem, Aboulnaga and Liu, "NoSE: Schema Design for NoSQL Applications", ICDE
-// 2016; MongoDB's manual, "Identify Application Workload"; seed 002.
+// 2016; MongoDB's manual, "Identify Application Workload"; "NoSQL Data Modeling
+// Techniques".
 package design

@@ -23,9 +23,9 @@ type Storage struct {
 	// It needs a Reference, and a parent that has its own collection.
 	Copy []string
 
-	// Newest is the number of children, those with the greatest value of By, that the
-	// parent also contains, without their copied fields (denorm.Subset; denorm.Bounded
-	// with Paged). 0 means none.
+	// Newest is the number of children that the parent also contains (denorm.Subset;
+	// denorm.Bounded with Paged): those with the greatest values of the field By. They
+	// lack the fields that Copy adds to children. 0 means none.
 	Newest int64
 	By     string
 

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Lint checks a model for MongoDB's schema design anti-patterns. It sends nothing.
+// A Lint checks a model for MongoDB's schema design anti-patterns.
 //
 // Source: "Schema Design Anti-Patterns",
 // https://www.mongodb.com/docs/manual/data-modeling/design-antipatterns/.

@@ -62,8 +62,8 @@ type Prices struct {
 	store *store
 }
 
-// Price computes each operation's cost under the layout l. It sends nothing. A workload
-// that contradicts itself, or doesn't fit l, gives a [*model.ValueError].
+// Price computes each operation's cost under the layout l. A workload that contradicts
+// itself, or doesn't fit l, gives a [*model.ValueError].
 func (w Workload) Price(l Layout) (Prices, error) {
 	g, err := newGraph(w)
 	if err != nil {

@@ -27,8 +27,8 @@ type Design struct {
 // SearchLimit is the number of layouts up to which [Workload.Design] prices all of them.
 const SearchLimit = 5000
 
-// Design finds the layout under which the workload takes the least time. It sends
-// nothing. A workload that contradicts itself gives a [*model.ValueError].
+// Design finds the layout under which the workload takes the least time. A workload that
+// contradicts itself gives a [*model.ValueError].
 //
 // The candidates for each relation are:
 //   - a Reference

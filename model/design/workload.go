@@ -90,34 +90,39 @@ type Operation struct {
 
 // An Access reads or writes documents of one entity.
 //
-// Documents have names within an operation: the entity's name, or the name after an equal
-// sign. Here a user sends a comment to another user, named "receiver":
+// Within an operation, documents have names, so that several accesses can mean the same
+// document. The name is the entity's, or stands after an equal sign in By, which lists
+// the fields and relations that find or link documents. Here one user sends a comment to
+// another, named "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
-//	{Do: Insert, Of: "comments", By: []string{"fromUser", "toUser=receiver"}},
+//	{Do: Insert, Of: "comments", By: []string{"toUser=receiver"}}, // fromUser is "users"
 type Access struct {
 	Do Action
 	Of string // the entity
 
 	// By lists the paths that find the documents: "_id", a field, a relation ("item"
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
-	// An Update or Delete can only have "_id". An Insert lists the parents whose name
-	// isn't their entity's: "toUser=receiver".
+	// An Update or Delete can only have "_id".
+	//
+	// An Insert links each relation to the document that has the name of the parents'
+	// entity. By lists relations to link to other documents: "toUser=receiver" links
+	// toUser to the document named receiver.
 	By []string
 
 	// Since is a path, and limits a read to documents whose value there is at least some
-	// bound, for example a date. Share is the share of documents that this leaves: 0.1 is
-	// one in ten. Without Order, the results are sorted by Since, greatest first.
+	// bound. Share is the share of documents that this leaves. Without Order, the results
+	// are sorted by Since, greatest first.
 	Since string
 	Share float64
 
 	Order string // the path to sort by, greatest first; "" means any order
 	Limit int64  // number of results; 0 means all
 
-	// Fields lists what an Update changes: fields, and many-to-many relations, to which
-	// it adds a parent. A Read returns the whole document, and with Fields also fields of
-	// parents ("user.nickname", or "item.*" for all) and totals of children
+	// Fields lists what an Update changes: names of fields, or of many-to-many relations,
+	// to each of which it adds one parent. A Read returns the whole document. Its Fields
+	// add fields of parents ("user.nickname", or "item.*" for all) and totals of children
 	// ("count(bids)", "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
 	Fields []string
 }

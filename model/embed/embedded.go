@@ -40,15 +40,15 @@ const (
 // Embedded is an array of small documents inside their parent, each with a key that is
 // unique in the array: the addresses of a person. Make it with [NewEmbedded].
 //
-// A query over many parents, such as all tasks due tomorrow, reads each matching parent
-// whole. If it is common, store elements as documents (relate.ParentRef). Each change
-// rewrites the parent, which is limited to 16 MiB, so set Max.
+// A query over many parents reads each matching parent whole. If it is common, store
+// elements as documents (relate.ParentRef). Each change rewrites the parent, which is
+// limited to 16 MiB, so set Max.
 //
 // A write costs one command on one document, by _id, in one atomic update. If nothing
 // matched, reads find out why: at most four for Add, at most one for other writes. A
 // missing parent gives [model.ErrNotFound].
 //
-// Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
+// Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
 // Indexes returns the index on the elements' key, and the spec's indexes.
@@ -63,8 +63,6 @@ const (
 //   - null: the array is null, on which $push fails. The repair stores an empty array.
 //   - malformed: the value at the path isn't an array, an element isn't a document, or a
 //     key is missing, null, an array or a regular expression. There is no repair.
-//
-// After a crash in a repair, the next run repairs the rest.
 //
 // Cost: each check reads every parent. A repair writes one document for each finding, by
 // _id.

@@ -18,8 +18,8 @@ import (
 // Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. A
 // spec's index with a Tag is partial.
 //
-// Checks returns one check. It finds values with an unknown or missing tag, such as
-// values stored by a program with more types. There is no repair, but see [Kinds.Retag].
+// Checks returns one check. It finds values with an unknown or missing tag. There is no
+// repair, but see [Kinds.Retag].
 //
 // Cost: the check reads every document.
 type Kinds[D, K any] struct {

@@ -19,9 +19,9 @@ import (
 // Declare collections with [Union.Options]. Then documents, fields and array elements of
 // type I are written and read as any other value, also by driver code with that Registry.
 //
-// Source: products of many kinds ("Aggregates", "NoSQL Data Modeling Techniques", seed
-// 002, 2); books and reviews in one collection ("Distinguishing between different
-// document types", seed 000);
+// Source: products of many kinds ("Aggregates", "NoSQL Data Modeling Techniques", 2);
+// books and reviews in one collection (data modeling for Azure Cosmos DB, "Distinguishing
+// between different document types");
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/polymorphic-data/polymorphic-schema-pattern/.
 type Union[I any] struct {
 	u        *union
@@ -181,9 +181,11 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // codecs. Call it before the first use of the registry. Pass the registry to
 // NewCollection in [model.CollectionOptions].
 //
-// It panics with a [*model.DeclarationError] if the registry has a union of I. It also
-// panics if another union has a type in common with this union, and the tag fields are
-// the same, or the type would decode the tag as a field of its own.
+// It panics with a [*model.DeclarationError] if the registry already has a union of I, or
+// another union with a type of this union, and either
+//
+//   - both unions have the same tag field, or
+//   - the type would decode the other tag as its own field, as an inlined map does.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

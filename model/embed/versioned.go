@@ -37,10 +37,10 @@ type VersionedSpec struct {
 // Make it with [NewVersioned].
 //
 // All writers must increase the version, because a Replace undoes writes that don't.
-// denorm.Copy and relate.ParentRef increase it if their specs have CountUp. List paths
-// that other techniques write, such as a denorm.Counter in these documents, in Uncounted.
-// [model.New] refuses other techniques that write them. A document without a version has
-// version 0.
+// denorm.Copy and relate.ParentRef increase it if their specs have CountUp. Uncounted
+// lists paths that other techniques may write without increasing it. [model.New] refuses
+// other techniques that write these documents. A document without a version has version
+// 0.
 //
 // op is the operation's token, a new one for each operation. The same op makes a retry a
 // no-op while the document keeps the token. If the spec has no Tokens, op must be the
@@ -50,13 +50,12 @@ type VersionedSpec struct {
 // two reads find out why. It gives [ErrVersion] if the document has another version, and
 // [model.ErrNotFound] if it doesn't exist.
 //
-// Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques" (seed 002, 4);
+// Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
 // Checks returns one check, of versions that aren't numbers, such as null. The repair
-// stores the server's time in milliseconds since 1970. No document reaches it by
-// counting, so a write based on an earlier read gets [ErrVersion]. It doesn't fit a
-// 32-bit int.
+// stores the server's time in milliseconds since 1970, so a write based on an earlier
+// read gets [ErrVersion]. It doesn't fit a 32-bit int.
 //
 // Cost: the check reads every document. A repair writes one document for each finding, by
 // _id.
@@ -79,9 +78,12 @@ type versioning struct {
 }
 
 // NewVersioned declares that c's documents have a version. It panics with a
-// [*model.DeclarationError] unless Version is an int64 or int outside arrays, Tokens an
-// array of bson.ObjectID, a nil array isn't stored as null, and neither path overlaps the
-// other or one of Uncounted.
+// [*model.DeclarationError] if
+//
+//   - Version isn't an int64 or int, is in an array or the _id, or can be stored as null;
+//   - Tokens isn't a []bson.ObjectID, or a nil one is stored as null (without omitempty);
+//   - two of the paths Version, Tokens and Uncounted overlap;
+//   - Keep is negative.
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
 	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)
@@ -128,26 +130,28 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // Insert stores a new document with version 1, as [model.Collection.Insert] does. doc's
 // version must be 0 or 1.
 //
-// op is the operation's token: see [Versioned]. A retry counts as applied while the
-// document keeps op. Later, or without Tokens, it gives a duplicate key error if the
-// document has changed.
+// op is the operation's token: see [Versioned]. A retry with the same op succeeds while
+// the document keeps op. When op has been dropped, or if the spec has no Tokens, a retry
+// gives a duplicate key error if the document has changed. So does another document with
+// this _id.
 //
 // Cost: that of Collection.Insert, and one more read if the _id is taken.
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
 
 // Replace stores doc over the document with doc's _id and version, and increases the
-// version. Stored fields that D doesn't know are lost.
+// version. It gives [ErrVersion] if the stored version differs. Stored fields that D
+// doesn't know are lost.
 //
-// op is the operation's token: see [Versioned]. A retry after the spec's Keep other
-// operations gives ErrVersion. Bad input, a [*model.ValueError]: a version below 0, or
-// the greatest int64.
+// op is the operation's token: see [Versioned]. A retry gives ErrVersion after as many
+// other operations as [VersionedSpec].Keep. A version below 0, or the greatest int64,
+// gives a [*model.ValueError].
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
 
-// Update applies update operators to a document with this version, and increases the
-// version. The operators must not touch the version or the tokens. For op, retries and
-// bad input see [Versioned.Replace].
+// Update applies update operators to the document, if it has this version, and increases
+// the version. The operators must not touch the version or the tokens. Errors, op and
+// retries are as with [Versioned.Replace].
 //
 // A nil update only increases the version. Use it in a transaction whose other writes
 // rely on this document: a concurrent change of the document then makes one of both fail.
@@ -160,8 +164,9 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.Obj
 	return v.v.update(id, version, update, op)
 }
 
-// Delete deletes a document with this version. A retry after success gives
-// [model.ErrNotFound].
+// Delete deletes the document, if it has this version. It gives [ErrVersion] if the
+// document has another, and [model.ErrNotFound] if it is missing, as in a retry after
+// success.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
@@ -171,9 +176,9 @@ func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.d
 // gives [ErrGuard] if the document exists but doesn't match. An empty guard is a
 // [*model.ValueError]. op is the operation's token: see [Versioned].
 //
-// After the spec's Keep other operations, or without Tokens, a retry that matches the
-// guard is applied again. So set Keep to more than the operations between a first run and
-// its last retry.
+// After as many other operations as [VersionedSpec].Keep, or if the spec has no Tokens, a
+// retry is applied again if the document matches guard. So set Keep to more than the
+// operations between a first run and its last retry.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) model.Write {
@@ -183,7 +188,8 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 // Take subtracts n from the number at path, if it is at least n. It is
 // [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard]
 // if the value is less, or isn't a number. op is the operation's token: see [Versioned].
-// Bad input, a [*model.ValueError]: n below 1, a path that isn't a number outside arrays.
+// An n below 1, or a path that isn't a number or is in an array, gives a
+// [*model.ValueError].
 //
 // To undo it, use Guarded with a new token, {$inc: {path: n}} and a guard that the
 // document still has the old token: {tokens: op}.
@@ -200,7 +206,8 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
 // version and tokens in its result. A result without a difference is stored too, with a
-// new version. After the spec's Keep other operations, a retry is applied again.
+// new version. After as many other operations as [VersionedSpec].Keep, a retry is applied
+// again.
 //
 // Cost: two commands for each attempt. A retry whose token the document has costs two
 // reads.
@@ -216,8 +223,9 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 }
 
 // ChangeBy is [Versioned.Change], but decide returns update operators, as for
-// [Versioned.Update]. Use it to change a few fields, or if D lacks stored fields. Bad
-// operators give a [*model.ValueError], without a write.
+// [Versioned.Update]. Use it to change a few fields, or if D doesn't declare all stored
+// fields. op is the operation's token, as in Change. Invalid operators give a
+// [*model.ValueError], without a write.
 //
 // Cost: see Change.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {

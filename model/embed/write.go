@@ -13,9 +13,8 @@ import (
 )
 
 // Add appends elements to a parent's array, all or none. It gives [model.ErrTaken] if the
-// array has one of the keys, and [model.ErrFull] if it would exceed Max, also with
-// concurrent writers. If the array already has exactly these elements, the write counts
-// as applied.
+// array has one of the keys, and [model.ErrFull] if it would exceed Max. If the array
+// already has exactly these elements, the write counts as applied.
 //
 // Bad input, a [*model.ValueError]: no element, an element without a key, two elements
 // with one key, more than Max, a field name that can't be stored.

@@ -21,15 +21,15 @@ import (
 // Texts compare bytewise, with "San" before "San Francisco". Integers compare by number,
 // times and ObjectIDs as in BSON. The encoding is:
 //
-//   - text: a space at the end, or before a character up to "<", is " <"; a control
-//     character is " ;" and a letter, so a tab is " ;I"
+//   - text: a space is written " <" at the end, and before a digit or another character
+//     up to "<", so "a " is "a <". A control character is " ;" and a letter, so a tab is
+//     " ;I"
 //   - integer: a letter for the number of digits comes first (a7, b42, c100). Negative
-//     numbers have a capital letter, and each digit subtracted from 9: S8 is -1, R57 is
-//     -42
+//     numbers have a capital letter, and each digit subtracted from 9: R57 is -42
 //   - time: 2014-03-28T09:00:00.000Z, in UTC
 //
-// A [*model.ValueError] refuses texts that aren't UTF-8, times outside the years 0 to
-// 9999, empty ObjectIDs, values of another type, and strings that aren't keys.
+// Texts that aren't UTF-8, times outside the years 0 to 9999, empty ObjectIDs, values of
+// another type, and strings that aren't keys give a [*model.ValueError].
 //
 // # Consistency
 //
@@ -37,7 +37,7 @@ import (
 // key. [Composite.Key] refuses such a document, and [Composite.Rekey] moves all of them.
 // The collection must not have a collation.
 //
-// Source: "Composite Key Index" (seed 002 §8).
+// Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
 	model.Parts
 
@@ -81,10 +81,8 @@ func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(val
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. The document's _id
-// must be empty or the key. If a different document has the key, the server gives a
-// duplicate key error.
-//
-// If an equal document is stored under the key already, the write counts as applied.
+// must be empty or the key. If an equal document has the key already, the write counts as
+// applied. A different one gives the server's duplicate key error.
 //
 // Cost: one command, one document. If the key is taken, one more command compares the
 // documents.
@@ -102,9 +100,9 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 // it under the key of now. Pass was exactly as it was read. The _id of now must be empty
 // or the key of its fields. Stored fields that D doesn't have are lost.
 //
-// Running it returns model.ErrStale if a field that D has was changed meanwhile, and
-// model.ErrNotFound if the document is gone. It also gives model.ErrStale if a stored
-// subdocument differs from D's encoding of it.
+// Running it returns model.ErrStale if a field that D has was changed meanwhile, or a
+// stored subdocument differs from D's encoding of it, and model.ErrNotFound if the
+// document is gone.
 //
 // The plan is transactional. With model.PlanOptions.AllowPartial it inserts and then
 // deletes without a transaction: a crash, or a concurrent change of was, leaves the
@@ -135,8 +133,8 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
 // Prefix returns the query of the documents with values as their first parts, in the
-// order of keys: all users of a state, or of a city in it. "San" doesn't find "San
-// Francisco". Without values it returns all documents. Page it in both directions:
+// order of keys. "San" doesn't find "San Francisco". Without values it returns all
+// documents. Page it in both directions:
 //
 //	inCity := byPlace.Prefix("CA", "San")
 //	next := inCity.After(doc.ID).Limited(1)
@@ -174,8 +172,8 @@ func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
 }
 
 // Counts returns the number of documents for each value of the part after prefix, in
-// order: users per state, or per city of a state. [Composite.Scan] reads the parts of
-// each result. The last part can't be counted.
+// order: users per state. [Composite.Scan] reads the parts of each result. The last part
+// can't be counted.
 //
 // Cost: one command that reads the keys under the prefix, from the index on _id alone.
 func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {

@@ -10,10 +10,10 @@
 //	A shard key, and the shards that each query and write is sent to          [Shard]
 //	A key that many documents share, divided over n parts                     [Spread]
 //
-// If documents have another _id anyway, a compound index on ordinary fields
-// ({state: 1, city: 1, _id: 1}) serves the same queries as a composite key. It costs an
-// index, but a document needn't move when its city changes. A composite key saves the
-// index, is readable, makes the combination unique, and keeps neighbours on one shard.
+// A compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same
+// queries as a composite key, and a document needn't move when its city changes. A
+// composite key saves the index, makes the combination unique, and keeps neighbours on
+// one shard.
 //
 // # Declarations
 //
@@ -22,15 +22,12 @@
 //
 // # Consistency
 //
-// A key and the fields that it is made of are in one document. A move writes two
-// documents, in a transaction. Numbers of a sequence are unique and increase. A number
-// that was taken but not used is a gap.
+// A key and the fields that it is made of are in one document.
 //
 // # Limits
 //
-// Keys compare bytewise: the collection must not have a collation. Times in keys have the
-// years 0 to 9999, in milliseconds. A part can't be descending. Numbers have up to 18
-// digits. A day bucket has room for about 300,000 keys.
+// The collection must not have a collation. Times in keys have the years 0 to 9999, in
+// milliseconds. A part can't be descending.
 //
 // A [Shard] follows the rules of MongoDB's manual and sends nothing. A server may send a
 // command to fewer or more shards. Zones are ignored.

@@ -24,11 +24,10 @@ import (
 //
 //   - a bound of another type is above or below everything, without an error
 //   - a bound with another first name is compared by that name
-//   - an _id with fewer, more or reordered fields is somewhere in between
 //   - conditions on a field ("_id.state": 'CA') find any order of fields, but don't use
 //     the index on _id
 //
-// Source: "Composite Key Index" (seed 002 §8).
+// Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type DocumentKey[D, K any] struct {
 	model.Parts
 

@@ -9,16 +9,16 @@ import (
 // [Text], [Int], [Time] and [ID] return it.
 type Part struct{ in composite.Part }
 
-// Text is a part that is a string.
+// Text returns the part of a key that holds the string field at path.
 func Text(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Text}} }
 
-// Int is a part that is an integer.
+// Int returns the part of a key that holds the integer field at path.
 func Int(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Int}} }
 
-// Time is a part that is a time, in milliseconds as in BSON.
+// Time returns the part of a key that holds the time at path, in milliseconds as in BSON.
 func Time(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Time}} }
 
-// ID is a part that is an ObjectID.
+// ID returns the part of a key that holds the ObjectID field at path.
 func ID(path string) Part { return Part{composite.Part{Path: path, Kind: composite.ID}} }
 
 // KeyOnly returns the part as a value that only the key contains, not a field of the

@@ -16,7 +16,8 @@ type SequenceSpec struct {
 	// 18. It can't be increased later.
 	Digits int
 
-	// Days is the collection of day buckets; nil means none.
+	// Days is the collection of day buckets, which list the keys of an owner's documents
+	// by day, for [Sequence.Days]. With nil, writes and queries of [Days] give errors.
 	Days *model.Collection[DayBucket, string]
 
 	// Location decides where a day begins; nil means UTC. Don't change it later.
@@ -47,18 +48,15 @@ type SequenceGap[K any] struct {
 //
 //   - [Sequence.Take], then [Sequence.Insert]: two commands. A crash in between leaves a
 //     gap. A later number can be stored first, so a reader can see 8 before 7.
-//   - [Sequence.Allocator]: the same in blocks, one command for each block. The rest of a
-//     block is a gap when the process ends. The numbers of several processes don't show
-//     the order in time.
+//   - [Sequence.Allocator]: the same in blocks, one command for each block. The numbers
+//     of several processes don't show the order in time.
 //   - [Sequence.Append]: counter and document in one transaction, without gaps, and a
 //     reader never sees 8 before 7. The writers of one owner wait for each other.
 //
-// To retry an action that takes a number, store its op in the document under a unique
-// index, look there first, then Take.
+// To retry an action that takes a number, give it a token, and store the token in the
+// document, under a unique index. Before Take, look for the token.
 //
-// An owner gets numbers only as fast as its counter can be written.
-//
-// Source: "Enumerable Keys" (seed 002 §5);
+// Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
 //
 // Indexes returns the index that finds a key's day bucket, if there are day buckets.
@@ -150,10 +148,10 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 // another writer was first, but only once inside a transaction of the caller. After an
 // unknown commit result, look for the document first: a second Run stores it again.
 //
-// Decide returns the plan for a number that the caller knows to be the next: run it by
-// RunTx. It returns [model.ErrStale] if the counter isn't just before the number, also if
-// the plan's own commit arrived; [Sequence.At] shows the document with that number. If
-// two plans create the counter, one gets the server's error.
+// The change's Decide returns the plan for a number that the caller knows to be the next:
+// run it by RunTx. The run returns [model.ErrStale] if the counter isn't number-1, also
+// if the plan was committed before and only its answer was lost: look for the document by
+// [Sequence.At]. If two plans create the counter, one gets the server's error.
 //
 // Cost: three commands, two documents, the commit, and the hello of [model.InTx].
 func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {

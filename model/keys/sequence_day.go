@@ -49,8 +49,8 @@ func (d *Days[D, K]) Unpack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$pull")
 }
 
-// Of returns the query of an owner's bucket of a day. Its One returns model.ErrNotFound
-// if there is no bucket.
+// Of returns the query of an owner's bucket of a day, such as "2026-11-21". Its One
+// returns model.ErrNotFound if there is no bucket.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
@@ -58,8 +58,8 @@ func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
 	return d.find(bson.D{{Key: "_id", Value: key}}, 1, err)
 }
 
-// Range returns the query of an owner's buckets from one day to another, inclusive,
-// earliest first.
+// Range returns the query of an owner's buckets from one day to another, such as
+// "2026-11-21", inclusive, earliest first.
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {
@@ -67,7 +67,8 @@ func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {
 	return d.find(filter, 1, err)
 }
 
-// Before returns the query of an owner's buckets before a day, latest first.
+// Before returns the query of an owner's buckets before a day, such as "2026-11-21",
+// latest first.
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
@@ -75,7 +76,8 @@ func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
 	return d.find(filter, -1, err)
 }
 
-// After returns the query of an owner's buckets after a day, earliest first.
+// After returns the query of an owner's buckets after a day, such as "2026-11-21",
+// earliest first.
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) After(owner K, day string) *model.Find[DayBucket] {
@@ -98,7 +100,7 @@ func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
 }
 
 // Unpacked returns an owner's documents that no bucket lists, after a crash before
-// packing. Pack each by its own time; packing it twice is harmless.
+// packing. Pack each by its own time.
 //
 // Cost: one command that reads the owner's documents, and looks up a bucket for each by
 // [Sequence.Indexes].

@@ -17,9 +17,9 @@ type ShardSpec struct {
 	// are then sent with the key: see [model.ShardKey].
 	Moves bool
 
-	// Tenant names the fields of the [model.Scope].Tenant of all operations, if the key
-	// begins with them. [Shard.Check] then judges other indexes as [model.Scope.Indexes]
-	// makes them.
+	// Tenant lists the fields of [model.Scope].Tenant, if all operations run in such a
+	// Scope and the key begins with them. [Shard.Check] then assumes that other indexes
+	// begin with them too, as [model.Scope.Indexes] makes them.
 	Tenant []string
 
 	// Collated says that the collection has a default collation. Queries for texts are
@@ -41,7 +41,7 @@ type ShardSpec struct {
 // The answers are tested against a simulated cluster (modeltest.WithShards) with the
 // rules of MongoDB 7.0 and 8.0, not against a real one.
 //
-// Source: seeds 000 and 003. Manual: "Shard Keys", "Choose a Shard Key".
+// Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
 //
 // Indexes returns the index that the key needs, if it isn't {_id: 1}. A longer index that
 // begins with its fields is enough.
@@ -68,14 +68,15 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 //	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
-// Reshard returns the command that gives a sharded collection this key instead
-// (MongoDB 5.0 and later). It rewrites all documents. With [ShardSpec].Unique, first
-// create the unique index of [Shard.Indexes], which must begin with the old key too.
-// Manual: "reshardCollection".
+// Reshard returns the command that gives a sharded collection this key instead, from
+// MongoDB 5.0 on. It rewrites all documents. With [ShardSpec].Unique, first create the
+// unique index of [Shard.Indexes]. The server allows it only if this key begins with the
+// fields of the old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
-// ShardKey returns the key for a [model.Model]. The model's On then adds it to filters by
-// _id.
+// ShardKey returns the key for a [model.Model]. On a database of [model.Model.On], a
+// filter by _id then gets the fields of the key, with the values that were read: see
+// [model.ShardKey].
 func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
@@ -116,15 +117,16 @@ func (x *Shard[D]) indexes() []model.Index {
 // A query is targeted by equality on the first fields of the key, and after that several
 // values or ranges of one field.
 //
-//   - {device: {$in: [a, b]}, at: 1} requests two values.
-//     {device: {$in: [a, b]}, at: {$in: [1, 2]}} requests two ranges: mongos looks up
-//     everything from (a, 1) to (a, 2).
-//   - The branches of an $or are combined field by field.
+//   - With the key {device: 1, at: 1}, {device: {$in: [a, b]}, at: 1} asks for two
+//     values. {device: {$in: [a, b]}, at: {$in: [1, 2]}} asks for two ranges: everything
+//     from (a, 1) to (a, 2), and from (b, 1) to (b, 2).
+//   - The branches of an $or are combined field by field: (a, 1) or (b, 2) counts as
+//     device a or b, with at 1 or 2.
 //   - A hashed field is targeted by equality only.
 //   - Equality with null counts as two values unless the whole key is given.
 //   - $ne, $not, $elemMatch, $all, $expr, an unanchored regular expression, and an $or
 //     beside conditions on the first field aren't targeted here. A server may do better.
-//   - A query with its own collation isn't targeted by texts.
+//   - If a query has its own collation, strings in its filter don't target it.
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
 // Aggregate returns the shards that a pipeline is sent to, by its leading $match stages.
@@ -142,18 +144,18 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //   - An insert goes to the shard of its key. A missing field counts as null
 //     (MongoDB 4.4), and an array is refused. Manual: "Missing Shard Key Fields".
 //   - updateMany and deleteMany go to one shard if it has everything that matches.
-//     Otherwise they go to all shards, or in a transaction to those of a query.
-//   - updateOne and deleteOne go to one shard if the filter has the whole key, and to all
-//     shards with the _id instead. With neither, MongoDB 7.1 and later search all shards,
-//     and earlier versions refuse unless one shard has the range. Manual:
-//     "db.collection.updateOne()", "Sharded Collections".
+//     Otherwise they go to all shards, or, in a transaction, to the shards of a query
+//     with this filter.
+//   - updateOne and deleteOne go to one shard if the filter has the whole key. If it has
+//     only the _id, they go to all shards. If it has neither, MongoDB 7.1 and later
+//     search all shards, and earlier versions refuse the write unless one shard has the
+//     filter's whole range of keys. Manual: "db.collection.updateOne()".
 //   - replaceOne by the _id goes to the shard of the replacement's key, and finds nothing
-//     on another shard. Manual: "db.collection.replaceOne()", "Sharded Collections".
+//     on another shard. Manual: "db.collection.replaceOne()".
 //   - An upsert needs the whole key in its filter, by equality.
 //   - A change of the key, also of a number's type, moves the document. It needs
-//     updateOne, replaceOne or findAndModify with the whole key in the filter, alone in a
-//     retryable write (the driver's default) or in a transaction. An _id can't change.
-//     Manual: "Change a Document's Shard Key Value".
+//     updateOne, replaceOne or findAndModify with the whole key in the filter, alone or
+//     in a transaction: see [Shard.ChangeKey]. An _id can't change.
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
 // Plan returns, for each step of a plan, the shards that it is sent to. Writes that share

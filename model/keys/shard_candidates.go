@@ -33,7 +33,6 @@ func (c ShardCandidate) String() string {
 // the hashed _id, and the first field and all fields of each index. It sorts them by
 // broken unique indexes (fewest first), targeted indexes (most first), and length
 // (longest first). A write by _id goes to all shards unless the key is the _id.
-// [Shard.Distribution] judges the values.
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
 		core.Fail("the model is nil", "ShardCandidates of "+collection, "give a result of model.New")

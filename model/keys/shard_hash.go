@@ -9,6 +9,5 @@ import (
 // convertShardKeyToHashed does: the first eight bytes of the MD5 of a seed of 0, the
 // value's canonical type, and the value. Numbers are hashed as integers, so 2.3 and 2.9
 // have the hash of 2. MongoDB doesn't support fractions beyond 2^53 (manual: "Hashed
-// Indexes"). A missing field is hashed as null. The hash equals the values of MongoDB's
-// own test.
+// Indexes"). A missing field is hashed as null.
 func HashedValue(v bson.RawValue) int64 { return bsonval.Hash64(v) }

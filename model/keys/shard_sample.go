@@ -25,8 +25,8 @@ type SampleSpec struct {
 // uncompressed BSON sizes, scaled from the sample to the whole collection.
 //
 // Ranged keys: the documents, sorted by key, are split between keys into chunks. Each
-// chunk goes to the shard with the least data, largest chunk first, as a balancer does in
-// time. If the key begins with a hashed field, each shard gets an equal range of hashes.
+// chunk goes to the shard with the least data, largest chunk first. If the key begins
+// with a hashed field, each shard gets an equal range of hashes.
 //
 // Writes: the earlier half of the sample is split into equal ranges of the key, and the
 // later half is sent to these ranges. With an increasing key, the last range gets all

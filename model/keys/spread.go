@@ -16,9 +16,9 @@ type SpreadSpec struct {
 	// too. 0 means documents with the plain value.
 	Was []int
 
-	// By is the path with the value that decides the part, by [HashedValue]. Point reads
-	// must know the value, so it is usually _id. "" lets the caller pick a part at
-	// random, without point reads.
+	// By is the path of the field whose hash ([HashedValue]) decides the part.
+	// [Spread.Point] must know its value, so it is usually _id. "" lets the caller pick a
+	// part at random, without Point.
 	By string
 
 	// Order is the order of [Spread.Find]: {at: -1}. The _id is added to it. Nil is the
@@ -26,11 +26,11 @@ type SpreadSpec struct {
 	Order bson.D
 }
 
-// Spread divides the documents that share a hot key over n parts: the field "2014-03-28"
-// becomes "2014-03-28#000" to "2014-03-28#015". If the field is the shard key, or the
-// first field of an index, the writes of one day go to n places. A point read still reads
-// one part, and a read of the whole day all parts. A value that is empty or contains "#"
-// is refused.
+// Spread divides the documents that share a hot value over n parts. Instead of the value
+// "2014-03-28", the field stores a key, the value with a part: "2014-03-28#000" to
+// "2014-03-28#015". If the field is the shard key, or the first field of an index, the
+// writes of one day go to n places. A point read still reads one part, and a read of the
+// whole day all parts.
 //
 // # Changing the number of parts
 //
@@ -39,9 +39,9 @@ type SpreadSpec struct {
 //  2. Run the job of Checks, which moves documents.
 //  3. When Checks finds nothing and no program uses the old declaration, remove Was.
 //
-// A move is one atomic update, if the document is still as it was found. Without By a
-// document moves only if its part is gone. A concurrent query can miss the document or
-// return it twice, as with every change of an indexed field.
+// A move is one atomic update, if the document is still as it was found. If the spec has
+// no By, a document moves only if its part no longer exists. A concurrent query can miss
+// the document or return it twice.
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
@@ -61,43 +61,48 @@ type Spread[D, K any] struct {
 	k    *spread.Keys
 }
 
-// NewSpread declares that the string field at path contains values that are spread. It
-// panics with a [*model.DeclarationError] on an invalid path, such as _id, or spec.
+// NewSpread declares that the string field at path stores values with a part, such as
+// "2014-03-28#007", to divide the writes of a hot value. It panics with a
+// [*model.DeclarationError] on an invalid path, such as _id, or spec.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
 }
 
-// Key returns the key of a value for a document that has by in the field SpreadSpec.By.
-// Store the key with each write that changes the value or by.
+// Key returns the key of value, such as "2014-03-28#007". by is the content of the
+// document's field [SpreadSpec].By. Store the key with each write that changes value or
+// by. A value that is empty or contains "#", or a spec without By, gives a
+// [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, by any) (string, error) { return s.k.Key(value, by) }
 
-// KeyAt returns the key of a value for a number that the caller picked at random. It
-// gives an error if SpreadSpec.By is set.
+// KeyAt returns the key of a value in the part number % Parts. The caller picks number at
+// random. It gives an error if [SpreadSpec].By is set.
 func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
 }
 
-// Insert returns the write that stores a document under the key of a value. It gives an
-// error unless SpreadSpec.By is set. The document's field must be empty or contain that
-// key.
+// Insert returns the write that stores doc as a document of a hot value. In the field at
+// the path of [NewSpread] it stores [Spread.Key] of value and of doc's field
+// [SpreadSpec].By. In doc, that field must be empty or contain this key. Insert gives an
+// error if the spec has no By.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
-// InsertAt returns the write that stores a document in a part by a number that the caller
-// picked at random. A retry needs the same number. It gives an error if SpreadSpec.By is
-// set.
+// InsertAt is [Spread.Insert] for a spec without By. It stores doc in the part number %
+// Parts. The caller picks number at random, and a retry needs the same number. InsertAt
+// gives an error if the spec has By.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
 	return s.k.InsertAt(value, number, doc)
 }
 
-// Point returns the query of a value's documents that have by in the field SpreadSpec.By.
-// It gives an error if SpreadSpec.By isn't set.
+// Point returns the query of a value's documents whose field [SpreadSpec].By equals by.
+// It gives an error if the spec has no By.
 //
-// Cost: one command, which reads one part, and one more for each number of Was.
+// Cost: one command, which reads one part, and one more part for each number in
+// [SpreadSpec].Was.
 func (s *Spread[D, K]) Point(value string, by any) *model.Find[D] {
 	f := s.docs.Find(nil)
 	s.k.Point(&f.Query, value, by)

@@ -48,9 +48,9 @@ func (c *Clock) Advance(d time.Duration) {
 	c.move(func(now time.Time) time.Time { return now.Add(d) })
 }
 
-// Set sets the clock to at, and returns as [Clock.Advance] does. If it goes back, the
-// times of operations and change events stay at the latest time, as on a server, until
-// the clock passes it.
+// Set sets the clock to at. It returns when the engines have done the same work as after
+// [Clock.Advance]. If the clock goes back, the times of operations and change events stay
+// at the latest time until the clock passes it.
 func (c *Clock) Set(at time.Time) {
 	c.move(func(time.Time) time.Time { return at.Round(0) })
 }

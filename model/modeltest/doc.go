@@ -11,8 +11,8 @@
 //		…
 //	}
 //
-// A test needs no clean-up, and may run in parallel. The engine is a test double: it
-// keeps nothing, and has no users. The same tests run on a real server too: see [Each].
+// A test needs no clean-up, and may run in parallel. The same tests run on a real server
+// too: see [Each].
 //
 // # Choosing
 //
@@ -44,7 +44,7 @@
 //	a whole model: all of this              Verify
 //
 // [Writes], [Reads], [Named], [On] and [Both] select commands for faults. Only [Verify]
-// needs a model of this library. Monitors and faults work with any server.
+// needs a model of this library.
 //
 // # Time
 //
@@ -53,16 +53,14 @@
 //
 // # Costs
 //
-// [FaultMatrix] runs its operation three times for each way in which a write can fail
-// (three to six). [Interleave] runs two operations once for each order, often hundreds.
-// [Verify] does both for all operations, several times. So keep operations small.
+// [FaultMatrix], [Interleave] and [Verify] may run an operation hundreds of times. So
+// keep operations small.
 //
 // # Backends
 //
 // [Each], [FaultMatrix], [Interleave] and [Verify] run on the engine as the subtest
 // "engine". If MONGODB_URI is set, they also run on that server as the subtest "server",
-// in databases of their own. A test that needs a missing feature is skipped with "server
-// lacks: " and the feature's name.
+// in databases of their own.
 //
 // # The engine
 //
@@ -77,9 +75,8 @@
 //
 // Collations have the simple locale and cs, de, de_AT, de@collation=phonebook, en, en_US,
 // es, fr, fr_CA, ga, hr, hu, id, is, it, lb, lt, ms, nl, pl, pt, ro, sk, sl, sv, sw, tr
-// and zu. They lack maxVariable "space" with alternate "shifted", and caseLevel and
-// caseFirst in cs, de@collation=phonebook, es, hr, hu, is, lt, pl, ro, sk, sl, sv and tr.
-// Characters newer than Unicode 6.2 sort differently than on a server.
+// and zu. They lack maxVariable "space" with alternate "shifted", and many lack caseLevel
+// and caseFirst. Characters newer than Unicode 6.2 sort differently than on a server.
 //
 // # Limits
 //

@@ -18,8 +18,9 @@ func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	f.LagOf(t, db, fromSecondaries)
 }
 
-// LagOf is [Faults.Lag], but answers all reads that m matches from the copy, whatever
-// their read preference.
+// LagOf copies db's current contents. Until [Faults.Reset], all reads that m matches are
+// answered from this copy, whatever their read preference. [Faults.Lag] describes the
+// copy's limits.
 func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

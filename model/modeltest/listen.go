@@ -11,7 +11,7 @@ import (
 )
 
 // Listen serves a new, empty engine at a local TCP address, and returns its connection
-// string. Any client on this machine may connect, also from other processes:
+// string. Any client on this machine may connect:
 //
 //	uri, stop, err := modeltest.Listen("127.0.0.1:0") // port 0 means a free one
 //	…

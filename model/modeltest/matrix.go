@@ -34,8 +34,9 @@ type FaultCase struct {
 	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// OnServer is the number of faults to test, evenly chosen, if MONGODB_URI is set or
-	// with -short. It applies to the engine too. 0 means 6, a negative number all.
+	// OnServer is the number of faults to test, evenly chosen, on the engine and on the
+	// server, if MONGODB_URI is set or with -short. 0 means 6, a negative number all.
+	// Otherwise all are tested.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.
@@ -59,7 +60,7 @@ type FaultCase struct {
 // A dead process sends nothing: its connections are broken, its transactions aborted.
 // After the fault, a second Run must succeed, Check must pass, and a third Run must not
 // change the database, except the fence of a [model.Lease]. If the first Run returned nil
-// despite the fault, Check must also pass before the second Run. Each fault is a subtest.
+// despite the fault, Check must also pass before the second Run.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {

@@ -14,8 +14,9 @@ import (
 const lacks = "server lacks: "
 
 // Need skips the rest of the test with "server lacks: " and the feature, if probe, which
-// tries the feature, returns an error. probe must leave nothing behind. On the engine an
-// error of probe fails the test.
+// tries the feature, returns an error. probe must leave nothing behind. Need skips only
+// tests that [Each] runs on a real server. In other tests an error of probe fails the
+// test.
 func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx context.Context, db *mongo.Database) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

@@ -54,9 +54,9 @@ func WithChangeLag(lag time.Duration) Option {
 	return func(c *config) { c.lag = lag }
 }
 
-// WithoutTransactions makes the engine a standalone server, which has neither transactions
-// nor change streams. Use it to test code for such a server. A client of a real server
-// fails with this option, and it panics together with [WithShards].
+// WithoutTransactions makes the engine a standalone server, which has neither
+// transactions nor change streams. A client of a real server fails with this option, and
+// it panics together with [WithShards].
 func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON

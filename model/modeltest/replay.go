@@ -59,8 +59,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 // are replaced by numbers. Avoid values that the server computes: $$NOW, $rand,
 // $currentDate with a date.
 //
-// The file has no credentials and host names. A command that would reveal them, such as
-// serverStatus or createUser, fails the test while recording.
+// A command that would store credentials or host names in the file fails the test while
+// recording.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)

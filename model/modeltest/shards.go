@@ -17,8 +17,7 @@ import (
 //	… // the code under test
 //	for _, touch := range shards.Touched() { … }
 //
-// On sharded collections the engine gives the same errors as MongoDB: for updates without
-// the shard key, changes of the key, unsupported unique indexes, arrays in the key.
+// On sharded collections the engine gives the same errors as MongoDB.
 //
 // The shards are shard0, shard1 and so on. A collection starts on shard0. One that is
 // sharded while empty, by a key whose first field is hashed, starts on all shards.

@@ -18,8 +18,8 @@ type VerifyCase struct {
 	// of [model.Model.Audit] computes derived values. Nil stores nothing.
 	Seed func(ctx context.Context, db model.DB) error
 
-	// Operations are the operations that write. Each runs alone, and at the same time as
-	// each operation of the list.
+	// Operations are the operations that write. Each runs alone, and concurrently with
+	// itself and with each other one.
 	Operations []VerifyOperation
 
 	// Reads are the operations that write nothing.
@@ -35,19 +35,19 @@ type VerifyCase struct {
 	Ignore map[string]string
 
 	// Except maps the names of subtests that may fail to the reason: "view cut", or, for
-	// one scope only, "rate and leave, scope 1". What they find is only logged. If none
-	// of its runs fails, Verify fails.
+	// one scope only, "rate and leave, scope 1". Their failures are only logged. If such
+	// a subtest never fails, Verify fails.
 	Except map[string]string
 
-	// Max limits the orders of two operations. Verify runs all orders of their commands
-	// if these are at most Max. Else it runs all orders of their writes if these are at
-	// most Max. Else one operation runs as a whole between two commands of the other. 0
-	// means 200.
+	// Max limits the orders in which two concurrent operations run; 0 means 200. Verify
+	// runs all orders of their commands, if there are at most Max. If there are more, it
+	// runs all orders of their writes, if there are at most Max. Otherwise, in each
+	// order, one operation runs as a whole between two commands of the other.
 	Max int
 
-	// OnServer limits the work on a real server: how many of the subtests "cut" and "and"
-	// run under each scope, without and with transactions, and also how many faults or
-	// orders each of them runs. 0 means 3, a negative number all.
+	// OnServer limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
+	// server. So many of them run for each scope, without and with transactions. Each
+	// runs at most so many faults or orders. 0 means 3, a negative number all.
 	OnServer int
 }
 
@@ -61,9 +61,9 @@ type VerifyOperation struct {
 	// concurrently.
 	Run func(ctx context.Context, db model.DB) error
 
-	// Refused are errors that Run may return, compared by errors.Is. With a concurrent
-	// operation, it may also return model.ErrNotFound, ErrStale, ErrTaken, ErrFull,
-	// ErrLeased and duplicate key errors.
+	// Refused are errors that Run may return, compared by errors.Is. If it runs
+	// concurrently with another operation, it may also return model.ErrNotFound,
+	// ErrStale, ErrTaken, ErrFull, ErrLeased and duplicate key errors.
 	Refused []error
 }
 
@@ -77,22 +77,24 @@ type VerifyOperation struct {
 //   - "NAME indexes": an index serves each command, as in [WantIndexed]. It runs only on
 //     the engine.
 //   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A
-//     second run succeeds, or returns an error of Refused, and the documents are as
-//     without the fault. Without a second run, the audit's job repairs all findings.
+//     second run succeeds, or returns an error of Refused, and the documents are as after
+//     a run without the fault. If there is no second run, the audit's job repairs all
+//     findings.
 //   - "NAME and NAME": two operations, or one twice, run concurrently, as in
-//     [Interleave]. The documents are as after one and then the other, or, after an
-//     error, as after the other alone. The audit's job repairs all findings.
+//     [Interleave]. The documents are as if one had run after the other. If one returned
+//     an error, they may also be as if only the other had run. The audit's job repairs
+//     all findings.
 //
 // Everything runs on the plain database and with [model.WithTransactions], and again
 // under each scope. Another tenant's documents must stay unchanged. Documents that the
 // scope marks as deleted count as missing.
 //
-// Verify compares documents, so an operation that allocates ids (numbers taken from a
-// counter) can fail "cut" and "and". For such ids use [FaultMatrix] and [Interleave] with
-// a Check of your own, instead of Except.
+// Verify compares documents, so an operation that takes numbers from a counter can fail
+// "NAME cut" and "NAME and NAME". Test it by [FaultMatrix] and [Interleave] with your own
+// Check, rather than list these subtests in Except.
 //
-// Verify skips two operations if neither writes to a collection that the other uses. It
-// doesn't check what a reader sees between two writes.
+// Verify skips a pair of operations if neither writes to a collection that the other
+// uses. It doesn't check what a reader sees between two writes.
 func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 	t.Helper()
 	c.check(m)

@@ -12,17 +12,19 @@ import (
 // ExpirySpec says how long documents stay, and where they are archived.
 type ExpirySpec struct {
 	// After is how long a document stays after the time in its field, in whole seconds. 0
-	// means that it expires at this time: see [Expiry.Until]. Then declare the field as
-	// *time.Time with omitempty, because a zero time.Time has expired.
+	// means that the document expires at the time in its field: see [Expiry.Until]. Then
+	// declare the field as *time.Time with omitempty, because a zero time.Time has
+	// expired.
 	After time.Duration
 
-	// Archive is the name of the cold collection, to which [Expiry.Archive] moves
-	// documents. "" means that a TTL index deletes expired documents.
+	// Archive is the name of the cold collection, to which the job [Expiry.Archive] moves
+	// expired documents. "" means that a TTL index deletes them instead.
 	Archive string
 
 	// Margin, with Archive, adds a TTL index to the documents' collection. The index
-	// deletes documents when they have been expired for Margin, in whole seconds, even if
-	// they weren't archived. 0 means that documents stay until they are archived.
+	// deletes a document when Margin, in whole seconds, has passed since it expired, even
+	// if the job hasn't archived it. With 0, expired documents stay until they are
+	// archived.
 	Margin time.Duration
 
 	// ArchiveFor is how long the cold collection keeps a document, counted from the same
@@ -30,9 +32,9 @@ type ExpirySpec struct {
 	ArchiveFor time.Duration
 
 	// Version is the path of a whole number that every writer increases, and that never
-	// repeats for an _id. Archive then compares versions to detect changes, and the
-	// writes of Expiry increase it. With "", Archive compares whole documents: it sends
-	// them twice, and needs 1 KiB of the 16 MiB.
+	// repeats for an _id. [Expiry.Archive] then compares versions to detect changes, and
+	// the writes of Expiry increase the version. With "", it compares whole documents: it
+	// sends each twice, and a document must stay 1 KiB below 16 MiB.
 	Version string
 }
 
@@ -46,12 +48,13 @@ type ExpiryPair struct {
 	Expired bool          `bson:"expired"`
 }
 
-// Expiry keeps documents for a time, and then has them deleted, or moved to a cold
-// collection, which keeps them longer. Make it with [NewExpiry].
+// Expiry keeps documents for a time. Then a TTL index deletes them, or a job moves them
+// to a cold collection. Make it with [NewExpiry].
 //
-// A document expires After (in [ExpirySpec]) the time in its field. If the field is
-// missing or null, it never expires. The server's TTL index deletes once a minute, or
-// later. [Expiry.Live] excludes expired documents at once.
+// A document expires when the duration After of the [ExpirySpec] has passed since the
+// time in its field. If the field is missing or null, it never expires. The server's TTL
+// index deletes once a minute, or later. The query [Expiry.Live] excludes expired
+// documents at once.
 //
 // # Archiving
 //
@@ -66,17 +69,16 @@ type ExpiryPair struct {
 //
 // If a changed or new document with an archived _id is archived, its copy keeps the
 // earlier copies in the list archivedEarlier. If a copy exceeds 16 MiB, Archive fails
-// before it writes the batch. So don't archive documents with often reused _ids, such as
-// a user's session.
+// before it writes the batch. So don't archive documents with often reused _ids.
 //
 // Use write concern majority, the default since MongoDB 5.0, so that copies are durable.
 //
-// Source: transactional and analytical time-to-live (seed 003);
+// Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
-// Indexes returns the index on the time, and the TTL index of the cold collection if
-// there is ArchiveFor. The index on the time is a TTL index only without Archive, or with
-// Margin.
+// Indexes returns the index on the time, and the TTL index of the cold collection if the
+// spec has ArchiveFor. The index on the time is a TTL index if the spec has no Archive,
+// or has Margin, to delete even documents that aren't archived.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -88,10 +90,11 @@ type Expiry[D, K any] struct {
 // panics with a [*model.DeclarationError] if
 //
 //   - at isn't the path of a time, or is within an array;
-//   - without After, a zero Go value is stored as a time;
+//   - After is 0, and a document without a time stores the zero time (for lack of
+//     omitempty), which has expired;
 //   - a duration is negative, not in whole seconds, or 2^31 seconds or more;
-//   - there is Margin, ArchiveFor or Version without Archive, or ArchiveFor isn't longer
-//     than After plus Margin;
+//   - the spec has Margin, ArchiveFor or Version without Archive, or ArchiveFor isn't
+//     longer than After plus Margin;
 //   - Version isn't a number, or Archive is the documents' collection;
 //   - documents have a field archivedEarlier or unarchived.
 func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpec) *Expiry[D, K] {
@@ -119,7 +122,7 @@ func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 // Cost: one command, without an index for this condition.
 func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
 
-// Until sets the time at which a document expires. The zero time means never. It is
+// Until sets the time at which a document expires. The zero time means never. Until is
 // idempotent. It gives [model.ErrNotFound] if the document is missing, and a
 // [*model.ValueError] if the spec has After.
 //
@@ -156,9 +159,8 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 // If a document with this _id exists, nothing is written. If it isn't archived, the error
 // is [model.ErrNotFound].
 //
-// With a Version, the document gets a later version than all its copies, so that a
-// concurrent Archive can't delete it. A version that can't be increased gives a
-// [*model.ValueError].
+// With a Version, the document gets a later version than all its copies. A version that
+// can't be increased gives a [*model.ValueError].
 //
 // Cost: three commands, one document. If the document exists, two reads. Concurrent
 // restores create one document.
@@ -179,13 +181,13 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 }
 
 // Discard returns the plan that deletes the archived copy of a live document, given as a
-// pair from [Expiry.Both]. Look at the pair first: if the live document is a new one with
-// the _id of an archived one, the copy is all that is left of the archived one. A pair
-// with Expired gives a [*model.ValueError].
+// pair from [Expiry.Both]. Look at the pair first: if the live document is a new one, the
+// copy is all that is left of the archived one. A pair with Expired gives a
+// [*model.ValueError].
 //
 // The plan first writes the operation's token op into the live document's field
-// unarchived, and increases its Version, so that a concurrent Archive doesn't delete the
-// document. Then it deletes the copy, if the copy is unchanged.
+// unarchived, and increases its Version, to stop a concurrent Archive. Then it deletes
+// the copy, if the copy is unchanged.
 //
 // Cost: two commands, two documents, by _id. A retry with the same op is safe. If the
 // live document is gone, the error is [model.ErrNotFound]. If the copy changed, it stays,

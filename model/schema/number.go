@@ -33,7 +33,8 @@ const MaxSafe = 1<<53 - 1
 // Two Numbers are == if their digits, exponents and BSON types are equal: 1, 1.0 and the
 // double 1 differ, but Compare as equal.
 //
-// Source: "Numbers in JSON" (seed 003); https://www.rfc-editor.org/rfc/rfc8259#section-6,
+// Source: "Numbers in JSON" (data modeling for Azure Cosmos DB);
+// https://www.rfc-editor.org/rfc/rfc8259#section-6,
 // https://www.rfc-editor.org/rfc/rfc7493#section-2.2.
 type Number struct {
 	text string    // in canonical form; "" for 0

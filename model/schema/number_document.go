@@ -15,10 +15,10 @@ import (
 )
 
 // DocumentJSON writes a document as JSON. Numbers that aren't [Number.Safe] become
-// strings, and risky lists their paths, with array positions: "items.0.id". Other BSON
-// types use relaxed Extended JSON: {"$oid": …}. Fields keep their order. Bad input, a
-// [*model.ValueError]: invalid BSON, or field names that are empty, begin with "$", or
-// contain a dot or NUL.
+// strings. risky lists their paths, with array positions: "items.0.id". Other BSON types
+// use relaxed Extended JSON: {"$oid": …}. Fields keep their order. DocumentJSON returns a
+// [*model.ValueError] for invalid BSON, and for field names that are empty, begin with
+// "$", or contain a dot or NUL.
 func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	if err := doc.Validate(); err != nil {
 		return nil, nil, &model.ValueError{Field: "document", Reason: err.Error()}
@@ -34,9 +34,10 @@ func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 }
 
 // DocumentFromJSON reads the output of [DocumentJSON], also if a JSON reader rewrote it.
-// Strings at the risky paths become numbers, and each number is stored as a [Number] is,
-// perhaps with another type. Bad input, a [*model.ValueError]: text that isn't a
-// document, a duplicate field, a string at a risky path that isn't a number.
+// risky are the paths that DocumentJSON returned. Strings at these paths become numbers.
+// Each number is stored as a [Number] is, perhaps with another BSON type than before.
+// DocumentFromJSON returns a [*model.ValueError] for text that isn't a document, a
+// duplicate field, and a string at a risky path that isn't a number.
 func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
 	r := &jsonReader{json.NewDecoder(bytes.NewReader(text)), map[string]bool{}}
 	r.UseNumber()

@@ -79,8 +79,9 @@ type Field struct {
 	// NotNull refuses null where the Go type allows it.
 	NotNull bool
 
-	// Tag and Variants are as in [Spec], for the document, or the array of documents, at
-	// Path. Tag is a field in these documents.
+	// Tag and Variants describe several forms of the document at Path, or of the
+	// documents in the array at Path. Tag is the name of a string field in them, whose
+	// value selects the variant. The rules are those of [Spec].Variants.
 	Tag      string
 	Variants []Variant
 }

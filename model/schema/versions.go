@@ -34,11 +34,11 @@ import (
 // the steps could read. If another client, or old code, changed one of them, the write
 // gives [model.ErrStale].
 //
-// Old code decodes newer documents by its older Go type. So while it runs, change in two
-// versions:
+// Programs with an older Go type decode newer documents by that type. So while such old
+// code runs, make a change in two versions:
 //
-//  1. Expand: add the new fields and keep the old ones.
-//  2. Contract: remove the old fields, when no old code is left.
+//  1. Expand: the first version adds the new fields and keeps the old ones.
+//  2. Contract: the second removes the old fields, when no old code is left.
 //
 // Old code that replaces a document stores the old version, and loses the newer fields.
 // New code doesn't see what old code writes to the old fields of an upgraded document.
@@ -46,11 +46,14 @@ import (
 // # Other techniques
 //
 // Other techniques work on stored documents: a denorm.Copy compares stored fields. So a
-// path that a technique uses must have the same type in all versions, else the later
-// declaration panics. It must also have the same meaning, which isn't checked. To use a
-// path that differs, run [Versions.Migrate], remove the steps, then declare the
-// technique. A technique can't set a field that an older version lacks. Set it by
-// [Versions.Edit], then run the Refresh of a denorm.Copy.
+// path that a technique uses must have the same type in all versions. Otherwise
+// NewVersions panics, or the technique's constructor if that is called later. The path
+// must also have the same meaning, which isn't checked. To use a path that differs, run
+// [Versions.Migrate], remove the steps, then declare the technique.
+//
+// A technique's update, such as Set of a denorm.Copy, gives a [*model.ValueError] if it
+// sets a field that an older version lacks. Set such a field by [Versions.Edit], then run
+// the Copy's Refresh.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
