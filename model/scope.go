@@ -65,7 +65,8 @@ type Scope struct {
 //   - a filter with another value for a field of Tenant
 //   - a pipeline that begins with $documents, or with another stage that must be first
 //   - a stage that may read collections that it doesn't name
-//   - an $out, and the cases listed at [MergeInto] and [Stream.Run]
+//   - $merge or $out in an [Aggregate], and the cases listed at [MergeInto] and
+//     [Stream.Run]
 //
 // Each tenant has its own lock documents ([Lease]), checkpoints ([JobOptions]) and
 // migration states. These documents have no other fields of the scope.

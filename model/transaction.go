@@ -172,9 +172,9 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 // with the context that f receives take part. Without transactions on the server, it
 // returns [ErrNoTransactions] and doesn't call f.
 //
-// InTx calls f again if the server requests a retry, but not after [ErrStale]: call InTx
-// again to try again. If a plan of several commands returned ErrStale, InTx returns it
-// even if f returns nil.
+// InTx calls f again if the server requests a retry, but not after [ErrStale]: then call
+// InTx again. If a plan of several commands returned ErrStale, InTx returns it even if f
+// returns nil.
 //
 // Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {

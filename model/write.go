@@ -52,7 +52,7 @@ type Write struct {
 	Reasons []Reason
 
 	// Once marks a write that changes nothing in a second run, because the filter
-	// contains state that was read, or the token (op).
+	// contains state that was read, or the operation's token (op).
 	Once bool
 
 	// Deleted lets the write reach documents that a [Scope] marked as deleted. The
