@@ -72,8 +72,8 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	return err
 }
 
-// Run runs the operation with this name. n selects the documents: use a new n for each
-// run.
+// Run runs the operation with this name. n selects the documents: use a different n for
+// each run.
 func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) error {
 	if r.store == nil {
 		return errNotPriced
