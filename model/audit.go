@@ -14,8 +14,8 @@ type Audit struct {
 	Checks []Check // in order
 
 	// Readers is how many checks Each runs concurrently; 0 means 1. Each still yields the
-	// findings in the order of Checks, so a check that runs ahead pauses after 100
-	// findings. With a session in the context, checks run one by one.
+	// findings in the order of Checks. With a session in the context, checks run one by
+	// one.
 	Readers int
 
 	// Progress is called before each check's findings, and at the end. In its argument,

@@ -13,16 +13,16 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// A Change is an operation whose plan depends on stored documents. Run calls Read and
-// Decide, and runs the plan. If the plan returns [ErrStale], or its document is missing,
-// Run does all three again: up to Attempts times, with random pauses. Run gives up sooner
-// if Read returns the same state as the time before: three times in a row, or once if the
-// document was missing.
+// A Change is an operation whose plan depends on stored documents. [Change.Run] calls
+// Read, calls Decide with the state S that Read returned, and runs the plan that Decide
+// returned. Read uses the primary.
 //
-// Run returns the last state S that was read. The state of a Change[any] is internal to
-// its technique: look at the [Result].
+// If the plan returns [ErrStale], or its document is missing, Run does all three again
+// after a random pause, up to Attempts times in all. Run gives up sooner if Read returns
+// the same state as the time before: three times in a row, or once if the document was
+// missing.
 //
-// Reads through this module use the primary.
+// The state of a Change[any] is internal to its technique: look at the [Result].
 type Change[S any] struct {
 	// Name names the operation for an [Observer]. It should contain no values of
 	// documents. "" means the name of the Decide function.
@@ -39,8 +39,7 @@ type Change[S any] struct {
 	MaxPause time.Duration // the longest pause; 0 means 500 ms
 
 	// Tx runs Read and the plan in one transaction, a new one for each attempt. In a
-	// transaction of the caller, Run retries nothing, because a new read would return the
-	// same.
+	// transaction of the caller, Run makes only one attempt.
 	Tx bool
 
 	// Lease, if not nil, admits one writer at a time, from before Read until the plan has
@@ -48,25 +47,26 @@ type Change[S any] struct {
 	// crash: see [Lease].
 	Lease *Lease
 
-	// Mends says that the plan repairs half-done work and can be decided again at any
-	// time. Under a Lease the plan isn't stored and may have any size, and a dead
-	// writer's plan that can't be finished is dropped. [WithTransactions] starts no
-	// transaction for the change.
+	// Mends marks a change under a Lease that repairs half-done work and can be decided
+	// again at any time. The lease doesn't store its plan, which may have any size. If
+	// the stored plan of a dead writer can't be finished, the change drops it.
+	// [WithTransactions] starts no transaction for the change.
 	Mends bool
 
-	// Then, if not nil, is called with the state after the plan has run. Run also runs
-	// the change that Then returns, if any. Run returns that change's error although the
-	// first plan was applied. The second change inherits Name, Attempts and pauses that
-	// it doesn't set.
+	// Then, if not nil, is called after the plan has run, with the state that Read
+	// returned before. Run runs the change that Then returns, if any, and returns its
+	// error although the first plan was applied. The second change inherits Name,
+	// Attempts and pauses that it doesn't set.
 	Then func(S) *Change[S]
 
 	// Err reports bad input. Run returns it.
 	Err error
 }
 
-// Run runs the change. It returns the last state, and the results of the plan and of the
-// changes from Then. Errors are those of Read, Decide and [Plan.Run], and [ErrLeased].
-// After the last attempt the error wraps [ErrStale] or [ErrNotFound] in a [*StepError].
+// Run runs the change. It returns the state of the last Read, and the results of the plan
+// and of the changes from Then. Errors are those of Read, Decide and [Plan.Run], and
+// [ErrLeased]. After the last attempt the error wraps [ErrStale] or [ErrNotFound] in a
+// [*StepError].
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}
 	result, err := runChange(ctx, db, s, changeOptions{})

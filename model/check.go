@@ -13,8 +13,7 @@ import (
 )
 
 // A Check finds documents that break a rule of a technique, and repairs them. A
-// technique's method Checks returns its checks. Narrow a Check with [Check.In], or set
-// Age on a copy.
+// technique's method Checks returns its checks.
 //
 //	for _, check := range likes.Checks() {
 //		for finding, err := range check.Each(ctx, db) { … } // look only
@@ -29,8 +28,7 @@ type Check struct {
 	Rule       string // what is true if there are no findings, in one sentence
 	Index      string // the index that the check uses; "" means that it reads all documents
 
-	// Age is how long a finding must have existed before Job repairs it. 0 means at once,
-	// for checks whose repair can't disturb an unfinished action.
+	// Age is how long a finding must have existed before Job repairs it. 0 means at once.
 	Age time.Duration
 
 	// Pipeline runs on Collection. Each result is a finding: see Tell.
@@ -180,8 +178,8 @@ func (c Check) tell(f *Finding) error {
 	return c.Tell(f)
 }
 
-// String returns the mongosh command, or the Queries of Read, or why the check is
-// refused.
+// String returns the check's pipeline as a mongosh command. For a check with a Read it
+// returns the Queries, for a check with an Err the reason.
 func (c Check) String() string {
 	if c.Read == nil || c.Err != nil {
 		return c.Find().String()

@@ -16,7 +16,7 @@ import (
 type Collection[D, K any] struct{ docs *core.Docs }
 
 // CollectionOptions repeat the options that the mongo.Client has for encoding documents.
-// Set them if the client has any, because they change the names of fields.
+// Set them if the client has any.
 type CollectionOptions struct {
 	BSON     *options.BSONOptions // nil means the driver's
 	Registry *bson.Registry       // nil means the driver's

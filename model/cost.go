@@ -8,17 +8,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Cost is the price of a query, write or plan, computed before it runs, or the measured
-// cost of a run (package modeltest, [Observer]).
+// A Cost is the price of a query, write or plan, computed before it runs, or the cost of
+// a run, measured by package modeltest or an [Observer].
 type Cost struct {
 	Commands int // without retries and handshakes
 	Written  int // documents inserted, matched for update, or deleted; in a price, the maximum
 
-	// Unbounded says, in a price, that Written excludes writes that may touch any number
-	// of documents (update many, delete many, $merge, $out).
+	// Unbounded, in a computed cost, means that Written excludes writes that may touch
+	// any number of documents (update many, delete many, $merge, $out).
 	Unbounded bool
-	// Batches says, in a price, that each further batch of the answer adds a command. By
-	// default the first batch has 101 documents, each further batch 16 MB.
+	// Batches, in a computed cost, means that each further batch of the answer adds a
+	// command to Commands. By default the first batch has 101 documents, each further
+	// batch 16 MB.
 	Batches bool
 
 	Returned int      // documents; measured only
@@ -96,9 +97,9 @@ func (p Plan) Cost() Cost {
 	return p.costIn(len(batches))
 }
 
-// CostTx returns the plan's price in a transaction, without the commit and the first
-// hello of [Plan.RunTx] and [InTx]. Since MongoDB 8.0 up to 25,000 writes or 16 MiB are
-// one bulkWrite command. Older servers receive the commands of [Plan.Cost].
+// CostTx returns the plan's price in a transaction (see [Plan]), without the commit and
+// the first hello of [Plan.RunTx] and [InTx]. Before MongoDB 8.0 the price is that of
+// [Plan.Cost].
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()
@@ -109,7 +110,7 @@ func (p Plan) CostTx() Cost {
 }
 
 // CostBulkWrite returns the plan's price on a database of [WithBulkWrite], outside a
-// transaction. Older servers receive the commands of [Plan.Cost].
+// transaction. Before MongoDB 8.0 the price is that of [Plan.Cost].
 func (p Plan) CostBulkWrite() Cost {
 	batches, err := p.split()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 //     of their own (UK). [Entity] adds all fields and their types.
 //   - each relation, with its cardinalities, path and label.
 //
-// Techniques made by [Entity] come first, then the others in their order. Characters that
-// Mermaid refuses become underscores, and the original path stands beside them.
+// Characters that Mermaid refuses become underscores, and the original path stands beside
+// them.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func (m *Model) Diagram() string { return m.diagram().String() }

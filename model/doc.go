@@ -44,9 +44,7 @@
 //
 // A [Plan] is atomic, rerunnable or transactional ([Plan.Guarantee]). A write that was
 // computed from a read has the read values in its filter, and expects one match. If
-// nothing matches, the plan asks whether an earlier run applied the write ([Write].Done).
-// If not, it sends no later step, and returns the error of the first [Reason] that
-// applies, else [ErrNotFound] if the document is missing, else [ErrStale].
+// nothing matches, the plan stops: see [Write].Expect.
 //
 // # Errors
 //

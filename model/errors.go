@@ -158,7 +158,7 @@ func (e *ConflictError) Error() string {
 }
 
 // A DeclarationError is the panic value of a constructor if the documents don't have the
-// declared path or type: a programming error.
+// declared path or type.
 type DeclarationError struct {
 	Problem string
 	Place   string // the type, the collection, the path

@@ -24,9 +24,8 @@ type Find[D any] struct{ Query }
 // are checked in this way too. Not checked are $expr, $text, geometry, and paths below a
 // map, interface or custom marshaler. [Collection.Unchecked] turns the check off.
 //
-// Cost of a run: one command, and one for each further batch. [Query.Cost] names an index
-// only if you set Index. Consistency: no snapshot; documents written between batches may
-// or may not be returned.
+// Cost of a run: one command, and one for each further batch. Consistency: no snapshot;
+// documents written between batches may or may not be returned.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {
 	f := new(Find[D])
 	declOf(c).query(&f.Query, filter)
@@ -75,10 +74,9 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 
 // After returns the next page: the documents that sort after the given values, or the
 // first page without values. Use After for the first page too, because it appends _id to
-// the sort, in the direction of the last field, so that no document with equal keys is
-// skipped or repeated. Pass one value for each field of this sort, including _id: for
-// {time: -1}, the time and _id of the last document seen. Skip applies only to the first
-// page.
+// the sort, in the direction of the last field. Pass one value for each field of this
+// sort, including _id: for {time: -1}, the time and _id of the last document seen. Skip
+// applies only to the first page.
 //
 // A document whose sort field is missing, null, or of another BSON type than the value is
 // on no page after the first. For a null or NaN value, each run returns a [*ValueError].
@@ -112,7 +110,7 @@ func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 }
 
 // Each yields the documents batch by batch. An error ends the sequence. Each range runs
-// the query again. The cursor is closed when the loop ends.
+// the query again.
 func (f *Find[D]) Each(ctx context.Context, db DB) iter.Seq2[D, error] {
 	return each[D](readQuery(ctx, db, &f.Query))
 }

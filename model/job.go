@@ -28,8 +28,8 @@ type Job struct {
 	Err error
 }
 
-// A Stage of a [Job] is a pass through a collection, in batches ordered by _id, or work
-// that the function Do divides into parts.
+// A Stage of a [Job] is a pass, which reads a collection in batches ordered by _id and
+// runs a plan for each, or work that the function Do divides into parts.
 type Stage struct {
 	Name string // for String and errors; may be ""
 
@@ -39,38 +39,39 @@ type Stage struct {
 	Projection bson.D // the fields that Plan needs beside _id
 	BatchSize  int    // 0 means 500
 
-	// Pipeline, such as a $lookup, is applied to each batch. It must return each document
-	// once, with its _id.
+	// Pipeline is applied to each batch. It must return each document once, with its _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes the writes for a batch, without side effects. The plan must not be
-	// [Transactional], because after a crash the batch is planned and run again. After
-	// [ErrStale] or a missing document the job reads the batch again, up to 8 times in
-	// all.
+	// Plan computes the writes for a batch, without side effects. The job runs them
+	// without a transaction, so a [Transactional] plan without AllowPartial returns
+	// [ErrTransactional]. After a crash, [ErrStale] or a missing document, the job reads
+	// and plans the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
 	// Work replaces Plan where the plan needs more than the batch's Docs. It may read and
 	// call [Batch.Leave], but not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do replaces the pass. Each call does one part of the work, and the job calls Do
-	// until it sets b.Done. Do must be idempotent: the job repeats a call after a crash,
-	// and after [ErrStale] or a missing document, up to 8 times in all.
+	// Do replaces the pass through Collection. Each call does one part of the work, and
+	// the job calls Do until it sets b.Done. Do must be idempotent: the job repeats a
+	// call after a crash, [ErrStale] or a missing document, up to 8 times.
 	Do func(ctx context.Context, b *Batch) error
 
-	// Again reports whether another error comes from concurrent writes. Then the job
-	// reads and plans the batch again.
+	// Again reports whether an error, other than [ErrStale] and a missing document, comes
+	// from concurrent writes. Then the job does the batch again.
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
 }
 
-// A Batch is the current batch of a stage.
+// A Batch is one batch of documents for [Stage].Work, or one part of the work for
+// [Stage].Do.
 type Batch struct {
 	DB   DB
 	Docs []bson.Raw // set for a pass
 
-	// Do reads DryRun, Size and After. Do sets After and the other fields.
+	// DryRun means that Do must write nothing. Do reads DryRun, Size and After, and sets
+	// After, Documents, Writes, Modified and Done.
 	DryRun                      bool          // write nothing
 	Size                        int           // documents at a time; 0 means Do's choice
 	After                       bson.RawValue // the position that Do set last, also in an earlier run
@@ -89,21 +90,19 @@ func (b *Batch) Leave(found ...Finding) {
 	}
 }
 
-// JobOptions say how to run a job. The zero value runs all of it.
+// JobOptions say how to run a job.
 type JobOptions struct {
-	// DryRun plans all and writes nothing. Run returns a [*LeftError] too if a check
-	// leaves findings.
+	// DryRun plans all and writes nothing. As in a real run, Run returns a [*LeftError]
+	// for findings that a stage can't repair.
 	DryRun    bool
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
-	// Checkpoint names a collection. The job stores there how far it got, under the job's
-	// Name, and a later run continues from that place. "" stores nothing. The last batch
-	// deletes the checkpoint. A dry run only reads it. Cost: one command per batch, one
-	// at the start, one at the end.
-	//
-	// The place is a stage's name and its last _id. If the job no longer has the stage,
-	// Run returns a [*ValueError]: delete the checkpoint to start again.
+	// Checkpoint, if not "", names a collection. There the job stores, under its Name,
+	// how far it got: a stage's name and its last _id. A later run continues from there,
+	// or returns a [*ValueError] if the job no longer has the stage: delete the
+	// checkpoint to start again. The last batch deletes the checkpoint. A dry run only
+	// reads it. Cost: one command per batch, one at the start, one at the end.
 	Checkpoint string
 
 	// Progress is called after each batch. Run stops and returns an error from Progress.
@@ -130,7 +129,6 @@ type LeftError struct {
 	Findings []Finding // the first 1,000
 }
 
-// Error names the first three findings.
 func (e *LeftError) Error() string {
 	noun := "findings"
 	if e.Left == 1 {

@@ -34,10 +34,10 @@ import (
 // writer match nothing. An insert can't compare: a late insert stores the document again
 // if another writer finished the plan and a third writer deleted the document.
 //
-// A change extends its lease at each third of For. So For limits how long a dead writer
-// blocks others, not how long a change takes. A writer that can't reach the server for
-// longer loses its lease. Another writer then finishes its plan; a change without a
-// stored plan starts again. The writers' clocks must differ by much less than For.
+// A change extends its lease at each third of For, so it may take longer than For. A
+// writer that can't reach the server for longer loses its lease. Another writer then
+// finishes its plan; a change without a stored plan starts again. The writers' clocks
+// must differ by much less than For.
 //
 // Give each change a deadline: a change that hangs keeps its lease.
 //
@@ -91,8 +91,9 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the running change under a [Lease], or 0 outside of one.
-// [Change].Read puts the fence into the state, and each write of the plan stores it.
+// Fence returns the fence of the running change under a [Lease], a number that grows with
+// each change, or 0 outside of one. Read of the [Change] must put it into the state, and
+// each write that Decide plans must store it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0

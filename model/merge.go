@@ -12,24 +12,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Merge combines updates of one document into one write, so that several techniques
-// change it atomically. Each write must be a single update by operators, to the same
-// collection and document.
+// Merge combines updates of one document into one atomic write. Each write must be a
+// single update by operators, to the same collection and document.
 //
 // The returned write fails with a [*ConflictError] in these cases:
 //
 //   - Two writes update the same path, or a path and another path below it. The same $set
 //     twice isn't a conflict.
-//   - The filters differ, and not all of them select the same _id, or not all writes have
-//     Expect [One]. Other differing filters are joined by [And].
 //   - The writes differ in upsert, hint, sort or collation.
+//   - The filters differ. Filters with the same _id are accepted, and joined by [And], if
+//     every write has Expect [One], or if they differ only in the test for the token (op,
+//     an ObjectID that identifies an operation).
 //
-// A second run finds that the writes were applied if they all store one token (op) and
-// one list still contains the token. Otherwise the Done of every write must match, or the
-// second run returns [ErrStale].
+// A second run finds that the writes were applied if they all store one token and one
+// list still contains it. Otherwise the Done of every write must match, or the second run
+// returns [ErrStale].
 //
-// If the merged write matches nothing, the Reasons of one of the writes apply only if
-// that write's own filter doesn't match. Reasons that wrap [ErrStale] come first.
+// The merged write has the Reasons of all writes, first those of writes with a Reason
+// that wraps [ErrStale]. If the filters differ, and a write's filter has conditions
+// besides _id, its Reasons need an If, and apply only if these conditions don't match.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

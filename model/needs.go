@@ -14,8 +14,7 @@ func (n Need) String() string { return n.Feature + ": " + n.Technique + ": " + n
 
 // Needs returns the server features that the techniques need. If the server lacks a
 // feature, only the part named in Why fails or has no effect. Transactions and change
-// streams need a replica set or a sharded cluster. For the program's own plans see
-// [Plan.Guarantee].
+// streams need a replica set or a sharded cluster.
 func (m *Model) Needs() (out []Need) {
 	for _, t := range m.techniques {
 		var all []Need

@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// An Observer receives each operation that runs on a database, such as a query or a plan.
-// See [Observer.On] and [LogTo].
+// An Observer receives each operation that runs on a database, such as a query or a plan:
+// see [Observer.On].
 //
 // The operation's goroutine calls Start and End, so calls can be concurrent. A panic in
 // them reaches the operation's caller. The functions must not use an observed database.
@@ -24,7 +24,7 @@ type Observer struct {
 }
 
 // An Operation describes one operation to an [Observer]. It contains no values of
-// documents or filters, and no error texts, which can quote values.
+// documents or filters, and no error texts.
 //
 // Operations nest, and Parent is the ID of the outer one. Actual includes nested
 // operations, so add up only operations without a Parent, or of one Kind.

@@ -9,7 +9,7 @@ import (
 // LogTo returns an observer that logs each operation at its end, with the operation's
 // context. A nil logger means slog.Default. The levels are:
 //
-//   - Debug for a nested operation, whatever its result
+//   - Debug for a nested operation
 //   - Warn for an operation that another writer disturbed (stale, taken back, several
 //     attempts), and for a job that left documents
 //   - Info for success, "not found", "full" and "taken"

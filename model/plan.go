@@ -11,13 +11,14 @@ type Step interface {
 	step()
 }
 
-// A Plan is an ordered list of writes, computed before anything is sent. Its order makes
-// a crash between two writes harmless: see [Plan.Guarantee]. Run it with [Plan.Run], or
-// with [Plan.RunTx] in a transaction.
+// A Plan is an ordered list of writes, computed before anything is sent. Run it with
+// [Plan.Run], or with [Plan.RunTx] in a transaction. [Plan.Guarantee] says whether it can
+// run again after a crash between two writes.
 //
-// Consecutive writes of one kind to one collection are one ordered command, up to 25,000
-// statements or 16 MiB. A write that expects a match is a separate command. In a
-// transaction, all writes are one bulkWrite command since MongoDB 8.0.
+// Consecutive writes of one kind (such as insert) to one collection are one ordered
+// command, up to 25,000 writes or 16 MiB. An update or delete with Expect [One] is a
+// separate command. Since MongoDB 8.0, in a transaction, all writes are one bulkWrite
+// command.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
@@ -25,9 +26,9 @@ type Plan struct {
 	// Transactional makes Run return [ErrTransactional] outside a transaction.
 	Transactional bool
 
-	// IfStale are steps that undo the first steps if a later write expects a match and
-	// matches nothing. An error of IfStale is joined to the error of Run. After a crash
-	// IfStale isn't sent, and never in a transaction.
+	// IfStale are steps that undo the first steps. Run sends them if a later write with
+	// Expect [One] matches nothing, but not after a crash or in a transaction. It joins
+	// their error to its own.
 	IfStale []Step
 
 	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
@@ -37,9 +38,9 @@ type Plan struct {
 	// Leaves describes what a reader or a crash can find between steps.
 	Leaves string
 
-	// Decide of a [Change] sets Applied if it found the operation's token (op) in the
-	// state. The Change then reads again, in a way that no rollback can undo, and calls
-	// Decide again.
+	// Decide of a [Change] sets Applied, in a plan without steps, if the state contains
+	// the operation's token (op). The Change then reads again, by a linearizable read
+	// that no rollback can undo, and runs the plan that Decide returns for this state.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again

@@ -28,8 +28,8 @@ func nameOf[T ~uint8](v T, names ...string) string {
 // A Result reports what a run did, and after an error how far it got.
 type Result struct {
 	Steps []StepResult // one per step of the plan
-	// Batches has one element per answered command. In a transaction, several elements
-	// can be one command.
+	// Batches has one element per answered group of steps. A group is one command (see
+	// [Plan]) or a part of one bulkWrite command.
 	Batches []BatchResult
 
 	applied bool // of a plan that is Applied and has no steps
@@ -42,8 +42,8 @@ type StepResult struct {
 	UpsertedID any // the _id from an upsert, or nil
 }
 
-// A BatchResult is the server's answer to one command, with totals of all its steps. A
-// $merge or $out has zeros.
+// A BatchResult is the server's answer to one group of steps (see [Result].Batches), with
+// the group's totals. A $merge or $out has zeros.
 type BatchResult struct {
 	Collection string
 	First      int // index of the first step
@@ -52,8 +52,7 @@ type BatchResult struct {
 	Inserted, Matched, Modified, Deleted, Upserted int64
 }
 
-// Modified returns the number of inserted, changed and deleted documents, as reported by
-// the server.
+// Modified returns the number of inserted, changed and deleted documents.
 func (r Result) Modified() int64 {
 	var n int64
 	for _, b := range r.Batches {

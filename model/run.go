@@ -16,9 +16,8 @@ import (
 
 // Run checks and encodes the whole plan, then sends its commands in order. It returns a
 // [*StepError] at the first failure. For bad input, or a document that is too large,
-// nothing is sent. If a write that expects a match matched nothing and wasn't applied
-// before, the error wraps [ErrStale], [ErrNotFound] or the error of a [Reason]. The
-// result reports how far the plan got.
+// nothing is sent. For a write that expects a match but matched nothing, the error wraps
+// [ErrStale], [ErrNotFound] or the error of a [Reason]: see [Write].Expect.
 //
 // Run joins the transaction of the context's session, if there is one. Outside a
 // transaction, it returns [ErrTransactional] for a transactional plan, unless

@@ -26,19 +26,20 @@ type DB interface {
 //		Delete: bson.D{{Key: "deletedAt", Value: now}},
 //	}.On(database)
 //
-// Reads and writes don't reach documents outside the scope, and [ErrNotFound] doesn't
-// reveal them. The scope's fields are top-level and have fixed values. The zero Scope
-// adds nothing.
+// Reads and writes don't reach documents outside the scope, and return [ErrNotFound] as
+// for missing documents. The scope's fields are top-level and have fixed values.
 //
-// A write that gives a field of the scope another value returns a [*ConflictError],
-// except in two cases. An update by a pipeline gets a last stage with the scope's fields.
-// A replacement keeps its own value of an Insert field, such as createdAt.
+// A write that gives a field of Tenant, Insert or Set another value returns a
+// [*ConflictError], except in these cases:
+//
+//   - In a new document or a replacement, a Set field gets the scope's value.
+//   - A replacement keeps its own value of an Insert field, such as createdAt.
+//   - An update by a pipeline gets a last stage that sets the fields of Tenant and Set.
 type Scope struct {
 	// Tenant identifies the tenant's documents. It is added to every filter, to all
 	// collections that a pipeline reads, and to every new document. An empty value makes
-	// each run return a [*ValueError]. [Scope.Indexes] puts its fields first. An _id is
-	// unique across tenants, and an insert reveals that it is taken: use random _ids or
-	// put the tenant into them.
+	// each run return a [*ValueError]. An _id is unique across tenants, and an insert
+	// reveals that it is taken: use random _ids or put the tenant into them.
 	Tenant bson.D
 
 	Filter bson.D // more conditions, added to every filter
@@ -53,9 +54,9 @@ type Scope struct {
 	Collections []string // the collections that the scope applies to, nil for all
 }
 
-// On returns the database under the scope. The scope applies to everything that runs on
-// it. Several scopes all apply, and a deleted document gets the Delete fields of all. A
-// scope can't set a field of another scope's Tenant.
+// On returns a database on which the scope applies to everything that runs. If db is the
+// result of another On, both scopes apply, and a deleted document gets the Delete fields
+// of both. A scope can't set a field of the other scope's Tenant.
 //
 // A bad scope makes each run return a [*ValueError] or a [*ConflictError]. The following
 // return a [*ConflictError] before anything is sent:
@@ -64,10 +65,11 @@ type Scope struct {
 //   - a filter with another value for a field of Tenant
 //   - a pipeline that begins with $documents, or with another stage that must be first
 //   - a stage that may read collections that it doesn't name
-//   - an $out, and the cases listed at [MergeInto] and [Stream.Run]
+//   - $merge or $out in an [Aggregate], and the cases listed at [MergeInto] and
+//     [Stream.Run]
 //
 // Each tenant has its own lock documents ([Lease]), checkpoints ([JobOptions]) and
-// migration states. They have no other fields of the scope.
+// migration states. These documents have no other fields of the scope.
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)

@@ -20,10 +20,12 @@ type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order
 
-	// With Moves, documents may change their key. Then only writes that expect a match
-	// use a key that was read: if the document has moved, the write is stale, and the
-	// Change reads again. Without Moves, an update by operators that changes the key
-	// returns a [*ConflictError]. Updates by a pipeline aren't checked.
+	// With Moves, documents may change their key, so a key that was read can be outdated.
+	// Only writes with Expect [One] use it: if the document has moved, the write matches
+	// nothing, and the [Change] reads again.
+	//
+	// Without Moves, an update by operators that changes the key returns a
+	// [*ConflictError]. Updates by a pipeline aren't checked.
 	Moves bool
 }
 

@@ -50,8 +50,7 @@ type Event struct {
 // (https://www.mongodb.com/docs/manual/changeStreams/), or polls (see Since).
 //
 // The stream stores its place (the last event up to which all plans have run), and the
-// next run continues there. After a crash, the last events come again, so plans must be
-// repeatable.
+// next run continues there. After a crash, the last events come again.
 type Stream struct {
 	Name       string // identifies the stored place
 	Collection string // the watched collection
@@ -87,8 +86,7 @@ type Stream struct {
 	Err error
 }
 
-// StreamOptions configure a run. By default it scans the collection once, then follows
-// its changes. A zero number or duration means the default.
+// StreamOptions configure a run. A zero number or duration means the default.
 type StreamOptions struct {
 	Workers   int           // plans run at once, for different documents, default 4
 	Queue     int           // events read ahead, and documents per scan batch, default 1000
@@ -120,8 +118,8 @@ type StreamOptions struct {
 	// the second condition applies.
 	Once bool
 
-	// Progress is called when the place was stored, and when the stream is idle. An error
-	// from Progress stops the stream.
+	// Progress is called each time Run has stored its place in the stream, and when no
+	// event comes. An error from Progress stops the stream.
 	Progress func(StreamProgress) error
 }
 
@@ -199,8 +197,8 @@ func (s Stream) stages() mongo.Pipeline {
 }
 
 // PlanFor returns the plan that Run sends for an event: the result of s.Plan, with the
-// Mark. Errors: the plan's bad input, [ErrNotRepeatable], or a [*ValueError] for writes
-// whose events the stream couldn't skip (see Mark).
+// field [Stream].Mark added to updates of the watched collection. Errors: the plan's bad
+// input, [ErrNotRepeatable], or a [*ValueError] for a write that Mark doesn't allow.
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -240,22 +238,26 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 }
 
 // Run runs the stream until the context ends. Then it finishes the running plans, stores
-// the place and returns nil. A plan that fails stops it with a [*StreamError]. After
-// ErrStale, a missing document or a network error it first tries again, up to Attempts
-// times.
+// its place (see [Stream]) and returns nil. After [ErrStale], a missing document or a
+// network error it tries the plan again, up to Attempts times in all. A plan that then
+// still fails, or fails otherwise, stops the run with a [*StreamError].
 //
 // # One run at a time
 //
-// A second run takes over when the first run's plans have ended or their time has passed
-// (see PlanTime). The first run stops with [ErrTakenOver] when it next stores its place,
-// or before a plan if its last check is older than a quarter of PlanTime.
+// A second run of the stream takes over:
 //
-// So the plans of a document run in the order of its changes, unless the network delivers
-// a command late or a suspended machine continues. To exclude this, store the event's
-// Token with the data, and write only if no greater Token is stored.
+//  1. It marks the stored place as its own.
+//  2. The first run stops with [ErrTakenOver] when it next stores its place, or before a
+//     plan if its last check of the place is older than a quarter of PlanTime.
+//  3. The second run begins when the first run's plans have ended or their time has
+//     passed (see PlanTime).
 //
-// Under a [Scope] with a filter on the watched collection, Run returns a
-// [*ConflictError].
+// So the plans of a document run in the order of its changes, unless a command arrives
+// late from the network or a suspended machine. To exclude this, store the event's Token
+// with the data, and write only if no greater Token is stored.
+//
+// Under a [Scope] with a Tenant, Filter or Delete for the watched collection, Run returns
+// a [*ConflictError].
 //
 // Cost: the plans, two commands for each run (three with Once), one for each stored
 // place, and one for each quarter of PlanTime in which plans run.

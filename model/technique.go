@@ -2,10 +2,10 @@ package model
 
 import "slices"
 
-// A Technique is a declared modeling technique for a [Model]. All types with a New
+// A Technique is a declared modeling technique for a [Model]. Most types with a New
 // function in packages embed, relate, denorm, paths, keys, schema and geofield are
-// techniques, except embed.Union, relate.Join, paths.Forest and paths.RollUp. [Entity]
-// makes a technique of a collection. Your own technique embeds [Parts].
+// techniques. [Entity] makes a technique of a collection. Your own technique embeds
+// [Parts].
 type Technique interface {
 	Indexes() []Index        // needed by its queries and writes
 	Relations() []Relation   // drawn in diagrams

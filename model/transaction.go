@@ -17,7 +17,7 @@ import (
 // transaction, RunTx joins it, and the code that began it must commit and retry.
 // Otherwise RunTx begins one, and the driver retries it after transient errors, and its
 // commit if the outcome is unknown. ErrStale aborts the transaction. RunTx returns
-// [ErrNoTransactions], before it writes, if the server has no transactions.
+// [ErrNoTransactions] if the server has no transactions.
 //
 // Cost: [Plan.CostTx], and a hello command.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
@@ -119,15 +119,15 @@ func commitUnknown(err error) bool {
 }
 
 // WithTransactions returns a database that runs each action in a transaction: each
-// attempt of a [Change], and each plan that isn't [Atomic]. A crash leaves the whole
-// action or nothing. If the server has no transactions, it returns [ErrNoTransactions].
+// attempt of a [Change], and each plan that isn't [Atomic]. If the server has no
+// transactions, it returns [ErrNoTransactions].
 //
-// A [Job], a [Stream], a [Change] with [Change.Mends] and a plan with a [MergeInto] run
-// without a transaction. A [Change] under a [Lease] only increments the fence.
+// A [Job], a [Stream], a plan with a [MergeInto], and a [Change] with a Lease and Mends
+// run without a transaction. Another change with a [Lease] only increments its fence.
 //
-// If the answer to a commit was lost, a retry's insert can find its own document. A
-// [Plan.Repeatable] plan then runs again without this insert. Other plans and a Change
-// return the duplicate key error.
+// If the answer to a commit was lost, the retry's insert can find the document that the
+// first try stored. A [Plan.Repeatable] plan then runs again without this insert. Other
+// plans and a Change return the duplicate key error.
 //
 // Cost: one hello command. Then [Plan.CostTx], and one commit per transaction.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
@@ -172,9 +172,9 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 // with the context that f receives take part. Without transactions on the server, it
 // returns [ErrNoTransactions] and doesn't call f.
 //
-// InTx calls f again if the server requests a retry, but not after [ErrStale], which a
-// [Change] in a transaction returns at once: call InTx again to try again. If a plan of
-// several commands returned ErrStale, InTx returns it even if f returns nil.
+// InTx calls f again if the server requests a retry, but not after [ErrStale]: then call
+// InTx again. If a plan of several commands returned ErrStale, InTx returns it even if f
+// returns nil.
 //
 // Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {

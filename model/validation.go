@@ -14,7 +14,6 @@ import (
 )
 
 // A Validation is the validator of a collection, applied by [Validation.Ensure].
-// [Model.Validations] returns all validators of a model.
 //
 // A server validates new writes, not existing documents. The check of a schema.Schema
 // finds existing invalid documents. On a live collection, begin with Action "warn" or
@@ -157,8 +156,7 @@ func sameBytes(a, b bson.D) (bool, error) {
 }
 
 // Validations returns the validators of all schema.Schema, denorm.Bounded and
-// denorm.Bucket techniques, combined by [And] for each collection. Run the model's checks
-// first, then [Validation.Ensure] of each.
+// denorm.Bucket techniques, combined by [And] for each collection.
 func (m *Model) Validations() (out []Validation) {
 	for _, t := range m.techniques {
 		x, ok := t.(interface{ Validation() Validation })

@@ -29,31 +29,34 @@ type Write struct {
 	Collection string
 	Model      mongo.WriteModel
 
-	// Expect One stops the plan if the write matches nothing and Done isn't true. The
-	// error is ErrNotFound if the filter's _id doesn't exist, and else ErrStale. If the
-	// filter has other conditions, this costs a find. If it has no _id, only a [Reason]
-	// can return ErrNotFound.
+	// With Expect [One], a write that matches nothing stops the plan, unless the filter
+	// Done shows that an earlier run applied it. The error is [ErrNotFound] if the
+	// filter's _id doesn't exist, and else [ErrStale]. If the filter has other
+	// conditions, this costs a find. If it has no _id, only a [Reason] can return
+	// ErrNotFound.
 	Expect Expect
 
-	// Done is a filter that matches a document of the collection if this operation was
-	// applied before. It is queried if Expect One matched nothing, or after a duplicate
-	// key error outside a transaction.
+	// Done is a filter that matches a document of the collection if an earlier run
+	// applied this write. Run queries it if the write has Expect [One] and matches
+	// nothing, or after a duplicate key error outside a transaction of the caller. If a
+	// document matches, the plan continues.
 	Done bson.D
 
 	// Reasons replace ErrStale and ErrNotFound: Run returns the error of the first reason
 	// that applies.
 	//
-	// Outside a transaction they also replace an insert's duplicate key error. For an
-	// update or upsert, the reason's filter needs an equality on every field of the
-	// violated unique index. Otherwise see [mongo.IsDuplicateKeyError].
+	// Outside a transaction of the caller, they also replace a duplicate key error. For
+	// an update or upsert, the Reason's If must have an equality on every field of the
+	// violated unique index. If no Reason applies, Run returns the driver's error: see
+	// [mongo.IsDuplicateKeyError].
 	Reasons []Reason
 
 	// Once marks a write that changes nothing in a second run, because the filter
-	// contains state that was read, or the token (op).
+	// contains state that was read, or the operation's token (op).
 	Once bool
 
-	// Deleted lets the write reach documents that a [Scope] marked as deleted, for fields
-	// that must be correct after a restore. The scope's other conditions apply.
+	// Deleted lets the write reach documents that a [Scope] marked as deleted. The
+	// scope's other conditions apply.
 	Deleted bool
 
 	// Final makes a delete remove the document even if a [Scope] marks deletions. Use it
@@ -96,8 +99,8 @@ func (w Write) scoping() scoped {
 // example because its list is full.
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A nil If always applies. Use nil with [ErrNotFound] if the write's filter only
-	// identifies a document, by fields other than _id.
+	// A nil If always applies: use it with [ErrNotFound] if the write's filter is only a
+	// unique key other than _id.
 	If  bson.D
 	Err error // the returned error
 
@@ -187,12 +190,14 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 // $out.
 //
 // Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
-// It returns a [*ConflictError] if it could overwrite a hidden document. Only two kinds
-// of $merge, within one database, are accepted:
+// If the scope has a Tenant, Filter or Delete for the target collection, only two kinds
+// of $merge are accepted, because they can't overwrite hidden documents:
 //
-//   - The $merge fails on existing documents.
-//   - The $merge matches by the tenant's field too, and the scope has no Delete or
+//   - The $merge fails on existing documents (whenMatched is "fail").
+//   - The $merge's field on contains the fields of Tenant, and the scope has no Delete or
 //     Filter.
+//
+// Others, also $out, return a [*ConflictError]. So does a stage that names a database.
 type MergeInto struct {
 	Collection string // the source
 	Pipeline   mongo.Pipeline

@@ -38,7 +38,8 @@ var errNotPriced = errors.New("design: this Runner has no layout: get it from th
 // fillBatch is the number of documents that one plan inserts.
 const fillBatch = 1000
 
-// Fill creates the indexes and inserts all documents. The collections must be empty.
+// Fill creates the layout's indexes in db and inserts the generated documents. The
+// layout's collections must be empty.
 func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	if r.store == nil {
 		return errNotPriced
@@ -107,7 +108,7 @@ func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int)
 	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
 }
 
-// Returned returns the bytes of all documents that r has read so far.
+// Returned returns the bytes of all documents that r has read.
 func (r *Runner) Returned() int64 { return r.bytes }
 
 // live is the database of a running work.
