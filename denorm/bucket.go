@@ -126,7 +126,7 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // element was stored during the change, one step with status model.Already.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
-// document. With a Key, one more command finds the element by index. If the element is
+// document. With a Key, the read also finds the element by index. If the element is
 // already stored, the change reads again. Closing a bucket by MaxBytes costs one more
 // command and one more document. If another writer came first, the change costs the same
 // again and up to three more commands.

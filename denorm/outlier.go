@@ -90,9 +90,9 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 // model.ErrNotFound. An array over Max without overflow, or overflow without the flag,
 // gives [ErrUnsound].
 //
-// Cost: two commands while the array has room, three with overflow, four with overflow
-// and a Key. Setting the flag is one more, and so is closing an overflow document that
-// reaches the Bucket's MaxBytes. If the element exists, the reads are sent twice.
+// Cost: two commands while the array has room, three with overflow. Setting the flag is
+// one more, and so is closing an overflow document that reaches the Bucket's MaxBytes. If
+// the element exists, the reads are sent twice.
 //
 // A crash leaves at most a flag without overflow, or a closed overflow document. Without
 // a Key, look for the element before a retry.
@@ -104,7 +104,7 @@ func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 // overflow. A missing element isn't an error. Without a Key in the Bucket's spec, Remove
 // gives a [*model.ValueError]. Other errors are those of [Outlier.Append].
 //
-// Cost: one to three reads, and one write of one document.
+// Cost: one or two reads, and one write of one document.
 func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 	return x.o.Remove(owner, key)
 }

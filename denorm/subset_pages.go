@@ -74,7 +74,7 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 // element's key, it only sets the array from the pages. If the parent is missing, it
 // gives [model.ErrNotFound], but has stored the element in a page.
 //
-// Cost: two commands to read, two to write, two documents; more if the Bucket closes a
+// Cost: one command to read, two to write, two documents; more if the Bucket closes a
 // page for MaxBytes. A crash leaves an array without the element: run it again.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)

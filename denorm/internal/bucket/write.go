@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
@@ -49,31 +48,38 @@ func (b *Buckets) Append(key, element any) model.Change[any] {
 	})
 }
 
-// ReadEnd reads the newest bucket, and then whether any holds the element. In this order: if none does, the element can
-// come only into the newest bucket that was read, or one after it, and the write's own guard sees it there.
-func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (End, error) {
+// ReadEnd reads the newest bucket, and then whether any holds the element, in one command. The server runs a $unionWith after
+// the stages before it. In this order: if no bucket holds the element, it can come only into the newest bucket that was read,
+// or one after it, and the write's own guard sees it there.
+func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End, err error) {
 	ofPeriod, err := b.ofPeriods(e.key, e.period, e.period)
 	if err != nil {
 		return End{}, err
 	}
-	end, err := (&model.Find[End]{Query: model.Query{
-		Collection: b.Docs.Name(), Filter: ofPeriod, Sort: bson.D{{Key: "_id", Value: -1}}, Index: model.IDIndex,
-		Projection: bson.D{{Key: "seq", Value: 1}, {Key: "n", Value: 1}, {Key: "bytes", Value: 1}, {Key: "closed", Value: 1}},
-	}}).One(ctx, db)
-	if errors.Is(err, model.ErrNotFound) {
-		end, err = End{}, nil
+	newest := mongo.Pipeline{
+		mql.Match(ofPeriod...), mql.Sort(mql.E("_id", -1)), {{Key: "$limit", Value: 1}},
+		mql.Project(mql.E("seq", 1), mql.E("n", 1), mql.E("bytes", 1), mql.E("closed", 1)),
 	}
-	if err != nil || b.Spec.Key == "" {
-		return end, err
+	if b.Spec.Key != "" {
+		newest = append(newest, bson.D{{Key: "$unionWith", Value: bson.D{{Key: "coll", Value: b.Docs.Name()}, {Key: "pipeline", Value: mongo.Pipeline{
+			mql.Match(b.Holder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
+		}}}}})
 	}
-	found, err := (&model.Find[End]{Query: model.Query{
-		Collection: b.Docs.Name(), Filter: b.Holder(e), Projection: bson.D{{Key: "_id", Value: 1}}, Index: b.KeyIndex().Name,
-	}}).One(ctx, db)
-	if errors.Is(err, model.ErrNotFound) {
-		return end, nil
+	found, err := (&model.Aggregate[foundEnd]{Aggregation: model.Aggregation{Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex}}).All(ctx, db)
+	for _, f := range found {
+		if f.Holds {
+			end.Holds = f.End.ID
+			continue
+		}
+		end = f.End
 	}
-	end.Holds = found.ID
 	return end, err
+}
+
+// foundEnd is a newest bucket, or one that holds the element.
+type foundEnd struct {
+	End   `bson:",inline"`
+	Holds bool `bson:"holds"`
 }
 
 // Decide writes to the newest bucket, or closes it and opens the next.
