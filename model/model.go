@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -33,10 +34,11 @@ func New(name string, techniques ...Technique) *Model {
 		if t == nil {
 			m.fail(fmt.Sprintf("technique %d is nil", i), "give a result of a constructor")
 		}
-		for _, other := range m.techniques[:i] {
-			m.compare(other, t)
+		for j := range i {
+			m.compare(j, i)
 		}
 	}
+	m.compareVersions()
 	m.compareChecks()
 	m.compareIndexes()
 	m.compareShards()
@@ -88,43 +90,81 @@ func (m *Model) fail(problem, remedy string) {
 	core.Fail(problem, fmt.Sprintf("New of %q", m.name), remedy)
 }
 
-// compare panics if two techniques can't be used together.
-func (m *Model) compare(a, b Technique) {
-	if isPointer(a) && isPointer(b) && a == b {
-		m.fail(techniqueName(a)+" is given twice", "give each technique once")
+// called returns the name of technique i. If several techniques have the name, it
+// contains the index too.
+func (m *Model) called(i int) string {
+	name := techniqueName(m.techniques[i])
+	for j, other := range m.techniques {
+		if j != i && other != nil && techniqueName(other) == name {
+			return fmt.Sprintf("%s (techniques[%d])", name, i)
+		}
 	}
-	for _, one := range [][2]Technique{{a, b}, {b, a}} {
-		all, others := one[0].Footprints(), one[1].Footprints()
-		for _, f := range all {
-			for _, g := range others {
+	return name
+}
+
+// compare panics if techniques a and b can't be used together.
+func (m *Model) compare(a, b int) {
+	if first, second := m.techniques[a], m.techniques[b]; isPointer(first) && isPointer(second) && first == second {
+		m.fail(techniqueName(first)+" is given twice", "give each technique once")
+	}
+	for _, one := range [][2]int{{a, b}, {b, a}} {
+		for _, f := range m.techniques[one[0]].Footprints() {
+			for _, g := range m.techniques[one[1]].Footprints() {
 				if trespasses(f, g) {
 					m.failTrespass(one, f, g)
-				}
-				if f.Use == Guards && passes(f, g, all, others) {
-					m.fail(fmt.Sprintf("%[1]s %[2]s without increasing %[3]s, the version by which %[4]s detects stale writes", techniqueName(one[1]), g, f.Path, techniqueName(one[0])),
-						"give CountUp in its spec (Version for the source of a denorm.Copy), or name the written path in Uncounted of the versioned technique")
 				}
 			}
 		}
 	}
 }
 
-func (m *Model) failTrespass(of [2]Technique, f, g Footprint) {
-	names := techniqueName(of[0]) + " and " + techniqueName(of[1])
+// compareVersions panics if techniques write documents that another technique guards by a
+// version, and don't increase the version. It names all of their paths.
+func (m *Model) compareVersions() {
+	for i, t := range m.techniques {
+		all := t.Footprints()
+		for _, f := range all {
+			if f.Use != Guards {
+				continue
+			}
+			var past, paths []string
+			before := ""
+			for j, other := range m.techniques {
+				others := other.Footprints()
+				for _, g := range others {
+					if j == i || !passes(f, g, all, others) {
+						continue
+					}
+					what := m.called(j) + " " + g.Use.String() + " "
+					path := strings.TrimPrefix(g.String(), g.Use.String()+" ")
+					past, paths = append(past, pick(what == before, "", what)+path), append(paths, strconv.Quote(g.Path))
+					before = what
+				}
+			}
+			if len(past) > 0 {
+				m.fail(fmt.Sprintf("%s without increasing %s, the version by which %s detects stale writes", strings.Join(past, ", "), f.Path, m.called(i)),
+					"give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "+strings.Join(paths, ", "))
+			}
+		}
+	}
+}
+
+func (m *Model) failTrespass(of [2]int, f, g Footprint) {
+	names := m.called(of[0]) + " and " + m.called(of[1])
 	switch {
 	case f.Document != "" && g.Use == Owns:
 		m.fail(fmt.Sprintf("%s both store the document %q in collection %q", names, f.Document, f.Collection), "give each of them another name or another collection")
 	case f.Path == Whole && g.Use == Owns && g.Path == Whole:
 		m.fail(fmt.Sprintf("%s both own all documents of collection %q", names, f.Collection), "give each of them a collection of its own")
 	case f.Path == Whole:
-		m.fail(fmt.Sprintf("%s %s, but all documents of that collection belong to %s", techniqueName(of[1]), g, techniqueName(of[0])), "give one of them another collection")
-	case isSharded(of[1]):
-		m.fail(fmt.Sprintf("keys.Shard may change %s.%s with ChangeKey, but only %s may write this path", g.Collection, g.Path, techniqueName(of[0])),
+		m.fail(fmt.Sprintf("%s %s, but all documents of that collection belong to %s", m.called(of[1]), g, m.called(of[0])), "give one of them another collection")
+	case isSharded(m.techniques[of[1]]):
+		m.fail(fmt.Sprintf("keys.Shard may change %s.%s with ChangeKey, but only %s may write this path", g.Collection, g.Path, m.called(of[0])),
 			"leave ShardSpec.Moves out if shard keys don't change, or shard by another field")
 	case g.Use == Owns:
 		m.fail(fmt.Sprintf("%s both own %s.%s", names, f.Collection, deeper(f.Path, g.Path)), "give each of them a path of its own, or leave one of them out")
 	default:
-		m.fail(fmt.Sprintf("%s %s, but only %s may write %s.%s", techniqueName(of[1]), g, techniqueName(of[0]), f.Collection, f.Path),
+		m.fail(fmt.Sprintf("%s %s, but only %s may write %s.%s", m.called(of[1]), g, m.called(of[0]), f.Collection, f.Path),
 			"let one technique write the path, or give the other technique another path")
 	}
 }
