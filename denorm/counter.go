@@ -137,6 +137,12 @@ type CounterPending struct {
 // marks the child as deleted and takes it off its parent's numbers. [Counter.Set] of
 // deletedAt to nil, under a scope without Delete, restores the child.
 //
+// # Several counters
+//
+// If a child counts in two parents, each needs a Counter, and their operations must be
+// joined by [model.Change.Also], in a transaction. Two Sets of one field in turn update
+// the numbers of the first counter only.
+//
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
@@ -202,9 +208,8 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 //
 // Set overwrites the fields, whatever they hold. If another writer came first, it reads
 // again, up to 100 times. A retry with the same op finishes the operation or does
-// nothing: see [Counter]. If two counters use a field, only the counter that sets it
-// updates its numbers: run the other's [Counter.Recount]. If another operation moved the
-// child to another parent meanwhile, a retry sets the fields again.
+// nothing: see [Counter]. If another operation moved the child to another parent
+// meanwhile, a retry sets the fields again.
 //
 // Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
 // more read, by [Counter.Indexes]. A child without a parent costs two commands. In a

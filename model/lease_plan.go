@@ -26,9 +26,20 @@ type storedWrite struct {
 	Index        string        `bson:"index,omitempty"`
 }
 
-// encodePlan encodes a plan of writes. It refuses driver options other than upsert and
-// arrayFilters, and drops the plan's own options.
+// storedPlan is a plan as stored in an intent. AllowPartial isn't stored: a plan under a
+// lease is rerunnable.
+type storedPlan struct {
+	Steps   []storedWrite `bson:"steps"`
+	Comment any           `bson:"comment,omitempty"`
+	Bypass  bool          `bson:"bypass,omitempty"`
+}
+
+// encodePlan encodes a plan of writes. It refuses a write concern, and driver options
+// other than upsert and arrayFilters.
 func encodePlan(p Plan) ([]byte, error) {
+	if p.Options.WriteConcern != nil {
+		return nil, &ValueError{Field: "Options.WriteConcern", Reason: "can't be stored with an intent: set it on the database or the client"}
+	}
 	steps := make([]storedWrite, len(p.Steps))
 	for i, s := range p.Steps {
 		w, ok := s.(Write)
@@ -41,7 +52,7 @@ func encodePlan(p Plan) ([]byte, error) {
 		}
 		steps[i] = out
 	}
-	return bson.Marshal(bson.D{{Key: "steps", Value: steps}})
+	return bson.Marshal(storedPlan{steps, p.Options.Comment, p.Options.BypassDocumentValidation})
 }
 
 func encodeWrite(w Write) (storedWrite, error) {
@@ -88,13 +99,11 @@ func encodeWrite(w Write) (storedWrite, error) {
 }
 
 func decodePlan(data []byte) (Plan, error) {
-	var stored struct {
-		Steps []storedWrite `bson:"steps"`
-	}
+	var stored storedPlan
 	if err := bson.Unmarshal(data, &stored); err != nil {
 		return Plan{}, err
 	}
-	var p Plan
+	p := Plan{Options: PlanOptions{Comment: stored.Comment, BypassDocumentValidation: stored.Bypass}}
 	for _, s := range stored.Steps {
 		w, err := s.write()
 		if err != nil {

@@ -217,7 +217,7 @@ func scanMark(doc bson.Raw) string {
 
 func (s Stream) planFor(e Event, mark string) (Plan, error) {
 	if s.Plan == nil {
-		return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Reason: "the stream has no stored place"}
+		return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Reason: "is nil: a stream with Work makes its plans only while it runs"}
 	}
 	plan, err := s.Plan(e)
 	return s.checked(plan, err, mark)

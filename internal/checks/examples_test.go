@@ -38,7 +38,7 @@ func TestExamples(t *testing.T) {
 func TestFixedExamples(t *testing.T) {
 	names := map[string][]string{
 		"model": {
-			"Aggregate", "Change", "Check", "Check_own", "Collection", "Find", "InTx", "IndexSet", "Job", "Lease", "Merge", "MergeInto", "MergePlans", "Model",
+			"Aggregate", "Change", "Change_Also", "Check", "Check_own", "Collection", "Find", "InTx", "IndexSet", "Job", "Lease", "Merge", "MergeInto", "MergePlans", "Model",
 			"Model_Audit", "Model_Diagram", "Model_Indexes", "Modify", "New", "Observer", "Page", "Plan", "Result", "Scope", "Stage", "StepError", "Stream",
 			"Technique", "Validation", "WithTransactions", "Write",
 		},

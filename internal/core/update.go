@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -25,6 +26,9 @@ func (d *Docs) CheckUpdate(update bson.D) error {
 				if !ok {
 					continue
 				}
+			}
+			if op.Key != "$setOnInsert" && (rootOf(path) == "_id" || op.Key == "$rename" && rootOf(fields[i].Key) == "_id") {
+				return d.Refuse("_id", nil, op.Key+" can't change an _id: insert a new document and delete the old one")
 			}
 			q, err := d.lookQueried(d.layout, "", path)
 			if err == nil && q != opaque {
@@ -83,4 +87,10 @@ func (d *Docs) checkChange(q *queried, op, path string, v any) error {
 		}
 	}
 	return nil
+}
+
+// rootOf returns the first name of a path.
+func rootOf(path string) string {
+	root, _, _ := strings.Cut(path, ".")
+	return root
 }

@@ -69,7 +69,7 @@ func (u *union) checkRegistry(r *bson.Registry) {
 		for other, ok := enc.(caseEncoder); err == nil && ok; other, ok = other.k.encoders[base].(caseEncoder) {
 			if by := other.k.u; by.tag == u.tag || u.keepsTag(base) {
 				place.Fail(fmt.Sprintf("%s is also in the union of %s with the tag %q, and would be stored with both tags", base, by.iface, by.tag),
-					"use the same tag name, declare separate types, or give each union a registry of its own")
+					"declare a separate type for each union, or give each union a registry of its own")
 			}
 		}
 	}

@@ -176,7 +176,7 @@ func TestColumnsProblems(t *testing.T) {
 		{bson.D{e("a", 1), e("b", bson.A{1, 2, 3, 4}), e("c", 1)}, []string{"document: has more than 6 properties, the MaxProperties of the spec: 7"}},
 		{bson.D{e("x", deep)}, []string{"x.c.c.d: is nested deeper than 3 levels"}},
 		{bson.D{e("a,b", bson.D{e("$x", 1), e("ok", 1)}), e("l", bson.A{bson.D{e("p.q", 1)}})}, []string{
-			"a,b: the name contains the Separator or another character that column names can't hold", "a,b.$x: the name contains the Separator or another character that column names can't hold", "l[0].p.q: the name contains the Separator or another character that column names can't hold"}},
+			"a,b: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape", "a,b.$x: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape", "l[0].p.q: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape"}},
 		{bson.D{e("a", bson.D{e("x", 1)}), e("a", bson.D{e("y", 1)})}, []string{"a: occurs twice in its document"}},
 	} {
 		var got []string

@@ -100,7 +100,7 @@ func (c *Columns) Column(path []any) (string, error) {
 		case string:
 			name, refused := c.name(p)
 			if refused {
-				return "", c.docs.Refuse(p, nil, "the name contains the Separator or another character that column names can't hold")
+				return "", c.docs.Refuse(p, nil, "the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape")
 			}
 			parts = append(parts, name)
 			continue

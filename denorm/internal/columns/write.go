@@ -36,7 +36,7 @@ func (w *walker) document(doc bson.Raw, prefix, path string, depth int) {
 		name, refused := w.name(e.Key())
 		switch {
 		case refused:
-			w.problem(at, nil, "the name contains the Separator or another character that column names can't hold")
+			w.problem(at, nil, "the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape")
 		case seen[e.Key()]:
 			w.problem(at, nil, "occurs twice in its document")
 		}

@@ -64,11 +64,11 @@ func (s *Supersteps) check(last Record) error {
 	case last.Kind == clearing:
 		return fmt.Errorf("%w: a Clear was interrupted: run Clear again", ErrState)
 	case last.Kind != s.kind:
-		return fmt.Errorf("%w: %s are of %q, not of %q", ErrState, s.g.States, last.Kind, s.kind)
+		return fmt.Errorf("%w: %s contains states of the computation %q, not %q: run Clear first", ErrState, s.g.States, last.Kind, s.kind)
 	case last.Asked != s.asked:
-		return fmt.Errorf("%w: %s are of other sources or another damping", ErrState, s.g.States)
+		return fmt.Errorf("%w: %s contains states of other sources or another damping: run Clear first, or give the same arguments", ErrState, s.g.States)
 	case last.Lost != 0:
-		return fmt.Errorf("%w: %d of %s aren't of superstep %d", ErrState, last.Lost, s.g.States, last.Step)
+		return fmt.Errorf("%w: %d states in %s aren't of superstep %d: run Clear first", ErrState, last.Lost, s.g.States, last.Step)
 	case last.Step < 0:
 		return &model.ValueError{Collection: s.g.Steps, Field: "Step", Value: last.Step, Reason: "isn't the number of a superstep"}
 	}

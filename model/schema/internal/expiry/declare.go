@@ -59,7 +59,7 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	case spec.Archive == docs.Name():
 		place.Fail("documents and Archive share a collection", "give Archive another name")
 	case spec.ArchiveFor != 0 && spec.ArchiveFor <= spec.After+spec.Margin:
-		place.Fail(fmt.Sprintf("ArchiveFor is %v, but documents are archived after %v or later", spec.ArchiveFor, spec.After+spec.Margin),
+		place.Fail(fmt.Sprintf("ArchiveFor is %v, but documents may stay in their collection for %v (After and Margin)", spec.ArchiveFor, spec.After+spec.Margin),
 			"give a longer ArchiveFor, or 0 for ever: both times start at the same moment")
 	}
 	if spec.Version != "" {

@@ -1,0 +1,66 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A comment counts in its thread and for its author.
+type (
+	threadComment struct {
+		ID     string `bson:"_id"`
+		Thread string `bson:"thread"`
+		Author string `bson:"author"`
+	}
+	commented struct {
+		ID       string `bson:"_id"`
+		Comments int64  `bson:"comments"`
+		Last     string `bson:"last,omitempty"`
+	}
+)
+
+var (
+	comments = model.NewCollection[threadComment, string]("comments")
+	threads  = model.NewCollection[commented, string]("threads")
+	authors  = model.NewCollection[commented, string]("authors")
+
+	onThread = denorm.NewCounter(comments, "thread", threads, denorm.CounterSpec{Count: "comments"})
+	byAuthor = denorm.NewCounter(comments, "author", authors, denorm.CounterSpec{Count: "comments"})
+)
+
+// One insert, two counts and the author's last comment are one plan.
+func ExampleChange_Also() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("blog")
+	begin := model.NewPlan(threads.Insert(commented{ID: "go"}), authors.Insert(commented{ID: "ann"}))
+	if _, err := begin.Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	c, none := threadComment{ID: "c1", Thread: "go", Author: "ann"}, bson.NilObjectID // without tokens
+	comment := onThread.Insert(c, none).Also(
+		byAuthor.Insert(c, none),
+		authors.Update("ann", bson.D{{Key: "$set", Value: bson.D{{Key: "last", Value: c.ID}}}}),
+	)
+	plan, err := comment.Decide(nil) // as if nothing was read
+	fmt.Println(plan, err)
+
+	_, result, err := comment.Run(ctx, db)
+	fmt.Println(len(result.Steps), "documents written", err)
+	fmt.Println(threads.ByID("go").One(ctx, db))
+	fmt.Println(authors.ByID("ann").One(ctx, db))
+	// Output:
+	// db.comments.insertOne({_id: 'c1', thread: 'go', author: 'ann'})
+	// db.threads.updateOne({_id: 'go'}, {$inc: {comments: Long('1')}})
+	// db.authors.updateOne({_id: 'ann'}, {$inc: {comments: Long('1')}, $set: {last: 'c1'}}) <nil>
+	// 3 documents written <nil>
+	// {go 1 } <nil>
+	// {ann 1 c1} <nil>
+}
