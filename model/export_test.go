@@ -42,3 +42,12 @@ func Unobserved(ctx context.Context, db DB) {
 	op.beginTx().ended(false)
 	op.ran(Result{}, nil)
 }
+
+// StoredPlan stores a plan as a lease's intent does, and reads it again.
+func StoredPlan(p Plan) (Plan, error) {
+	data, err := encodePlan(p)
+	if err != nil {
+		return p, err
+	}
+	return decodePlan(data)
+}

@@ -184,6 +184,11 @@ func TestUpdateInput(t *testing.T) {
 		{d("$bit", d("seats", d("and", 3))), "", ""},
 		{d("$bit", d("title", d("and", 3))), "title", "$bit needs a number"},
 		{d("$currentDate", d("begins", true)), "", ""},
+		{d("$set", d("_id", oid(2))), "_id", "$set can't change an _id"},
+		{d("$unset", d("_id.part", "")), "_id", "$unset can't change an _id"},
+		{d("$rename", d("_id", "note")), "_id", "$rename can't change an _id"},
+		{d("$rename", d("note", "_id")), "_id", "$rename can't change an _id"},
+		{d("$setOnInsert", d("_id", oid(1))), "", ""},
 	} {
 		w := courses.Update(oid(1), c.update)
 		checkInput(t, w.String(), w.Err, c.path, c.want)

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -101,6 +102,13 @@ func TestLeaseRefuses(t *testing.T) {
 			return model.NewPlan(model.MergeInto{Collection: "pairs", Once: true, Pipeline: mongo.Pipeline{d("$merge", "others")}}), nil
 		}
 		run(server, "can't be stored")
+		durable := pairOf(lease)
+		durable.Decide = func(int64) (model.Plan, error) {
+			p := model.NewPlan(updateOne(d("_id", 1), d("$set", d("n", 1))), updateOne(d("_id", 2), d("$set", d("n", 1))))
+			p.Options.WriteConcern = writeconcern.Majority()
+			return p, nil
+		}
+		run(durable, "Options.WriteConcern: can't be stored")
 		undecided := pairOf(lease)
 		undecided.Decide = func(int64) (model.Plan, error) { return model.Plan{}, errBad }
 		run(undecided, errBad.Error())
@@ -208,4 +216,14 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 			t.Errorf("run: %s\nfinished: %s", dumps[0], dumps[1])
 		}
 	}, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+}
+
+// The writer that finishes a plan sends it with the same options.
+func TestLeaseStoresOptions(t *testing.T) {
+	p := model.NewPlan(updateOne(d("_id", 1), d("$set", d("n", 1))))
+	p.Options.Comment, p.Options.BypassDocumentValidation = d("by", "import"), true
+	got, err := model.StoredPlan(p)
+	if err != nil || model.Shell(got.Options.Comment) != "{by: 'import'}" || !got.Options.BypassDocumentValidation || got.String() != p.String() {
+		t.Errorf("%+v, %v", got, err)
+	}
 }
