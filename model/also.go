@@ -30,6 +30,9 @@ func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
 //
 //	byForum.Insert(post, op).Also(byAuthor.Insert(post, op), feed.Update(forum, update))
 //
+// Each change decides from what was stored before: a deletion of a parent doesn't delete
+// a child that another of the changes inserts.
+//
 // If one of the changes finds that it was applied before, all of them were, and nothing
 // is written again. Run makes as many attempts as the change with the most. At most one
 // of the changes can have a Lease. The changes that Then returns run one after another.

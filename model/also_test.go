@@ -172,3 +172,30 @@ func TestMergePlansWholeDocuments(t *testing.T) {
 		t.Errorf("different documents: %v", p.Err())
 	}
 }
+
+// A $merge is refused in a transaction before anything is sent, whoever began it.
+func TestMergeIntoInTx(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		c := db.Collection("parts")
+		if _, err := c.InsertOne(t.Context(), d("_id", 1, "n", 1)); err != nil {
+			t.Fatal(err)
+		}
+		merge := mergeInto("parts", d("$merge", d("into", "others")))
+		p := model.NewPlan(updateOne(d("_id", 1), d("$set", d("n", 2))), merge)
+		err := model.InTx(t.Context(), db, func(ctx context.Context) error {
+			_, err := p.Run(ctx, db)
+			if err == nil || !strings.Contains(err.Error(), "step 2: $merge and $out can't run in a transaction") {
+				t.Errorf("in the caller's: %v", err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if err := ran(counted(1).Also(merge).Run(t.Context(), db)); err == nil || !strings.Contains(err.Error(), "can't run in a transaction") {
+			t.Errorf("joined: %v", err)
+		}
+		wantStored(t, c, "{_id: 1, n: 1}")
+	})
+}

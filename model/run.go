@@ -45,7 +45,11 @@ func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
-	if p.Guarantee() == Transactional && !p.Options.AllowPartial && !runctx.InTransaction(ctx) {
+	if runctx.InTransaction(ctx) {
+		if err := mergesNothing(batches); err != nil {
+			return newResult(p), err
+		}
+	} else if p.Guarantee() == Transactional && !p.Options.AllowPartial {
 		return newResult(p), p.needsTx()
 	}
 	return p.send(ctx, db, batches)

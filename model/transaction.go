@@ -38,10 +38,8 @@ func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error)
 	if len(batches) == 0 {
 		return newResult(p), nil
 	}
-	for _, b := range batches {
-		if b.merge != nil {
-			return newResult(p), &StepError{Step: b.first, Err: errMergeInTx}
-		}
+	if err := mergesNothing(batches); err != nil {
+		return newResult(p), err
 	}
 	for {
 		result, sent := newResult(p), false
@@ -63,6 +61,16 @@ func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error)
 			return newResult(p), err
 		}
 	}
+}
+
+// mergesNothing refuses a $merge or $out in a transaction, before anything is sent.
+func mergesNothing(batches []batch) error {
+	for _, b := range batches {
+		if b.merge != nil {
+			return &StepError{Step: b.first, Err: errMergeInTx}
+		}
+	}
+	return nil
 }
 
 // explained returns the error of a plan whose own transaction was aborted. It queries now

@@ -26,6 +26,8 @@ type operation struct {
 	like string // the operation that it is like, if something is in its way when it runs alone
 
 	needsTx bool // its plan is refused outside a transaction
+
+	action model.Action // what Also can join; nil for an operation that isn't one value
 }
 
 // as says which operation this one is like when nothing is in its way.
@@ -48,7 +50,7 @@ func set(key string, v any) bson.D { return bson.D{e("$set", bson.D{e(key, v)})}
 // planned is an operation that runs a plan, in a transaction if its steps only make sense together.
 func planned(name string, p model.Plan) operation {
 	return operation{
-		name: name, needsTx: p.Guarantee() == model.Transactional,
+		name: name, needsTx: p.Guarantee() == model.Transactional, action: p,
 		run: func(ctx context.Context, db model.DB) error { return execute(ctx, db, p) },
 	}
 }
@@ -71,7 +73,7 @@ func written(name string, w ...model.Write) operation {
 }
 
 func changed[S any](name string, c model.Change[S]) operation {
-	return operation{name: name, run: func(ctx context.Context, db model.DB) error {
+	return operation{name: name, action: c, run: func(ctx context.Context, db model.DB) error {
 		_, _, err := c.Run(ctx, db)
 		return err
 	}}
@@ -79,7 +81,8 @@ func changed[S any](name string, c model.Change[S]) operation {
 
 // read is an operation that reads a document and then runs what is planned from it.
 func read[D, K any](name string, c *model.Collection[D, K], id K, plan func(doc *D) model.Plan) operation {
-	return operation{name: name, run: func(ctx context.Context, db model.DB) error {
+	change := model.Change[D]{Read: c.ByID(id).One, Decide: func(doc D) (model.Plan, error) { return plan(&doc), nil }}
+	return operation{name: name, action: change, run: func(ctx context.Context, db model.DB) error {
 		doc, err := c.ByID(id).One(ctx, db)
 		if err != nil {
 			return err

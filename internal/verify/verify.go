@@ -52,6 +52,11 @@ type Way interface {
 	// Meet runs two operations alone, one after the other, and at the same time: one of them at once, before, within or after the
 	// writes of the other. In a subtest "server" of modeltest.Each, the server runs one of these orders, and the engine the rest.
 	Meet(t *testing.T, a, b Operation) Meeting
+
+	// Joined runs both, which joins two operations in one transaction. Odd of the outcome says how the documents differ from
+	// those after A and then B, and B and then A; after an error, from those before. If each order in turn returns an error,
+	// both may do what neither order can.
+	Joined(t *testing.T, a, b, both Operation) Outcome
 }
 
 // New prepares a case, on the engine.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/docmodel/docmodel/internal/verify"
@@ -62,6 +63,31 @@ func (w two) Meet(t *testing.T, a, b verify.Operation) (m verify.Meeting) {
 		})
 	}
 	return m
+}
+
+func (w two) Joined(t *testing.T, a, b, both verify.Operation) verify.Outcome {
+	opA, opB := VerifyOperation{Name: a.Name, Run: a.Run}, VerifyOperation{Name: b.Name, Run: b.Run}
+	aloneA, aloneB := w.w.ran(t, opA), w.w.ran(t, opB)
+	joined := w.w.ran(t, VerifyOperation{Name: both.Name, Run: both.Run}).outcome
+	out := w.shown(joined)
+	w.w.onEngine(t, func(_ context.Context, st *stage) {
+		s := st.apart(opA, opB, aloneA, aloneB)
+		failed := func(o outcome) bool { return o.errs[0] != nil || o.errs[1] != nil }
+		var allowed []stored
+		for _, o := range []outcome{s.ab, s.ba} {
+			if !failed(o) || joined.errs[0] != nil { // an error may be of what a change runs afterwards
+				allowed = append(allowed, o.docs)
+			}
+		}
+		if joined.errs[0] != nil {
+			allowed = append(allowed, w.w.before)
+		}
+		if len(allowed) > 0 && !slices.ContainsFunc(allowed, joined.docs.equal) {
+			out.Odd = fmt.Sprintf("after A and then B (%v):\n%s\nafter B and then A (%v):\n%s",
+				s.ab.errs, joined.docs.diff(s.ab.docs), s.ba.errs, joined.docs.diff(s.ba.docs))
+		}
+	})
+	return out
 }
 
 // meetOnServer runs f with a database of the server that has the engine's image.
