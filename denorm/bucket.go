@@ -43,8 +43,8 @@ type BucketSpec struct {
 	// Missing values don't count.
 	Totals []string
 
-	// Period, with At, gives each day or month buckets of its own. Give both or neither.
-	// An element goes to the buckets of the day or month of its At.
+	// With Period and At, every day (Daily) or month (Monthly) has its own buckets, for
+	// the elements whose time At is in it. Give both or neither.
 	Period   Period
 	At       string         // path, within an element, of its time
 	Location *time.Location // time zone of days and months; nil means UTC
@@ -170,8 +170,8 @@ func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
 // Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Oldest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, 1) }
 
-// Newest is [Bucket.Oldest] with the newest bucket first. The items of each bucket are
-// still in the order of appending.
+// Newest returns the query of a key's buckets, newest first. Page it as [Bucket.Oldest].
+// The items of each bucket are still in the order of appending.
 func (b *Bucket[K, E]) Newest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, -1) }
 
 func (b *Bucket[K, E]) pages(key K, direction int) *model.Find[BucketDoc[K, E]] {
@@ -205,9 +205,9 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Holding returns the query of the bucket, in the sequence key, that holds an element.
-// element is the element's value at BucketSpec.Key. Without this Key the query gives a
-// [*model.ValueError].
+// Holding returns the query of the bucket that holds an element of the key's sequence.
+// element is the element's value at BucketSpec.Key. Without BucketSpec.Key the query
+// gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

@@ -26,8 +26,10 @@ type ColumnsSpec struct {
 	MaxDepth int
 
 	// Refuse lists the characters that field names must not contain. A name with such a
-	// character gives a [*model.ValueError], unless Escape is set. "" means :`,;{}()=
-	// with line end and tab, which Spark refuses, and the dot and the dollar sign.
+	// character gives a [*model.ValueError], unless Escape is set. "" means the dot, the
+	// dollar sign and the characters that Spark refuses: line end, tab and
+	//
+	//	: ` , ; { } ( ) =
 	Refuse string
 
 	// Escape writes each byte of a character in Refuse as % and two hexadecimal digits.
@@ -70,9 +72,9 @@ type Columns[D, K any] struct {
 	c    *columns.Columns
 }
 
-// NewColumns declares that the collection named flat stores the documents of docs as
-// columns. It panics with a [*model.DeclarationError] if flat or a field of spec is
-// invalid.
+// NewColumns declares that the collection named flat stores a flat copy of each document
+// of docs, with a top-level field (a column) for each value. It panics with a
+// [*model.DeclarationError] if flat or a field of spec is invalid.
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}

@@ -247,8 +247,10 @@ func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
 	return commands.Served(x.children.Find(filter), x.c.OpIndex().Name, err)
 }
 
-// Settle returns the change that finishes the marked operation on a child, if any, even
-// while that operation runs. Without CounterSpec.Pending it gives a [*model.ValueError].
+// Settle returns the change that finishes an operation on a child that a crash left half
+// done, as the child's mark (CounterSpec.Pending) shows. It may run while the operation
+// still runs. Without a mark it does nothing. Without CounterSpec.Pending it gives a
+// [*model.ValueError].
 //
 // Cost: one command if the child has no mark, otherwise also the rest of the operation.
 func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {

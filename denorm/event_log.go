@@ -218,9 +218,10 @@ func (l *EventLog[K, E, S]) Decide(
 // Load returns the change that reads an aggregate's newest state. An aggregate without
 // events has version 0 and the zero state. Missing commits give ErrGap.
 //
-// Cost: two commands, by _id: the snapshot and the commits after it, normally of at most
-// Every events and one commit. Without Snapshots, one command that reads every commit.
-// One more command for each further 1000 commits or 16 MB.
+// Cost: two commands, by _id. One reads the snapshot. One reads the commits after it,
+// which normally contain at most Every events and those of one commit. Without Snapshots,
+// one command reads every commit. One more command for each further 1000 commits or 16
+// MB.
 func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
 }

@@ -20,15 +20,16 @@ type Part struct {
 }
 
 // Normalized divides documents into rows of several collections, on the server, for
-// readers that need flat documents: orders, customers and items.
+// readers that need flat documents: orders, customers and items. The parts of a document
+// are the fields that [Part] declares: arrays, and embedded documents with a key.
 //
 //	main row    the document, with a key or an array's length in place of each part
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
-// No row is made of a part that is missing or null, or that is a document without the
-// key: its value stays in the main row. Elements of an array part are documents without
-// an _id, or plain values.
+// No row is made of a part that is missing or null, or of an embedded document without
+// the key: its value stays in the main row. Elements of an array part are documents
+// without an _id, or plain values.
 //
 // If documents change while [Normalized.Plan] runs, the rows may mix old and new values:
 // run the plan again. The plan never deletes rows.

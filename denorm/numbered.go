@@ -19,8 +19,8 @@ type NumberedSpec struct {
 	// [*model.ValueError].
 	Fields []string
 
-	// Separator comes between a field's name and its position, without digits, dots or
-	// dollar signs. "" means "_".
+	// Separator stands between the name of a field and the number of the element:
+	// skill_1. It must not contain digits, dots or dollar signs. "" means "_".
 	Separator string
 
 	// Key is the field, one of Fields, that identifies an element in its list. If the
@@ -175,9 +175,9 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the query that returns the results of query as nested documents.
-// query comes from [Numbered.Equal], [Numbered.Match] or the collection. Its projection
-// is ignored.
+// Documents returns the query that returns the results of query with the list as an
+// array. query comes from [Numbered.Equal], [Numbered.Match] or the collection. Its
+// projection is ignored.
 //
 // Cost: one command, and one per further batch. The same index serves as for query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
@@ -191,16 +191,18 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	return commands.Indexed(a, query.Index, query.Err)
 }
 
-// Convert returns the job that replaces nested documents by their flat form. A document
-// that another client changes meanwhile stays nested until the next run. If a list can't
-// be stored flat, the job ends with an error that names the document.
+// Convert returns the job that rewrites the documents that still store the list as an
+// array into the flat form. It skips a document that another client changes meanwhile:
+// run it again. If a list can't be stored flat, the job ends with an error that names the
+// document.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
-// nested document. After a crash, run it again.
+// converted document. After a crash, run it again.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
-// Restore returns the write that nests all flat documents again, on the server. It leaves
-// out documents that [Numbered.Checks] finds. After a crash, run it again.
+// Restore returns the write that stores the lists of all flat documents as arrays again,
+// on the server. It leaves out documents that [Numbered.Checks] finds. After a crash, run
+// it again.
 //
 // Cost: one command that reads every document and writes the flat documents.
 func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

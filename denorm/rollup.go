@@ -36,8 +36,9 @@ type RollupSpec struct {
 // [Rollup] writes it.
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // token of the event's batch; zero while it waits
-	// The first event of a batch (events that [Rollup.Roll] counts together) lists here
-	// the _ids of the events that can belong to the batch.
+	// Events is set in the first event of a batch (events that [Rollup.Roll] counts
+	// together). It lists the _ids of the events that Roll read for the batch. Another
+	// batch may take some of them.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
@@ -56,8 +57,8 @@ type RollupDoc[G, V any] struct {
 	Ops    []bson.ObjectID           `bson:"ops,omitempty"`
 }
 
-// A RollupValue is what a bin stores of one number. Sum, Min and Max are zero unless the
-// path is in Sums, Mins or Maxs of the spec.
+// A RollupValue is what a bin ([RollupDoc]) stores of its events' numbers at one path.
+// Sum, Min and Max are zero unless Sums, Mins or Maxs of [RollupSpec] lists that path.
 type RollupValue[V any] struct {
 	N   int64 `bson:"n"` // number of events with a value
 	Sum V     `bson:"sum,omitempty"`
@@ -145,8 +146,8 @@ func NewRollup[E, K, G, V any](
 
 // Insert returns the write that stores an event, which then waits for [Rollup.Roll]. If
 // an equal event is stored, it does nothing. If a different event has the _id, it gives
-// [model.ErrTaken]. An event with a mark, without time or group, or with a number that V
-// can't represent, gives a [*model.ValueError].
+// [model.ErrTaken]. An event whose [RollupMark] isn't nil, without time or group, or with
+// a number that V can't represent, gives a [*model.ValueError].
 //
 // Cost: one command, one document; on a duplicate key error one more command.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
@@ -160,9 +161,9 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 // once.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins from
-// events, coarser bins from finer bins. If from or to isn't the start of a finest bin,
-// the job ends with a [*model.ValueError].
+// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins (of
+// the shortest Period in the spec's Bins) from events, coarser bins from finer bins. If
+// from or to isn't the start of a finest bin, the job ends with a [*model.ValueError].
 //
 // Events of this time that were deleted no longer count. Don't delete finer bins
 // meanwhile.
@@ -186,9 +187,10 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *mod
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins with from ≤ start < to. from and
-// to are checked as in [Rollup.Rebuild]. It reads the coarsest bins that fit. Without
-// bins, One returns [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with from ≤ start < to. If from
+// or to isn't the start of a finest bin (of the shortest Period in the spec's Bins), or
+// from isn't before to, it gives a [*model.ValueError]. It reads the coarsest bins that
+// fit. Without bins, One returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {
@@ -196,9 +198,10 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events before a time, except events with a
-// mark. Afterwards don't call [Rollup.Rebuild] for that time, and set RollupSpec.For so
-// that the checks skip it. It is idempotent.
+// Expire returns the write that deletes the events before a time, except events that
+// aren't counted yet (those with a [RollupMark]). Afterwards don't call [Rollup.Rebuild]
+// for that time, and set RollupSpec.For so that the checks skip the bins of that time. It
+// is idempotent.
 //
 // Cost: one command, served by [Rollup.Indexes], which deletes all these events. If
 // interrupted, some events stay.
