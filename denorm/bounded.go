@@ -42,8 +42,6 @@ type BoundedSpec struct {
 //
 // Checks returns one check. It finds arrays with more than Max elements. The repair keeps
 // the elements that a push would keep.
-//
-// Cost: see [model.Check].
 type Bounded[D, K any] struct {
 	model.Parts
 

@@ -35,7 +35,7 @@ type BucketSpec struct {
 
 	// Key is the path, within an element, of the value that identifies it in its
 	// sequence. With a Key, an append that is run again adds nothing, whichever bucket
-	// holds the element. [Bucket.Indexes] returns the index on Key.
+	// holds the element.
 	Key string
 
 	// Totals are paths, within an element, of numbers. Each bucket keeps the sum, minimum
@@ -98,8 +98,6 @@ type BucketTotals struct {
 //     computes these numbers again, by one atomic update for each bucket.
 //   - Buckets with more items than Max, or more bytes than MaxBytes. No write repairs
 //     them.
-//
-// Cost: see [model.Check].
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -131,9 +129,9 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // command and one more document. If another writer came first, the change costs the same
 // again and up to three more commands.
 //
-// Consistency: the upsert is atomic. After a crash, run the change again. Without a Key,
-// first look whether the element is there. Reads use the primary. If two transactions
-// open the same bucket, one gets the server's error: run that transaction again.
+// After a crash, run the change again. Without a Key, first look whether the element is
+// there. If two transactions open the same bucket, one gets the server's error: run that
+// transaction again.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }

@@ -51,8 +51,7 @@ type ColumnsSpec struct {
 // an array. In a name, "%", the separator and a leading "#" are escaped as % and two
 // hexadecimal digits. An empty name is "%". The _id is one column.
 //
-// An analytical store silently drops properties above its limit, too deep fields, and
-// repeated names. Columns gives a [*model.ValueError] for them.
+// A name that is repeated in a document gives a [*model.ValueError].
 //
 // The flat documents are in another collection. They change only by [Columns.Store],
 // [Columns.Delete] and [Columns.Rebuild].
@@ -63,7 +62,7 @@ type ColumnsSpec struct {
 // Checks returns one check. It finds flat documents whose document is missing. The repair
 // deletes these flat documents.
 //
-// Cost: see [model.Check]. The check looks up the document of each flat document by _id.
+// Cost: the check looks up the document of each flat document by _id.
 type Columns[D, K any] struct {
 	model.Parts
 

@@ -48,9 +48,8 @@ import (
 //     and version, as the check read them.
 //   - Copies of missing sources. No write repairs them.
 //
-// Cost: see [model.Check]. The server looks up the source of each copy by _id. With
-// Listed it uses the index of the list; without that index it reads all sources for each
-// document.
+// Cost: the server looks up each copy's source by _id, with Listed by the index of the
+// list.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -94,9 +93,8 @@ type CopySpec struct {
 	CountUp string
 
 	// Lock is an integer field of the source that no other code writes. In a transaction,
-	// [Copy.Storing] increments it, so that a concurrent change of the source conflicts
-	// with the transaction. "" means no lock. Each Copy of a source needs a Lock of its
-	// own.
+	// [Copy.Storing] increments it, so that a concurrent change of the source conflicts.
+	// "" means no lock. Each Copy of a source needs a Lock of its own.
 	Lock string
 
 	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
@@ -207,10 +205,9 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 }
 
 // Storing returns the change that reads the source with this _id, runs the change that
-// store makes of it, and leaves the stored copies up to date. store's change writes
-// copies of the source ([Copy.Snapshot], [Copy.Fields]) into the documents with the _ids
-// docs. Without docs, all copies of the source are updated. A missing source gives
-// model.ErrNotFound.
+// store makes of it, and leaves the copies in docs up to date. store's change writes
+// copies ([Copy.Snapshot], [Copy.Fields]) into documents; docs are their _ids. Without
+// docs, all copies of the source are updated. A missing source gives model.ErrNotFound.
 //
 // store is called several times, and must return equal changes for equal sources. To
 // store copies of two sources, let it return another Storing, for the second source.
@@ -270,8 +267,6 @@ func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfo
 //
 // Cost: two commands for each batch of 500 sources, and two at the end, with the lookups
 // of [Copy.Unfolded]. It can be stopped and run again.
-//
-// Source: "6 Rules of Thumb for MongoDB Schema Design".
 func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job { return c.c.Fold(drop) }
 
 // Spread returns the aggregation that counts the documents with copies, their different

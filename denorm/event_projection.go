@@ -28,7 +28,7 @@ type ProjectionSpec[V, E any] struct {
 	// model.StreamOptions.Interval, and each poll goes back by Poll: the longest delay
 	// that you expect between a commit's At and the moment when the commit can be read.
 	// Polling misses a commit with a longer delay until the aggregate's next commit or
-	// [Projection.CatchUp]. With 0, the stream doesn't poll, and running it there gives
+	// [Projection.CatchUp]. With 0, running the stream there gives
 	// model.ErrNoChangeStreams.
 	Poll time.Duration
 }
@@ -65,10 +65,10 @@ type Projection[K, E, V any] struct {
 	rev   int
 }
 
-// NewProjection declares a projection of a log. The collection of a generation of views
-// (see [Projection]) is named as views, with a dot and the generation's number. It panics
-// with a [*model.DeclarationError] if Fold is missing, Poll is negative, or two of these
-// are one collection: views, ProjectionSpec.Places and the log's commits.
+// NewProjection declares a projection of a log. Each generation of views (see
+// [Projection]) is a collection, named as views with a dot and the generation's number.
+// It panics with a [*model.DeclarationError] if Fold is missing, Poll is negative, or
+// views, ProjectionSpec.Places and the log's commits share a collection.
 func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
 ) *Projection[K, E, V] {
@@ -87,14 +87,14 @@ func NewProjection[K, E, S, V any](
 }
 
 // CatchUp returns the change that updates an aggregate's view in the live generation and
-// in the one that is being built. It skips a generation that was built with another
-// Revision than the spec's. If both were built with a lower Revision, it gives a
-// [*model.ValueError]: run [Projection.Rebuild]. It is idempotent.
+// in the one that is being built, if they were built with the spec's Revision. It is
+// idempotent. If they have a lower Revision, it gives a [*model.ValueError]: run
+// [Projection.Rebuild].
 //
 // Cost: five commands, by _id, one document. Without new commits, three commands. While a
 // generation is built, two more commands and one more document. The first call also
-// stores the pointer, the document that names the live generation. A crash can leave the
-// view old in one or both generations.
+// stores the document that names the live generation. A crash can leave the view old in
+// one or both generations.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views as commits come in. Run it with
@@ -114,7 +114,7 @@ func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
 }
 
 // Generations contains the numbers of a [Projection]'s generations. A generation is a
-// collection with all views. A rebuild makes the next one.
+// collection with all views.
 type Generations struct {
 	Live     int64 // the generation that readers read
 	Building int64 // the new generation, between Rebuild and Switch; 0 for none

@@ -57,9 +57,9 @@ type FeedSpec struct {
 	Bare bool
 
 	// Mark is a field of the source that no other code writes. Set it if the feed's plans
-	// update documents of the source. The feed then adds the change's token, in this
-	// field, to these updates, and skips the changes that they cause. With "", the feed
-	// stops at such a plan.
+	// update the source. The feed then adds the change's token, in this field, to these
+	// updates, and skips the changes that they cause. With "", the feed stops at such a
+	// plan.
 	Mark string
 
 	// Since is the path of a field that each write of the source sets to a greater value,

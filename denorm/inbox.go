@@ -46,9 +46,9 @@ func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpe
 }
 
 // Handle returns the write that applies update operators to a document and keeps the
-// event's token, op, with a digest of event, any value that BSON stores. A retry with the
-// same op and event changes nothing. If op was used for a different event, the write
-// gives [ErrToken]. A missing document gives model.ErrNotFound.
+// event's token, op. event is any value that BSON stores. A retry with the same op and
+// event changes nothing. If op was used for a different event, the write gives
+// [ErrToken]. A missing document gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id; up to three reads more if the update matches
 // nothing.
@@ -56,11 +56,11 @@ func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, op bson.ObjectID) m
 	return x.in.Handle(id, update, event, op)
 }
 
-// Once returns the write that stores only an event's token, op, and a digest of event in
-// the document id. event is any value that BSON stores. Put the write before the writes
-// of the event's effect in a plan, and run the plan with model.Plan.RunTx. If the
-// document has the token already, the plan ends with [ErrHandled] and the transaction is
-// aborted. Other errors are those of [Inbox.Handle].
+// Once returns the write that stores only an event's token, op, and a digest of event
+// (any value that BSON stores) in the document id. Put it before the writes of the
+// event's effect in a plan, and run the plan with model.Plan.RunTx. If the document has
+// the token already, the plan ends with [ErrHandled] and the transaction is aborted.
+// Other errors are those of [Inbox.Handle].
 //
 // Cost: as [Inbox.Handle].
 func (x *Inbox[D, K]) Once(id K, event any, op bson.ObjectID) model.Write {

@@ -43,8 +43,7 @@ type NumberedSpec struct {
 // [Numbered.Back].
 //
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
-// Techniques", §15); index limits:
-// https://www.mongodb.com/docs/manual/reference/limits/#indexes.
+// Techniques", §15).
 //
 // Indexes returns an index per position, on Fields in order.
 //
@@ -53,8 +52,6 @@ type NumberedSpec struct {
 //     count to the highest position with a field.
 //   - Lists that are stored nested, or have a count above Max. No write repairs them: use
 //     [Numbered.Convert], or a larger Max.
-//
-// Cost: see [model.Check].
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -191,18 +188,16 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	return commands.Indexed(a, query.Index, query.Err)
 }
 
-// Convert returns the job that rewrites the documents that still store the list as an
-// array into the flat form. It skips a document that another client changes meanwhile:
-// run it again. If a list can't be stored flat, the job ends with an error that names the
-// document.
+// Convert returns the job that rewrites documents that still store the list as an array
+// into the flat form. It skips a document that another client changes meanwhile. If a
+// list can't be stored flat, the job ends with an error that names the document.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
 // converted document. After a crash, run it again.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
-// Restore returns the write that stores the lists of all flat documents as arrays again,
-// on the server. It leaves out documents that [Numbered.Checks] finds. After a crash, run
-// it again.
+// Restore returns the write that stores all flat lists as arrays again. It leaves out
+// documents that [Numbered.Checks] finds. After a crash, run it again.
 //
 // Cost: one command that reads every document and writes the flat documents.
 func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

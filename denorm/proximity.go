@@ -30,8 +30,6 @@ type ProximitySpec struct {
 //
 //   - "%", "|", ",", ";" and NUL within a value are written as %25, %7C, %2C, %3B and
 //     %00.
-//   - A missing field is ";", null is ";;", and a stored value that isn't a string is
-//     ";;;".
 //   - An empty list is "|". A document without a list has no text.
 //
 // Spaces, tabs, line ends and ends of values separate words, but not commas or hyphens.
@@ -48,8 +46,6 @@ type ProximitySpec struct {
 //
 // Checks returns one check: texts that differ from their list. The repair writes the text
 // on the server, from the current list.
-//
-// Cost: see [model.Check].
 type Proximity[D, K any] struct {
 	model.Parts
 

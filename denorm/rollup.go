@@ -79,8 +79,7 @@ type RollupTotal[V any] struct {
 // timer, adds waiting events to the bins and removes the marks. Late events count in the
 // bin of their time. Don't change events. Deleted events stay counted.
 //
-// Bins start at full hours, midnights and first days of months, in Zone. An hour that
-// clocks repeat makes two bins.
+// An hour that clocks repeat makes two bins.
 //
 // Counts and integer sums are exact, and the server returns an error for sums over 64
 // bits. Sums of bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded.
@@ -115,8 +114,7 @@ type RollupTotal[V any] struct {
 //   - Coarser bins that are missing or differ from the finer bins of their time. The
 //     repair works the same way.
 //
-// Cost: see [model.Check]. The last two read every bin, and every event younger than
-// RollupSpec.For, with three commands for each time at which bins start.
+// Cost: the last two read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
 	model.Parts
 
@@ -161,9 +159,9 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 // once.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins (of
-// the shortest Period in the spec's Bins) from events, coarser bins from finer bins. If
-// from or to isn't the start of a finest bin, the job ends with a [*model.ValueError].
+// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins from
+// events, coarser bins from finer bins. If from or to isn't the start of a finest bin,
+// the job ends with a [*model.ValueError].
 //
 // Events of this time that were deleted no longer count. Don't delete finer bins
 // meanwhile.
@@ -187,10 +185,10 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *mod
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins with from ≤ start < to. If from
-// or to isn't the start of a finest bin (of the shortest Period in the spec's Bins), or
-// from isn't before to, it gives a [*model.ValueError]. It reads the coarsest bins that
-// fit. Without bins, One returns [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with from ≤ start < to. It reads
+// the coarsest bins that fit. from and to must be starts of bins of the spec's shortest
+// Period, and from before to: otherwise it gives a [*model.ValueError]. Without bins, One
+// returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {
@@ -198,10 +196,10 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events before a time, except events that
-// aren't counted yet (those with a [RollupMark]). Afterwards don't call [Rollup.Rebuild]
-// for that time, and set RollupSpec.For so that the checks skip the bins of that time. It
-// is idempotent.
+// Expire returns the write that deletes the events before a time, except those with a
+// [RollupMark], which aren't counted yet. Afterwards don't call [Rollup.Rebuild] for that
+// time, and set RollupSpec.For so that the checks skip the bins of that time. It is
+// idempotent.
 //
 // Cost: one command, served by [Rollup.Indexes], which deletes all these events. If
 // interrupted, some events stay.

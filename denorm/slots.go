@@ -69,7 +69,7 @@ type SlotTotal[K any] struct {
 //
 // A numbered transfer moves stock from one slot to another, in three updates. Any
 // operation finishes the transfers that it reads. [Slots.Resize] divides and joins slots
-// in the same way. A joined slot stays as a closed document with its sum.
+// in the same way.
 //
 // Source: distributed counters,
 // https://firebase.google.com/docs/firestore/solutions/counters; the resizing is Litwin's
@@ -79,11 +79,10 @@ type SlotTotal[K any] struct {
 //
 //   - Unfinished transfers. The repair finishes them.
 //   - Keys whose slots don't fit together: a slot is missing, two slots count the same
-//     tokens, or only a closed slot has them. With Stock, also keys whose stock, in slots
-//     and transfers, isn't the sum of their slots. The repair only stores missing slots.
+//     tokens, or only a closed slot does. With Stock, also keys whose stock, in slots and
+//     transfers, differs from the sum of their slots. The repair only stores missing
+//     slots.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
-//
-// Cost: see [model.Check]; the second check reads suspicious keys twice or more.
 type Slots[K any] struct {
 	model.Parts
 

@@ -46,7 +46,7 @@ type SubsetPagesSpec struct {
 //     at first, and after By or Max changed.
 //   - Pages without a parent. The repair deletes pages that haven't changed since.
 //
-// Cost: see [model.Check]. The first check reads all pages.
+// Cost: the first check reads all pages.
 type SubsetPages[P, K, E any] struct {
 	model.Parts
 

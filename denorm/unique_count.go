@@ -110,8 +110,8 @@ func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[
 }
 
 // PerPeriod returns the pipeline that counts the different members that a group saw in
-// each period that overlaps the time from ≤ t < to, in the order of periods. Empty
-// periods are left out. Without UniqueSpec.Period it gives a [*model.ValueError].
+// each period that overlaps the time from ≤ t < to, in order. Empty periods are left out.
+// Without UniqueSpec.Period it gives a [*model.ValueError].
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggregate[Counted[string]] {
