@@ -74,8 +74,7 @@ func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Pla
 }
 
 // Deviation returns the standard deviation of a stored count: √(count·(n-1)), with the n
-// of [NewApproximate], for events counted one by one. Two of three counts differ from the
-// true number by less than this deviation, nineteen of twenty by less than twice.
+// of [NewApproximate], for events counted one by one.
 func (a *Approximate[D, K]) Deviation(count int64) float64 {
 	return math.Sqrt(float64(max(count, 0)) * float64(a.n-1))
 }

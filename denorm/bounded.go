@@ -42,8 +42,6 @@ type BoundedSpec struct {
 //
 // Checks returns one check. It finds arrays with more than Max elements. The repair keeps
 // the elements that a push would keep.
-//
-// Cost: see [model.Check].
 type Bounded[D, K any] struct {
 	model.Parts
 
@@ -67,10 +65,10 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 // has Create. An empty owner, no element, or, with BoundedSpec.Key, an element without a
 // key or two elements with one key gives a [*model.ValueError].
 //
-// Without a Key, a second run adds the elements again. With a Key, a second run changes
-// nothing. If the array has some of the pushed keys but not all, running the write
-// changes nothing and gives model.ErrStale, or no error if a full array would drop each
-// missing element at once.
+// Without a Key, a second run adds the elements again. With a Key, the write changes
+// nothing if the array has any of the pushed keys. Running it then gives no error if the
+// array has all of them, or is full and would drop the missing elements at once.
+// Otherwise it gives model.ErrStale.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing, to find out why.

@@ -35,7 +35,7 @@ type BucketSpec struct {
 
 	// Key is the path, within an element, of the value that identifies it in its
 	// sequence. With a Key, an append that is run again adds nothing, whichever bucket
-	// holds the element. [Bucket.Indexes] returns the index on Key.
+	// holds the element.
 	Key string
 
 	// Totals are paths, within an element, of numbers. Each bucket keeps the sum, minimum
@@ -43,8 +43,8 @@ type BucketSpec struct {
 	// Missing values don't count.
 	Totals []string
 
-	// Period, with At, gives each day or month buckets of its own. Give both or neither.
-	// An element goes to the buckets of the day or month of its At.
+	// With Period and At, every day (Daily) or month (Monthly) has its own buckets, for
+	// the elements whose time At is in it. Give both or neither.
 	Period   Period
 	At       string         // path, within an element, of its time
 	Location *time.Location // time zone of days and months; nil means UTC
@@ -98,8 +98,6 @@ type BucketTotals struct {
 //     computes these numbers again, by one atomic update for each bucket.
 //   - Buckets with more items than Max, or more bytes than MaxBytes. No write repairs
 //     them.
-//
-// Cost: see [model.Check].
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -131,9 +129,9 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // command and one more document. If another writer came first, the change costs the same
 // again and up to three more commands.
 //
-// Consistency: the upsert is atomic. After a crash, run the change again. Without a Key,
-// first look whether the element is there. Reads use the primary. If two transactions
-// open the same bucket, one gets the server's error: run that transaction again.
+// After a crash, run the change again. Without a Key, first look whether the element is
+// there. If two transactions open the same bucket, one gets the server's error: run that
+// transaction again.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }
@@ -170,8 +168,8 @@ func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
 // Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Oldest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, 1) }
 
-// Newest is [Bucket.Oldest] with the newest bucket first. The items of each bucket are
-// still in the order of appending.
+// Newest returns the query of a key's buckets, newest first. Page it as [Bucket.Oldest].
+// The items of each bucket are still in the order of appending.
 func (b *Bucket[K, E]) Newest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, -1) }
 
 func (b *Bucket[K, E]) pages(key K, direction int) *model.Find[BucketDoc[K, E]] {
@@ -205,9 +203,9 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Holding returns the query of the bucket, in the sequence key, that holds an element.
-// element is the element's value at BucketSpec.Key. Without this Key the query gives a
-// [*model.ValueError].
+// Holding returns the query of the bucket that holds an element of the key's sequence.
+// element is the element's value at BucketSpec.Key. Without BucketSpec.Key the query
+// gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

@@ -26,8 +26,10 @@ type ColumnsSpec struct {
 	MaxDepth int
 
 	// Refuse lists the characters that field names must not contain. A name with such a
-	// character gives a [*model.ValueError], unless Escape is set. "" means :`,;{}()=
-	// with line end and tab, which Spark refuses, and the dot and the dollar sign.
+	// character gives a [*model.ValueError], unless Escape is set. "" means the dot, the
+	// dollar sign and the characters that Spark refuses: line end, tab and
+	//
+	//	: ` , ; { } ( ) =
 	Refuse string
 
 	// Escape writes each byte of a character in Refuse as % and two hexadecimal digits.
@@ -49,8 +51,7 @@ type ColumnsSpec struct {
 // an array. In a name, "%", the separator and a leading "#" are escaped as % and two
 // hexadecimal digits. An empty name is "%". The _id is one column.
 //
-// An analytical store silently drops properties above its limit, too deep fields, and
-// repeated names. Columns gives a [*model.ValueError] for them.
+// A name that is repeated in a document gives a [*model.ValueError].
 //
 // The flat documents are in another collection. They change only by [Columns.Store],
 // [Columns.Delete] and [Columns.Rebuild].
@@ -61,7 +62,7 @@ type ColumnsSpec struct {
 // Checks returns one check. It finds flat documents whose document is missing. The repair
 // deletes these flat documents.
 //
-// Cost: see [model.Check]. The check looks up the document of each flat document by _id.
+// Cost: the check looks up the document of each flat document by _id.
 type Columns[D, K any] struct {
 	model.Parts
 
@@ -70,9 +71,9 @@ type Columns[D, K any] struct {
 	c    *columns.Columns
 }
 
-// NewColumns declares that the collection named flat stores the documents of docs as
-// columns. It panics with a [*model.DeclarationError] if flat or a field of spec is
-// invalid.
+// NewColumns declares that the collection named flat stores a flat copy of each document
+// of docs, with a top-level field (a column) for each value. It panics with a
+// [*model.DeclarationError] if flat or a field of spec is invalid.
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}

@@ -48,9 +48,8 @@ import (
 //     and version, as the check read them.
 //   - Copies of missing sources. No write repairs them.
 //
-// Cost: see [model.Check]. The server looks up the source of each copy by _id. With
-// Listed it uses the index of the list; without that index it reads all sources for each
-// document.
+// Cost: the server looks up each copy's source by _id, with Listed by the index of the
+// list.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -58,8 +57,9 @@ type Copy[S, SK, TK any] struct {
 	c       *copies.Copying
 }
 
-// A Field is a field of one document, with its copy ([Copy]) or the number computed from
-// it ([Counter]) in another document.
+// A Field names a field of a source and the path of its copy (CopySpec.Fields), or a
+// field of a child and the path of the parent's number that is computed from it
+// (CounterSpec.Sums, Mins and Maxs).
 type Field struct {
 	From string // path in the source or child, outside arrays; a copied field may be an array
 	To   string // path in the documents with the copy, as "items.name", or in the parent
@@ -92,8 +92,9 @@ type CopySpec struct {
 	// write gives embed.ErrVersion and doesn't restore the old copy.
 	CountUp string
 
-	// Lock is an integer field of the source. Only [Copy.Storing] uses it, in a
-	// transaction. "" means no lock. Each Copy of a source needs a Lock of its own.
+	// Lock is an integer field of the source that no other code writes. In a transaction,
+	// [Copy.Storing] increments it, so that a concurrent change of the source conflicts.
+	// "" means no lock. Each Copy of a source needs a Lock of its own.
 	Lock string
 
 	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
@@ -127,11 +128,12 @@ func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 	return c.c.Snapshot(source)
 }
 
-// Fields returns the copy of a source as paths, in the document with the copy, and their
-// values. Pass them to [Counter.Set] if that document is a child of a [Counter]. Without
-// CopySpec.Listed they include the source's _id. A field that the source lacks has the
-// value bson.RawValue{}, with which Set removes the field. A copy in an array gives a
-// [*model.ValueError]. As with [Copy.Snapshot], the copy may be outdated.
+// Fields returns the fields that a copy of source consists of. Each is a path, in the
+// document that holds the copy, and a value. Pass them to [Counter.Set] if that document
+// is a child of a [Counter]. Without CopySpec.Listed they include the source's _id. A
+// field that the source lacks has the value bson.RawValue{}, with which Set removes the
+// field. A copy in an array gives a [*model.ValueError]. As with [Copy.Snapshot], the
+// copy may be outdated.
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 	return c.c.Fields(source)
 }
@@ -202,20 +204,21 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 	return c.c.Refresh(source, core.Anys(docs))
 }
 
-// Storing returns the change that stores copies of the source with this _id, and leaves
-// them up to date. It reads the source and runs the change that store returns, which
-// writes a copy ([Copy.Snapshot], [Copy.Fields]). store is called several times, and must
-// return equal changes for equal sources. To store copies of two sources, let store
-// return the Storing of the second. docs are the _ids of the documents that get copies.
-// Without docs, all copies of the source are updated. A missing source gives
-// model.ErrNotFound.
+// Storing returns the change that reads the source with this _id, runs the change that
+// store makes of it, and leaves the copies in docs up to date. store's change writes
+// copies ([Copy.Snapshot], [Copy.Fields]) into documents; docs are their _ids. Without
+// docs, all copies of the source are updated. A missing source gives model.ErrNotFound.
+//
+// store is called several times, and must return equal changes for equal sources. To
+// store copies of two sources, let it return another Storing, for the second source.
 //
 // How Storing keeps the copies up to date depends on where it runs:
 //
 //   - Without a transaction, [Copy.Refresh] follows the writes. After a crash, run the
 //     change again, if store's change allows it.
-//   - In a transaction with CopySpec.Lock, it also increments Lock. A concurrent change
-//     of the source then waits or fails, or this transaction runs again.
+//   - In a transaction with CopySpec.Lock, Storing increments that field of the source. A
+//     concurrent change of the source then waits or fails, or this transaction runs
+//     again.
 //   - In a transaction without a Lock, Refresh follows. If the caller began the
 //     transaction, Refresh runs inside it and can't see newer values of the source.
 //
@@ -236,19 +239,19 @@ func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[
 	return c.c.Storing(source, core.Anys(docs), read, func(source any) model.Change[any] { return store(source.(*S)) })
 }
 
-// Rebuild returns the job that updates the copies of all sources. It also corrects copies
-// of the source's version, but not copies of a newer version. Run it after loading
-// documents or adding a copied field.
+// Rebuild returns the job that updates the copies of all sources. It also corrects wrong
+// copies that have the same version as their source, but leaves copies with a newer
+// version. Run it after loading documents or adding a copied field.
 //
 // Cost: two commands for each batch of 500 sources, and two at the end.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return c.c.Rebuild()
 }
 
-// Unfolded returns the check that finds the sources that [Copy.Fold] would keep: sources
-// without a copy, with a copy of other values, or with a top-level field that isn't
-// copied whole. drop names top-level fields of the sources that may be lost. No write
-// repairs these sources.
+// Unfolded returns the check that finds the sources that [Copy.Fold] doesn't delete,
+// because data would be lost: sources without a copy, with a copy of other values, or
+// with a top-level field that isn't copied whole. drop names top-level fields of the
+// sources that may be lost. No write repairs these sources.
 //
 // Cost: one command; it reads every source, and looks up its copies by [Copy.Indexes] or
 // _id.
@@ -264,8 +267,6 @@ func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfo
 //
 // Cost: two commands for each batch of 500 sources, and two at the end, with the lookups
 // of [Copy.Unfolded]. It can be stopped and run again.
-//
-// Source: "6 Rules of Thumb for MongoDB Schema Design".
 func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job { return c.c.Fold(drop) }
 
 // Spread returns the aggregation that counts the documents with copies, their different

@@ -32,8 +32,7 @@ type CounterSpec struct {
 	// both, operations are exact without transactions. With neither, operations need
 	// transactions, unless Partial is set, and don't use op: pass bson.NilObjectID.
 	//
-	// Removing the mark costs each operation a command. Readers can see a child with its
-	// mark.
+	// Readers can see a child with its mark.
 	Tokens  string
 	Pending string
 
@@ -159,8 +158,7 @@ type CounterPending struct {
 //   - Unfinished operations. The job finishes operations that are older than a minute, as
 //     [Counter.Settle] does.
 //
-// Cost: see [model.Check]. The first check reads every child by the index on the
-// reference, and with Tokens looks up the marks twice for each parent.
+// Cost: the first check reads every child by the index on the reference.
 type Counter[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -194,7 +192,7 @@ func NewCounter[C, CK, P, PK any](
 // Cost: four commands, by _id. A child without a parent costs one command. In a
 // transaction: one command, or without Tokens two.
 //
-// A child whose parent is missing is stored but not counted; a relate.Dangling finds it.
+// A child whose parent is missing is stored but not counted.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), op)
 }
@@ -247,8 +245,10 @@ func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
 	return commands.Served(x.children.Find(filter), x.c.OpIndex().Name, err)
 }
 
-// Settle returns the change that finishes the marked operation on a child, if any, even
-// while that operation runs. Without CounterSpec.Pending it gives a [*model.ValueError].
+// Settle returns the change that finishes an operation that a crash left half done, as
+// the child's mark (CounterSpec.Pending) shows. The operation may still be running.
+// Without a mark it does nothing. Without CounterSpec.Pending it gives a
+// [*model.ValueError].
 //
 // Cost: one command if the child has no mark, otherwise also the rest of the operation.
 func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {

@@ -38,14 +38,9 @@
 // document.
 //
 // A change of one document is one atomic update. A change of two documents is two writes.
-// Each type documents the order of its writes and what a crash between them leaves. The
-// type's Checks find the leftovers, and the checks' jobs repair them without overwriting
-// concurrent changes. Most repairs write one document per finding, by _id.
+// The type's Checks find what a crash between them leaves, and the checks' jobs repair it
+// without overwriting concurrent changes. Most repairs write one document per finding, by
+// _id. [model.Check] says what checks cost.
 //
 // An append with a key, or a change with a token (op), can be run again and counts once.
-//
-// # Limits
-//
-// A document has at most 16 MiB, so that a bound times the size of an element must stay
-// well below.
 package denorm

@@ -85,7 +85,7 @@ type EventLogSpec[K, E, S any] struct {
 //     commit ends. The repair deletes them.
 //
 // Cost: the first check reads all commits. The second sends one command for each
-// snapshot, and one for each further 1000 commits.
+// snapshot.
 type EventLog[K, E, S any] struct {
 	model.Parts
 
@@ -218,9 +218,10 @@ func (l *EventLog[K, E, S]) Decide(
 // Load returns the change that reads an aggregate's newest state. An aggregate without
 // events has version 0 and the zero state. Missing commits give ErrGap.
 //
-// Cost: two commands, by _id: the snapshot and the commits after it, normally of at most
-// Every events and one commit. Without Snapshots, one command that reads every commit.
-// One more command for each further 1000 commits or 16 MB.
+// Cost: two commands, by _id: one reads the snapshot, one the commits after it. These
+// normally have at most Every events, and those of one more commit. Without Snapshots,
+// one command reads every commit. One more command for each further 1000 commits or 16
+// MB.
 func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
 }

@@ -24,11 +24,12 @@ type ProjectionSpec[V, E any] struct {
 	// stream has read the commits. "" means "docmodel.projections".
 	Places string
 
-	// A Poll above 0 lets the stream poll, every model.StreamOptions.Interval, a server
-	// that has no change streams. With 0, running the stream there gives
-	// model.ErrNoChangeStreams. Poll is how far each poll goes back: the longest delay
-	// that you expect between a commit's At and the moment when it can be read. Polling
-	// misses a later commit until the aggregate's next commit or [Projection.CatchUp].
+	// On a server without change streams, the stream polls every
+	// model.StreamOptions.Interval, and each poll goes back by Poll: the longest delay
+	// that you expect between a commit's At and the moment when the commit can be read.
+	// Polling misses a commit with a longer delay until the aggregate's next commit or
+	// [Projection.CatchUp]. With 0, running the stream there gives
+	// model.ErrNoChangeStreams.
 	Poll time.Duration
 }
 
@@ -64,10 +65,10 @@ type Projection[K, E, V any] struct {
 	rev   int
 }
 
-// NewProjection declares a projection of a log. The collections of the generations are
-// named as views, with a dot and the generation's number. It panics with a
-// [*model.DeclarationError] if Fold is missing, Poll is negative, or views, places and
-// commits share a collection.
+// NewProjection declares a projection of a log. Each generation of views (see
+// [Projection]) is a collection, named as views with a dot and the generation's number.
+// It panics with a [*model.DeclarationError] if Fold is missing, Poll is negative, or
+// views, ProjectionSpec.Places and the log's commits share a collection.
 func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
 ) *Projection[K, E, V] {
@@ -86,13 +87,14 @@ func NewProjection[K, E, S, V any](
 }
 
 // CatchUp returns the change that updates an aggregate's view in the live generation and
-// in the one that is being built, if they have this Revision. It is idempotent. If this
-// Revision is higher than theirs, it gives a [*model.ValueError]: run
-// [Projection.Rebuild]. A lower Revision writes nothing.
+// in the one that is being built, if they were built with the spec's Revision. It is
+// idempotent. If they have a lower Revision, it gives a [*model.ValueError]: run
+// [Projection.Rebuild].
 //
 // Cost: five commands, by _id, one document. Without new commits, three commands. While a
 // generation is built, two more commands and one more document. The first call also
-// stores the pointer. A crash can leave the view old in one or both generations.
+// stores the document that names the live generation. A crash can leave the view old in
+// one or both generations.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views as commits come in. Run it with
@@ -111,15 +113,16 @@ func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
 	return readAs(p.p.Load(key), func(s eventlog.State) EventState[K, V] { return stateOf[K, V](key, s, p.rev) })
 }
 
-// Generations contains the numbers of a projection's generations.
+// Generations contains the numbers of a [Projection]'s generations. A generation is a
+// collection with all views.
 type Generations struct {
 	Live     int64 // the generation that readers read
 	Building int64 // the new generation, between Rebuild and Switch; 0 for none
 }
 
-// Generations returns the change that reads the numbers of the live generation and of the
-// one that is being built. A generation is a collection of views: see [Projection]. The
-// change writes nothing.
+// Generations returns the change that reads the numbers of the live generation (the
+// collection of views that readers read) and of the one that is being built. It writes
+// nothing.
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
@@ -155,6 +158,6 @@ func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 // exist, gives a [*model.ValueError].
 //
 // Cost: two commands, and all documents of the generation; one more command if it is
-// being built. Views may remain after a crash, or if a writer read the pointer before:
-// run the change again.
+// being built. Views may remain after a crash, or if another client was writing to the
+// generation: run the change again.
 func (p *Projection[K, E, V]) Drop(generation int64) model.Change[any] { return p.p.Drop(generation) }

@@ -56,9 +56,10 @@ type FeedSpec struct {
 	// Without Bare, the feed skips an update of a document that was deleted since.
 	Bare bool
 
-	// Mark is a field of the source for this feed alone. Plans that update the source
-	// store their change's token there, so that the feed skips these updates. With "",
-	// the feed stops at such a plan.
+	// Mark is a field of the source that no other code writes. Set it if the feed's plans
+	// update the source. The feed then adds the change's token, in this field, to these
+	// updates, and skips the changes that they cause. With "", the feed stops at such a
+	// plan.
 	Mark string
 
 	// Since is the path of a field that each write of the source sets to a greater value,

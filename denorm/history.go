@@ -67,7 +67,7 @@ type Difference struct {
 // A crash between the writes leaves a revision that equals the document. The next change
 // uses it. Documents stored by other code have version 0, which began at the zero time.
 // All writers must increment the version. [model.New] refuses a technique that doesn't,
-// unless HistorySpec.Uncounted names its paths.
+// unless HistorySpec.Uncounted names the paths that it writes.
 //
 // Methods take a note (who, when, why) and op, the operation's token. A retry with the
 // same op does nothing while the operation's revision is stored. An operation that meets
@@ -81,7 +81,8 @@ type Difference struct {
 //
 // # Retention
 //
-// A schema.Expiry by "until" deletes old revisions.
+// A schema.Expiry by the revisions' field until (when the version ended) deletes old
+// revisions.
 //
 // # Scopes
 //
@@ -91,8 +92,8 @@ type Difference struct {
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns the indexes of the revisions by time, operation and subject, and of the
-// documents by subject.
+// Indexes returns the indexes of the revisions by time, operation and subject (the person
+// whom a document is about, HistorySpec.Subject), and of the documents by subject.
 //
 // Checks returns three checks:
 //   - Deletions that began and didn't end. The repair finishes deletions that are older

@@ -43,7 +43,7 @@ import (
 //   - in a unique table, values that two documents have, so that one has no entry. No
 //     write repairs them: change the value of one document.
 //
-// Cost: see [model.Check]; a look-up by _id per entry or value.
+// Cost: a look-up by _id per entry or value.
 type IndexTable[D, K any] struct {
 	model.Parts
 
@@ -152,8 +152,7 @@ func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 
 // Lookup returns the query of a value's entries, in the order of the documents' ids. It
 // can return an entry whose document no longer has the value: compare with the document.
-// A nil value or an array gives a [*model.ValueError]. model.Project decodes entries into
-// your own type.
+// A nil value or an array gives a [*model.ValueError].
 //
 // Cost: one command, and one per further batch; by _id.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {

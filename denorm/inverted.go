@@ -135,7 +135,8 @@ func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawVa
 	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), "", err)
 }
 
-// An InvertedID is the _id of a document.
+// An InvertedID is a result of [Inverted.IDs]: the _id of a document that the query
+// finds.
 type InvertedID[K any] struct {
 	ID K `bson:"_id"`
 }

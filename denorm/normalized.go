@@ -20,15 +20,16 @@ type Part struct {
 }
 
 // Normalized divides documents into rows of several collections, on the server, for
-// readers that need flat documents: orders, customers and items.
+// readers that need flat documents: orders, customers and items. A [Part] is an array, or
+// an embedded document with a key, that becomes rows of its own.
 //
 //	main row    the document, with a key or an array's length in place of each part
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
-// No row is made of a part that is missing or null, or that is a document without the
-// key: its value stays in the main row. Elements of an array part are documents without
-// an _id, or plain values.
+// No row is made of a part that is missing or null, or of an embedded document without
+// the key: its value stays in the main row. Elements of an array part are documents
+// without an _id, or plain values.
 //
 // If documents change while [Normalized.Plan] runs, the rows may mix old and new values:
 // run the plan again. The plan never deletes rows.
@@ -45,8 +46,8 @@ type Part struct {
 // For each part with a Key it also returns a check of keys for which documents contain
 // different values. No write repairs them.
 //
-// Cost: see [model.Check]. Look-ups are by _id, and for a part with a Key by the key:
-// without your own index on it, the server reads all documents for each key.
+// Cost: look-ups are by _id, and for a part with a Key by the key: without your own index
+// on it, the server reads all documents for each key.
 type Normalized[D, K any] struct {
 	model.Parts
 
@@ -69,8 +70,8 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ..
 }
 
 // Plan returns the plan that writes or replaces the rows of the documents that match
-// filter; nil means all. The server uses $merge. The rows of parts are written before the
-// main rows, so a crash leaves no main row without its parts. The plan can be run again.
+// filter; nil means all. The rows of parts are written before the main rows, so a crash
+// leaves no main row without its parts. The plan can be run again.
 //
 // Cost: one command per collection, which reads the documents and writes rows.
 func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
@@ -85,7 +86,7 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 // selects main rows; nil means all. In a keyed part, the key becomes the first field.
 //
 // Cost: one command; per main row a look-up for each part, by _id or the index of
-// Indexes. Without this index the server reads all rows of an array part each time.
+// Indexes.
 func (x *Normalized[D, K]) Documents(filter bson.D) *model.Aggregate[D] {
 	f := x.main.Find(filter)
 	return commands.Indexed(x.main.Aggregate(x.n.Documents(f.Filter)), "", f.Err)

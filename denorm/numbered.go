@@ -19,8 +19,8 @@ type NumberedSpec struct {
 	// [*model.ValueError].
 	Fields []string
 
-	// Separator comes between a field's name and its position, without digits, dots or
-	// dollar signs. "" means "_".
+	// Separator stands between the name of a field and the number of the element:
+	// skill_1. It must not contain digits, dots or dollar signs. "" means "_".
 	Separator string
 
 	// Key is the field, one of Fields, that identifies an element in its list. If the
@@ -43,8 +43,7 @@ type NumberedSpec struct {
 // [Numbered.Back].
 //
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
-// Techniques", §15); index limits:
-// https://www.mongodb.com/docs/manual/reference/limits/#indexes.
+// Techniques", §15).
 //
 // Indexes returns an index per position, on Fields in order.
 //
@@ -53,8 +52,6 @@ type NumberedSpec struct {
 //     count to the highest position with a field.
 //   - Lists that are stored nested, or have a count above Max. No write repairs them: use
 //     [Numbered.Convert], or a larger Max.
-//
-// Cost: see [model.Check].
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -175,9 +172,9 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the query that returns the results of query as nested documents.
-// query comes from [Numbered.Equal], [Numbered.Match] or the collection. Its projection
-// is ignored.
+// Documents returns the query that returns the results of query with the list as an
+// array. query comes from [Numbered.Equal], [Numbered.Match] or the collection. Its
+// projection is ignored.
 //
 // Cost: one command, and one per further batch. The same index serves as for query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
@@ -191,16 +188,16 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	return commands.Indexed(a, query.Index, query.Err)
 }
 
-// Convert returns the job that replaces nested documents by their flat form. A document
-// that another client changes meanwhile stays nested until the next run. If a list can't
-// be stored flat, the job ends with an error that names the document.
+// Convert returns the job that rewrites documents that still store the list as an array
+// into the flat form. It skips a document that another client changes meanwhile. If a
+// list can't be stored flat, the job ends with an error that names the document.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
-// nested document. After a crash, run it again.
+// converted document. After a crash, run it again.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
-// Restore returns the write that nests all flat documents again, on the server. It leaves
-// out documents that [Numbered.Checks] finds. After a crash, run it again.
+// Restore returns the write that stores all flat lists as arrays again. It leaves out
+// documents that [Numbered.Checks] finds. After a crash, run it again.
 //
 // Cost: one command that reads every document and writes the flat documents.
 func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

@@ -209,7 +209,8 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 // runner loses its lease, two runners can deliver an event at the same time, with a
 // different Delivery.Fence.
 //
-// Cost: one read per 100 documents with events, and per Poll of a part without events;
-// one write per document with delivered events, and per failure. For leases, each runner
-// sends about three commands, and one per part, every third of For.
+// Cost: one read per 100 documents with events, and one per RelaySpec.Poll for a part
+// without events; one write per document with delivered events, and per failure. To keep
+// its leases, each runner sends about three commands, and one per part, every third of
+// RelaySpec.For.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

@@ -56,8 +56,6 @@ type OutlierCount struct {
 //   - Arrays over Max. No write repairs them: use [Outlier.Split], or [Outlier.Settle]
 //     for owners with the flag.
 //   - Overflow without an owner. The repair deletes it, unless it changed meanwhile.
-//
-// Cost: see [model.Check]. The first two checks look up overflow by its index.
 type Outlier[D, K, E any] struct {
 	model.Parts
 

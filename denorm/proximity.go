@@ -30,8 +30,6 @@ type ProximitySpec struct {
 //
 //   - "%", "|", ",", ";" and NUL within a value are written as %25, %7C, %2C, %3B and
 //     %00.
-//   - A missing field is ";", null is ";;", and a stored value that isn't a string is
-//     ";;;".
 //   - An empty list is "|". A document without a list has no text.
 //
 // Spaces, tabs, line ends and ends of values separate words, but not commas or hyphens.
@@ -48,8 +46,6 @@ type ProximitySpec struct {
 //
 // Checks returns one check: texts that differ from their list. The repair writes the text
 // on the server, from the current list.
-//
-// Cost: see [model.Check].
 type Proximity[D, K any] struct {
 	model.Parts
 
@@ -73,24 +69,26 @@ func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Tex
 // the declared Fields. A malformed text gives a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
-// Insert returns the write that stores a new document with the text of its list. A text
-// that doc contains is ignored.
+// Insert returns the write that stores doc as a new document, with the text computed from
+// its list. It ignores doc's own value of the text field (ProximitySpec.Text).
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
 }
 
-// Replace returns the write that replaces the document with doc's _id by doc, with the
-// text of its list. A missing document gives [model.ErrNotFound].
+// Replace returns the write that replaces the stored document that has doc's _id by doc,
+// and computes the text as [Proximity.Insert] does. A missing document gives
+// [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Replace(doc D) model.Write {
 	return flat.StoredAs(x.docs.Replace(doc), x.p.WithText)
 }
 
-// Set returns the write that replaces a document's list and text. Without elements the
-// list becomes empty. A missing document gives [model.ErrNotFound]. It is idempotent.
+// Set returns the write that sets a document's list to elements, and its text to the text
+// computed from them. Without elements the list becomes empty. A missing document gives
+// [model.ErrNotFound]. It is idempotent.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {

@@ -36,8 +36,9 @@ type RollupSpec struct {
 // [Rollup] writes it.
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // token of the event's batch; zero while it waits
-	// The first event of a batch (events that [Rollup.Roll] counts together) lists here
-	// the _ids of the events that can belong to the batch.
+	// Events is set in the first event of a batch (events that [Rollup.Roll] counts
+	// together). It lists the _ids of the events that Roll read for the batch. Another
+	// batch may take some of them.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
@@ -56,8 +57,8 @@ type RollupDoc[G, V any] struct {
 	Ops    []bson.ObjectID           `bson:"ops,omitempty"`
 }
 
-// A RollupValue is what a bin stores of one number. Sum, Min and Max are zero unless the
-// path is in Sums, Mins or Maxs of the spec.
+// A RollupValue is what a bin ([RollupDoc]) stores of its events' numbers at one path.
+// Sum, Min and Max are zero unless Sums, Mins or Maxs of [RollupSpec] lists that path.
 type RollupValue[V any] struct {
 	N   int64 `bson:"n"` // number of events with a value
 	Sum V     `bson:"sum,omitempty"`
@@ -78,8 +79,7 @@ type RollupTotal[V any] struct {
 // timer, adds waiting events to the bins and removes the marks. Late events count in the
 // bin of their time. Don't change events. Deleted events stay counted.
 //
-// Bins start at full hours, midnights and first days of months, in Zone. An hour that
-// clocks repeat makes two bins.
+// An hour that clocks repeat makes two bins.
 //
 // Counts and integer sums are exact, and the server returns an error for sums over 64
 // bits. Sums of bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded.
@@ -114,8 +114,7 @@ type RollupTotal[V any] struct {
 //   - Coarser bins that are missing or differ from the finer bins of their time. The
 //     repair works the same way.
 //
-// Cost: see [model.Check]. The last two read every bin, and every event younger than
-// RollupSpec.For, with three commands for each time at which bins start.
+// Cost: the last two read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
 	model.Parts
 
@@ -145,8 +144,8 @@ func NewRollup[E, K, G, V any](
 
 // Insert returns the write that stores an event, which then waits for [Rollup.Roll]. If
 // an equal event is stored, it does nothing. If a different event has the _id, it gives
-// [model.ErrTaken]. An event with a mark, without time or group, or with a number that V
-// can't represent, gives a [*model.ValueError].
+// [model.ErrTaken]. An event whose [RollupMark] isn't nil, without time or group, or with
+// a number that V can't represent, gives a [*model.ValueError].
 //
 // Cost: one command, one document; on a duplicate key error one more command.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
@@ -186,9 +185,10 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *mod
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins with from ≤ start < to. from and
-// to are checked as in [Rollup.Rebuild]. It reads the coarsest bins that fit. Without
-// bins, One returns [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with from ≤ start < to. It reads
+// the coarsest bins that fit. from and to must be starts of bins of the spec's shortest
+// Period, and from before to: otherwise it gives a [*model.ValueError]. Without bins, One
+// returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {
@@ -196,9 +196,10 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events before a time, except events with a
-// mark. Afterwards don't call [Rollup.Rebuild] for that time, and set RollupSpec.For so
-// that the checks skip it. It is idempotent.
+// Expire returns the write that deletes the events before a time, except those with a
+// [RollupMark], which aren't counted yet. Afterwards don't call [Rollup.Rebuild] for that
+// time, and set RollupSpec.For so that the checks skip the bins of that time. It is
+// idempotent.
 //
 // Cost: one command, served by [Rollup.Indexes], which deletes all these events. If
 // interrupted, some events stay.

@@ -24,13 +24,14 @@ type SlotsSpec struct {
 	Keep int
 }
 
-// SlotDoc is one slot of a key. K is a string, an integer or a bson.ObjectID.
+// SlotDoc is one slot of a key: it counts a part of the key's number ([Slots]). K is a
+// string, an integer or a bson.ObjectID.
 type SlotDoc[K any] struct {
 	ID  string `bson:"_id"`
 	Key K      `bson:"key"`
 	N   int32  `bson:"n"` // slot number, from 0
-	// Of says which operations this slot counts: those with SlotOp.H modulo Of = N. 0
-	// means that the slot is closed: it counts no more, but keeps its Sum.
+	// Of says which operations this slot counts: those whose hash (SlotOp.H) modulo Of is
+	// N. 0 means that the slot is closed: it counts no more, but keeps its Sum.
 	Of   int32            `bson:"of"`
 	Sum  int64            `bson:"sum"`            // of all operations in this slot
 	Free int64            `bson:"free,omitempty"` // available stock
@@ -60,15 +61,15 @@ type SlotTotal[K any] struct {
 // Slots keeps one number per key in several documents (slots), so that many writers don't
 // wait for one document.
 //
-// An operation's token decides its slot, so a retry meets its token there. Each operation
-// changes one slot's sum in one update: the key's number, the total of the sums, is
-// exact. With SlotsSpec.Stock the number is a stock that [Slots.Take] takes from. It is
-// divided among the slots. A slot with too little stock for a Take gets stock from other
-// slots.
+// An operation's token decides its slot: a retry goes to the same slot, which remembers
+// the token. Each operation changes one slot's sum in one update: the key's number, the
+// total of the sums, is exact. With SlotsSpec.Stock the number is a stock that
+// [Slots.Take] takes from. It is divided among the slots. A slot with too little stock
+// for a Take gets stock from other slots.
 //
 // A numbered transfer moves stock from one slot to another, in three updates. Any
 // operation finishes the transfers that it reads. [Slots.Resize] divides and joins slots
-// in the same way. A joined slot stays as a closed document with its sum.
+// in the same way.
 //
 // Source: distributed counters,
 // https://firebase.google.com/docs/firestore/solutions/counters; the resizing is Litwin's
@@ -77,12 +78,11 @@ type SlotTotal[K any] struct {
 // Checks returns three checks:
 //
 //   - Unfinished transfers. The repair finishes them.
-//   - Keys with missing slots, with two slots (or only a closed one) for the same tokens,
-//     or whose stock, in slots and transfers, differs from the sum of their operations.
-//     The repair stores missing slots and leaves the rest.
+//   - Keys whose slots don't fit together: a slot is missing, two slots count the same
+//     tokens, or only a closed slot does. With Stock, also keys whose stock, in slots and
+//     transfers, differs from the sum of their slots. The repair only stores missing
+//     slots.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
-//
-// Cost: see [model.Check]; the second check reads suspicious keys twice or more.
 type Slots[K any] struct {
 	model.Parts
 

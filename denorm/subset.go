@@ -32,8 +32,7 @@ import (
 // operations. Run its job to fill the array at first, and after By, Max or Fields
 // changed.
 //
-// Cost: see [model.Check]. The server reads each parent's first children by the index, or
-// without it all children for each parent.
+// Cost: the server reads each parent's first children by the index.
 type Subset[P, PK, C, CK any] struct {
 	model.Parts
 

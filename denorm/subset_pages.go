@@ -46,7 +46,7 @@ type SubsetPagesSpec struct {
 //     at first, and after By or Max changed.
 //   - Pages without a parent. The repair deletes pages that haven't changed since.
 //
-// Cost: see [model.Check]. The first check reads all pages.
+// Cost: the first check reads all pages.
 type SubsetPages[P, K, E any] struct {
 	model.Parts
 
@@ -70,9 +70,10 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 }
 
 // Append returns the change that adds an element to the newest page ([Bucket.Append]) and
-// to the parent's array, which drops the last element over Max. If a page contains the
-// element's key, it only sets the array from the pages. If the parent is missing, it
-// gives [model.ErrNotFound], but has stored the element in a page.
+// to the parent's array, which drops the last element over Max. If a page already
+// contains an element with this key, it adds nothing, but sets the array as
+// [SubsetPages.Refresh] does. If the parent is missing, it gives [model.ErrNotFound], but
+// has stored the element in a page.
 //
 // Cost: one command to read, two to write, two documents; more if the Bucket closes a
 // page for MaxBytes. A crash leaves an array without the element: run it again.

@@ -36,7 +36,7 @@ type UniqueDoc[G, M any] struct {
 // UniqueCount counts the different members of groups exactly: the visitors of a site.
 // Each group, period and member is one document with all three in its _id.
 //
-// The _id is group#period#member, or group#member without a Period.  The collection must
+// The _id is group#period#member, or group#member without a Period. The collection must
 // not have a collation.
 //
 // Queries count visits at from ≤ t < to. Periods that overlap this time count as a whole,
@@ -46,8 +46,8 @@ type UniqueDoc[G, M any] struct {
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
 //
-// Indexes returns, with a Period, the index of periods, groups and members that serves
-// [UniqueCount.Counts], and with For the TTL index.
+// Indexes returns, if UniqueSpec.Period is set, the index of periods, groups and members
+// that serves [UniqueCount.Counts], and, if UniqueSpec.For is set, the TTL index.
 type UniqueCount[G, M any] struct {
 	model.Parts
 
@@ -109,9 +109,9 @@ func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[
 	return commands.Indexed(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
-// PerPeriod returns the pipeline of a group's count in each period at from ≤ t < to, in
-// order. Empty periods are left out. Without UniqueSpec.Period it gives a
-// [*model.ValueError].
+// PerPeriod returns the pipeline that counts the different members that a group saw in
+// each period that overlaps the time from ≤ t < to, in order. Empty periods are left out.
+// Without UniqueSpec.Period it gives a [*model.ValueError].
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggregate[Counted[string]] {

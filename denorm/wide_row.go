@@ -39,16 +39,17 @@ type RowColumn[K any] struct {
 }
 
 // WideRow is a many-to-many relation that is read from both ends in order of time: which
-// items a user likes. Each left and right document has a row. A row's columns contain
-// time, id and copied fields of the linked documents.
+// items a user likes. Each left and right document has a row, the list of its links. A
+// column is one link: time, id and copied fields of the linked document.
 //
 // A row consists of documents for consecutive time spans, of up to Max columns each. Full
 // documents are split:
 //
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
-// Columns are in order, with low ≤ k < hi. A late column goes into the document of its
-// time. Times have milliseconds, in the years 0 to 9999.
+// row is the left or right document's _id, n the number of columns, and rev the number of
+// writes. Columns are in order, with low ≤ k < hi. Times have milliseconds, in the years
+// 0 to 9999.
 //
 // # Consistency
 //
@@ -73,7 +74,8 @@ type RowColumn[K any] struct {
 //   - Pairs of documents with a column in one row only, with two columns in a row, or
 //     with columns of different times. The repair links the pair with the earliest time
 //     in the left row, or unlinks it if the left row has no column. It skips pairs with a
-//     column younger than the check's Age. This check takes no filter.
+//     column younger than the check's Age. This check can't have a filter
+//     ([model.Check.In]).
 //   - Columns with old copied fields. The repair updates them, unless they have changed
 //     since. After a concurrent split, check again.
 //   - Columns that link to a missing document. No write repairs them: use
@@ -81,8 +83,7 @@ type RowColumn[K any] struct {
 //   - Row documents with more than Max columns. No write repairs them: the next column
 //     splits them.
 //
-// Cost: see [model.Check]. The first check reads all rows, and repairs each pair like
-// [WideRow.Link].
+// Cost: the first check reads all rows.
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -122,8 +123,9 @@ func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 	return x.w.Unlink(left, right)
 }
 
-// Linked returns the query of the left row's document with only the pair's column. If the
-// pair isn't linked, Count gives 0 and One gives model.ErrNotFound.
+// Linked returns the query that finds whether left is linked to right. It returns the
+// [RowPage] of left that stores the link, with only this column. If they aren't linked,
+// Count gives 0 and One gives model.ErrNotFound.
 //
 // Cost: one command, served by [WideRow.Indexes].
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
@@ -174,8 +176,9 @@ func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[R
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
 }
 
-// ColumnsFrom returns a key that sorts after all columns before t, and before all others.
-// Pass it as after: [RowSide.Oldest] then begins at t, [RowSide.Newest] before t.
+// ColumnsFrom returns a key that sorts after all columns before t, and before all other
+// columns. Pass it as the parameter after of [RowSide.Oldest] to begin at t, or of
+// [RowSide.Newest] to begin before t.
 func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
 // A RowCount is the size of a row: its columns (links) and the documents that store them.
