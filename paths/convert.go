@@ -55,16 +55,20 @@ type IntoSpec[K any] struct {
 // for one collection.
 //
 // The job stores missing nodes and replaces nodes that differ, which lose fields that
-// others added in the target. Siblings get the source's order and keys. First create the
-// target's indexes, which [model.Model.Indexes] returns.
+// others added in the target. With IntoSpec.Delete, it deletes target nodes that the
+// source doesn't have: below the node IntoSpec.Under or, without Under, in the whole
+// target. Siblings get the source's order and keys. First create the target's indexes,
+// which [model.Model.Indexes] returns.
 //
 // # Steps
 //
 //  1. read the source and the target, and compare them
-//  2. delete, if a node to be deleted is in the way
-//  3. give nodes temporary paths or numbers, if they are in the way in a unique index
+//  2. with IntoSpec.Delete, delete nodes now if one of them has a path or number, unique
+//     in an index, that another node needs
+//  3. give temporary paths or numbers to remaining nodes whose path or number another
+//     node needs
 //  4. store missing nodes in preorder, then write nodes that differ
-//  5. delete, if step 2 didn't
+//  5. with IntoSpec.Delete, delete nodes, if step 2 didn't
 //  6. check the target
 //
 // Each batch of steps 2 to 5 runs under the target's lease. Readers don't find the nodes

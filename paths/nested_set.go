@@ -53,9 +53,9 @@ type NestedSetSpec struct {
 // Between the updates, queries find all nodes except the shifted nodes. While an update
 // runs, a range can also contain a node that doesn't belong there.
 //
-// With NestedSetSpec.Direct, one update writes the final numbers, and a range can contain
-// such a node while it runs. If the shift makes room for a new node, this begins with the
-// node's insert.
+// With NestedSetSpec.Direct, one update writes the final numbers. Until it ends, a range
+// can contain a node that doesn't belong there. This begins with the update or, if the
+// update makes room for a new node, with the node's insert.
 //
 // Read in [Tree.Settled] to see nothing of a shift.
 //

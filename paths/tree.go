@@ -31,8 +31,8 @@ import (
 //	give the lease back                     1 command
 //
 // So concurrent moves can't make a cycle. A plan from a change's Read and Decide, without
-// [model.Change.Run], is only for printing: its change number isn't from the lock
-// document.
+// [model.Change.Run], is only for printing: only Run takes the lease, which numbers the
+// change.
 //
 // # Consistency
 //
@@ -47,9 +47,9 @@ import (
 // plan: run them again.
 //
 // A write that arrives after its lease expired changes nothing, because its filter
-// excludes documents of later changes. But if a second writer finishes the plan and so
-// inserts its node, and a third writer deletes the node, a late insert stores it again.
-// Checks finds the node if it doesn't fit.
+// excludes documents of later changes. The exception is an insert. If the next change has
+// inserted the plan's node, and a later change has deleted it, the late insert stores it
+// again. Checks finds the node if it doesn't fit.
 //
 // On a database of [model.WithTransactions], each change except the repair is a
 // transaction. A crash leaves nothing, and no reader sees a part. A change that writes
@@ -58,12 +58,17 @@ import (
 //
 // # Checks
 //
-// Checks returns one check of the whole tree, which [model.Check.In] can't narrow. It
-// finds orphans, cycles, siblings without an order, and fields that differ from what the
-// parent links give. A finding's detail contains the kind (orphan, cycle, order, field,
-// same, segment, change), the field, and its present and correct values, got and want.
-// Kind "change" means an invalid change number, or a lock document that was lost or is
-// older than the nodes.
+// Checks returns one check of the whole tree, which [model.Check.In] can't narrow. A
+// finding's detail contains the field, its present and correct values, got and want, and
+// the kind:
+//
+//   - orphan, cycle: the parent is missing, or is below the node
+//   - order: the order key is missing, or a sibling has it
+//   - field: a field differs from what the parent links give
+//   - same: two nodes would have one path
+//   - segment: the node has no valid segment for a path
+//   - change: the change number (TreeSpec.Change) is invalid, or the lock document was
+//     lost or is older than the nodes
 //
 // The repair is one change. It writes only documents that differ, and deletes nothing:
 //

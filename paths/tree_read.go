@@ -100,7 +100,7 @@ type Visit[D any] struct {
 // Arrange yields docs in preorder: parents before children, siblings by their order keys.
 // It begins with n at depth 0, or with the roots if n is nil. It leaves out documents
 // that no parent links connect to n, or to a root. It sends nothing, and encodes each
-// document once.
+// document once. If a document can't be encoded or has no _id, it yields only the error.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Dangling finds and repairs dangling references: ids that no document has. The path
-// contains one id, a list of ids, or a list of documents with one id each.
+// Dangling finds and repairs dangling references: ids of targets that don't exist. The
+// path contains one id, a list of ids, or a list of documents with one id each.
 //
 // A repair filters for the missing id, so it never touches a reference that was changed
 // meanwhile. It can't test whether the target, another document, is still missing. A
@@ -92,8 +92,9 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 
 func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 
-// Missing returns each id that no document has, with the number of documents that contain
-// it, most frequent first. It reads the documents that match filter.
+// Missing returns each id that is the _id of no target, with the number of documents that
+// contain it at the path, most frequent first. It reads only the documents that match
+// filter.
 //
 // Cost: one command that reads these documents and looks each id up once. Many million
 // ids need ReadOptions.AllowDiskUse.

@@ -32,7 +32,8 @@ type JoinSpec struct {
 	Sort   bson.D // of each parent's children; nil means the stored order of the ids
 	Limit  int64  // children per parent, after Sort; 0 means all
 
-	// Fields requests only the fields that C stores.
+	// Fields reads only the fields that the children's Go type declares. By default,
+	// whole documents are read.
 	Fields bool
 
 	Strict bool // an id without a document is an error, [model.ErrNotFound]

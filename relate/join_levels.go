@@ -8,8 +8,9 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/joins"
 )
 
-// A Loader loads what belongs to each of many documents: a [Join], the result of [Then],
-// or [ParentRef.Loader]. The result has one entry for each document, in their order.
+// A Loader loads what belongs to each of many documents. A [Join] is a Loader. [Then] and
+// [ParentRef.Loader] return one. Load returns one entry for each of parents, in their
+// order.
 type Loader[P, R any] interface {
 	Load(ctx context.Context, db model.DB, parents []P) ([]R, error)
 }

@@ -56,8 +56,8 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 }
 
 // Move returns the write that moves a child from one parent to another. Running it does
-// nothing if the child's parent is to already, and returns model.ErrStale if it is
-// neither from nor to.
+// nothing if the new parent (to) is the child's parent already. It returns model.ErrStale
+// if the old parent (from) isn't, and model.ErrNotFound if the child is missing.
 //
 // Cost: one command, one document, by _id.
 func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {

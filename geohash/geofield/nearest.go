@@ -16,7 +16,8 @@ import (
 // Nearest is a search in the order of distance, then _id, made by [Field.Nearest]. Each
 // and All run it.
 type Nearest[D any] struct {
-	// First is the query that reads the first circle. Its Err is the error of bad input.
+	// First is the first query of the search. It reads a circle around the point, later
+	// queries read rings around that. Its Err is the error of bad input.
 	First *model.Find[D]
 
 	n nearest
