@@ -56,8 +56,8 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 // Adopt returns the change that creates parent links and order keys from existing lists
 // of children. A node's parent is the node that lists it. A node in no list becomes a
 // root. Roots keep their order keys; roots without a key come last, by _id. A document
-// without a list gets an empty list. Only child trees have Adopt: other trees give a
-// [*model.ValueError].
+// without a list gets an empty list. A tree that isn't a child tree ([NewChildTree])
+// gives a [*model.ValueError].
 //
 // Adopt doesn't change lists. A node in two lists, a cycle, or a field that isn't a list
 // gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. After Adopt,

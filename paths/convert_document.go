@@ -7,16 +7,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Extract returns the job that stores the nodes of one owner's [DocumentTree] as
+// Extract returns the job that copies the nodes of one owner's [DocumentTree] to
 // documents of a tree. make returns the document, with its _id, for a node. make must be
 // pure and return each _id once.
 //
 // To store the lists of several owners in one tree, first insert a node for each owner
 // into the tree. Then run a job for each owner, with this node's _id as IntoSpec.Under.
-// All these jobs together must make each _id once.
+// No _id may come from two of these jobs.
 //
-// Siblings keep their order. The owner's list stays as it is. Run the job again until all
-// clients use the target. [Absorb] is the way back.
+// Siblings keep their order. Run the job again until all clients use the target. [Absorb]
+// is the way back.
 //
 // Panics, errors and cost are those of [ConvertInto]. A missing owner also gives
 // [model.ErrNotFound]. The owner is read again for each batch, unless the batch only
@@ -43,11 +43,10 @@ type AbsorbSpec[K any] struct {
 
 // Absorb returns the change that copies a tree of documents, or the subtree of spec.Top,
 // to the [DocumentTree] of one owner. One write replaces the owner's list. make returns
-// the node, with its id, for a document. The change fills in the fields of the tree. The
-// documents stay as they are. [Extract] is the way back.
+// the node, with its id, for a document. The change fills in the fields of the tree.
+// [Extract] is the way back.
 //
-// Run Absorb again to bring the list up to date. An equal list isn't written. A document
-// that changes while the source is read is copied before or after its change. If another
+// Run Absorb again to bring the list up to date. An equal list isn't written. If another
 // writer changes the list meanwhile, the change decides again.
 //
 // Errors are:
@@ -78,9 +77,9 @@ func Absorb[D, K, E, N, O any](
 // ConvertDocument returns the change that copies the [DocumentTree] of one owner to
 // another owner or another list. from and of give the source: its declaration, and its
 // owner's _id. to and owner give the target, which can have another form (flat or
-// nested). make returns the target's node, with its id, for a node of the source. The
-// source stays as it is. spec.Delete deletes target nodes that the source doesn't have.
-// spec.Top must be nil. Errors are those of [Absorb].
+// nested). make returns the target's node, with its id, for a node of the source.
+// spec.Delete deletes target nodes that the source doesn't have. spec.Top must be nil.
+// Errors are those of [Absorb].
 //
 // Cost: two commands read the owners, and one writes the target's, by _id.
 func ConvertDocument[E, N, O, F, M, P any](

@@ -51,10 +51,9 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 // A batch of the job is the beginning or one superstep. A superstep of a program
 // ([NewProgram]) has several batches of JobOptions.BatchSize vertices; 0 means 500.
 // Progress.After is the number of the superstep that ended. Within a program's superstep
-// it is a document with the superstep's number and the last vertex. To stop after a
-// superstep, return an error from JobOptions.Progress. With a Checkpoint, a program
-// continues after the last batch. Without one, it continues at the superstep's first
-// vertex.
+// it is a document with the superstep's number and the last vertex. With a Checkpoint, a
+// program continues after the last batch. Without one, it continues at the superstep's
+// first vertex.
 //
 // Progress.Documents counts the vertices that a program read. Other computations, such as
 // [Graph.PageRank], run as pipelines on the server. A pipeline counts as one in

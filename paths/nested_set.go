@@ -47,8 +47,7 @@ type NestedSetSpec struct {
 //
 // A shift takes two updates. The first writes the new numbers as negative numbers, the
 // second makes them positive. So no two documents ever have the same left number, and the
-// index on it is unique. The updates mark documents with the change number, so they can
-// be interrupted and run again.
+// index on it is unique.
 //
 // Between the updates, queries find all nodes except the shifted nodes. While an update
 // runs, a range can also contain a node that doesn't belong there.

@@ -72,9 +72,8 @@ func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 // Leaves returns the query of the nodes below n that have no children, in the order of
 // Descendants.
 //
-// Cost: one command, as [Tree.Descendants]. The server sends only leaves. The server
-// looks for children of each node by the index on the links, except in a nested set
-// without gaps.
+// Cost: one command, as [Tree.Descendants]. The server looks for children of each node by
+// the index on the links, except in a nested set without gaps.
 func (t *Tree[D, K]) Leaves(n *D) *model.Aggregate[D] { return t.around(n, t.t.Leaves) }
 
 // around is a query of nodes related to n.

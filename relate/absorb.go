@@ -36,8 +36,8 @@ type AbsorbSpec struct {
 // With Parent, Drop deletes the documents of each owner that embeds them unchanged. A
 // document that changed since it was read stays.
 //
-// NewAbsorb panics with a [*model.DeclarationError] on an invalid path or spec, such as
-// Refs together with Order.
+// An invalid path or spec, such as Refs together with Order, panics with a
+// [*model.DeclarationError].
 //
 // Cost: see [Migration.Copy]; it reads the whole owners.
 //

@@ -46,7 +46,7 @@ type ExtractSpec[OK, CK any] struct {
 // Drop unsets an owner's elements if the documents agree and the elements haven't changed
 // since they were read. Then it removes the marks.
 //
-// NewExtract panics with a [*model.DeclarationError] on an invalid path or spec.
+// An invalid path or spec panics with a [*model.DeclarationError].
 //
 // Cost: see [Migration.Copy]; a batch sends at most three write commands.
 //

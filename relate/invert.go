@@ -49,8 +49,8 @@ type InvertSpec struct {
 //     with them and they are still as they were read. Otherwise, for example if an id has
 //     no child, it reports the parent and keeps them.
 //
-// NewInvert panics with a [*model.DeclarationError] on an invalid path or spec. Indexes
-// returns the indexes on the list, and on the reference with the order.
+// An invalid path or spec panics with a [*model.DeclarationError]. Indexes returns the
+// indexes on the list, and on the reference with the order.
 //
 // Cost: see [Migration.Copy]; a batch sends one update command. To references, it reads
 // the parents' whole lists.

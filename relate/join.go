@@ -55,8 +55,8 @@ type Joined[P, C any, CK comparable] struct {
 	Missing  []CK `bson:"missing"` // ids without a document, in stored order, each once
 }
 
-// NewJoin declares that path in the parents contains ids of children. It panics with a
-// [*model.DeclarationError] on an invalid path or spec.
+// NewJoin declares that path in the parents contains ids of children. An invalid path or
+// spec panics with a [*model.DeclarationError].
 func NewJoin[P, PK, C any, CK comparable](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK], spec JoinSpec) *Join[P, PK, C, CK] {
 	j := &Join[P, PK, C, CK]{parents: parents, children: children, path: path, spec: spec}
 	j.oneType = reflect.TypeFor[CK]().Kind() != reflect.Interface

@@ -22,8 +22,8 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 }
 
 // Then returns a loader that loads the children with first, and with next what belongs to
-// each child: product → parts → suppliers. You can pass the returned loader as next to
-// another Then. A child that several parents share is loaded once.
+// each child: product → parts → suppliers. A child that several parents share is loaded
+// once.
 //
 // Cost: that of each level's Load.
 func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {

@@ -18,7 +18,7 @@ import (
 //
 // Cost: ⌈unique ids / ChunkIDs⌉ commands; more if a chunk exceeds ChunkBytes, a reply
 // exceeds 16 MB or Options.BatchSize is set. With a Filter, Load looks up the ids without
-// a match once more by _id alone, to distinguish excluded children from missing ones.
+// a match once more by _id alone.
 func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P) ([]Joined[P, C, CK], error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err

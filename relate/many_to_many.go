@@ -57,8 +57,8 @@ type ManyToManySpec struct {
 
 // NewManyToMany declares that documents of two collections list each other, in arrays of
 // _ids (bare ids) or of [Link] (versioned links) at leftPath and rightPath. For versioned
-// links, make the side with fewer concurrent changes the left one. It panics with a
-// [*model.DeclarationError] on an invalid path or spec.
+// links, make the side with fewer concurrent changes the left one. An invalid path or
+// spec panics with a [*model.DeclarationError].
 func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec) *ManyToMany[L, LK, R, RK] {
 	m := &ManyToMany[L, LK, R, RK]{in: twosided.ManyToMany{
 		Version: spec.Version, TrustRight: spec.TrustRight,

@@ -60,7 +60,7 @@ type OnDeleteSpec struct {
 
 // NewOnDelete declares the rules for deleting documents of root. A rule can also be about
 // references to another collection: it applies if a deletion of root documents reaches
-// documents there. It panics with a [*model.DeclarationError] on an invalid rule.
+// documents there. An invalid rule panics with a [*model.DeclarationError].
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
 		out := make([]idref.Ref, len(referrers))

@@ -24,7 +24,7 @@ import (
 //  2. Owners that list a missing item, or one that doesn't name them.
 //  3. Items whose owner is missing or doesn't list them.
 //
-// A plan that is still running can cause the same findings, so the Age is one minute.
+// The Age is one minute, because a running plan can cause the same findings.
 //
 // The repairs of 2 and 3 trust the items: they remove an item from the lists of other
 // owners, and add it to the list of the owner that it names. With [TwoWaySpec].TrustLists
@@ -53,8 +53,8 @@ type TwoWaySpec struct {
 }
 
 // NewTwoWay declares that list in the owners and ref in the items are two sides of one
-// relation, as bare ids or as [Link]. It panics with a [*model.DeclarationError] on an
-// invalid path or spec.
+// relation, as bare ids or as [Link]. An invalid path or spec panics with a
+// [*model.DeclarationError].
 func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	l, r := owners.Docs().CheckArray(list), items.Docs().MustField(ref)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{

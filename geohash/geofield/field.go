@@ -16,10 +16,9 @@ import (
 // which an ordinary index finds what is near. One write stores both. A document without a
 // point has no key, and no search finds it.
 //
-// Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966), for the
-// order of keys; "Geohash Index" of
-// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, for
-// the field.
+// Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
+// Index" of
+// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
 //
 // Indexes returns the index on Prefix, key and Suffix, and with FieldSpec.Sphere a
 // 2dsphere index on the point.

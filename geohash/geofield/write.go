@@ -44,7 +44,7 @@ func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.
 // Set returns the write that moves a document to p: one $set of point and key, which can
 // be merged with other updates ([model.Merge]). A height of the old point is lost. A
 // missing document gives [model.ErrNotFound], a bad point the [*model.ValueError] of
-// [Field.Insert]. It is idempotent. Of concurrent Sets the last wins.
+// [Field.Insert]. It is idempotent.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
