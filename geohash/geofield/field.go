@@ -70,8 +70,8 @@ type field struct {
 	zero, sphere   bool
 }
 
-// NewField declares that owners contain a GeoJSON point at the path point and its geohash
-// key at the path key. Writes of [Field] store both. It panics with a
+// NewField declares that owners contain a GeoJSON point at the path point and its
+// [geohash.Key] at the path key. Writes of [Field] store both. It panics with a
 // [*model.DeclarationError] if a path doesn't exist or lies in an array, if the point
 // isn't a document with coordinates, the key isn't an int64 or string, or the spec is
 // bad.
