@@ -56,8 +56,8 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 // Adopt returns the change that creates parent links and order keys from existing lists
 // of children. A node's parent is the node that lists it. A node in no list becomes a
 // root. Roots keep their order keys; roots without a key come last, by _id. A document
-// without a list gets an empty list. Only child trees have Adopt: other trees give a
-// [*model.ValueError].
+// without a list gets an empty list. A tree that isn't a child tree ([NewChildTree])
+// gives a [*model.ValueError].
 //
 // Adopt doesn't change lists. A node in two lists, a cycle, or a field that isn't a list
 // gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. After Adopt,
@@ -72,15 +72,15 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 // lease. Only documents that differ are written, by _id.
 func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
 
-// CheckLists returns the check of a child tree's lists, to run before [Tree.Adopt]. It
-// finds:
+// CheckLists returns the check of the arrays in which the nodes of a child tree
+// ([NewChildTree]) list their children. Run it before [Tree.Adopt]. It finds:
 //
 //   - a node in two lists, a cycle, and a field that isn't a list. Correct them by hand.
 //   - a list with a missing node or a repeated child. After Adopt, the repair of
 //     [Tree.Checks] removes these ids.
 //   - a parent link that the lists contradict. Adopt overwrites it.
 //
-// The repair is Adopt. It gives [ErrDamaged] if there is a finding of the first kind.
+// The repair is Adopt. It gives [ErrDamaged] for a finding of the first kind.
 //
 // Cost: one command, which reads as Adopt does.
 func (t *Tree[D, K]) CheckLists() model.Check { return t.t.CheckLists() }

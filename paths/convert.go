@@ -14,9 +14,7 @@ import (
 // clients use the second tree, [Tree.Drop] removes the old fields.
 //
 // If the second tree has a unique index (materialized path, nested set), create it after
-// Convert, and before writers use that tree. All documents without the field have the
-// same key, null, in this index. So before Convert the index can't be created, or it
-// refuses inserts by the first tree's writers. [model.New] refuses two trees of one
+// Convert, and before writers use that tree. [model.New] refuses two trees of one
 // collection.
 //
 // A crash leaves some documents without the new fields, and the first tree whole. Then
@@ -55,16 +53,20 @@ type IntoSpec[K any] struct {
 // for one collection.
 //
 // The job stores missing nodes and replaces nodes that differ, which lose fields that
-// others added in the target. Siblings get the source's order and keys. First create the
-// target's indexes, which [model.Model.Indexes] returns.
+// others added in the target. With IntoSpec.Delete, it deletes target nodes that the
+// source doesn't have: below the node IntoSpec.Under or, without Under, in the whole
+// target. Siblings get the source's order and keys. First create the target's indexes,
+// which [model.Model.Indexes] returns.
 //
 // # Steps
 //
 //  1. read the source and the target, and compare them
-//  2. delete, if a node to be deleted is in the way
-//  3. give nodes temporary paths or numbers, if they are in the way in a unique index
+//  2. with Delete, delete nodes now if one of them has a path or number, unique in an
+//     index, that another node needs
+//  3. give temporary paths or numbers to remaining nodes whose path or number another
+//     node needs
 //  4. store missing nodes in preorder, then write nodes that differ
-//  5. delete, if step 2 didn't
+//  5. with Delete, delete nodes, if step 2 didn't
 //  6. check the target
 //
 // Each batch of steps 2 to 5 runs under the target's lease. Readers don't find the nodes
@@ -72,8 +74,7 @@ type IntoSpec[K any] struct {
 //
 // A job that was interrupted begins anew and keeps what is done. If nodes vanish
 // meanwhile, or others write the target, it begins anew, up to 8 times in all, and then
-// returns [model.ErrStale]. Nil means that the target was a whole tree. The next run
-// copies what changed in the source meanwhile.
+// returns [model.ErrStale]. The next run copies what changed in the source meanwhile.
 //
 // Progress.Documents counts the nodes of the source, Writes the nodes to be stored,
 // written or deleted, and Modified the nodes that were. JobOptions.BatchSize is the

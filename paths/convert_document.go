@@ -7,18 +7,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Extract returns the job that stores the nodes of one owner's [DocumentTree] as
+// Extract returns the job that copies the nodes of one owner's [DocumentTree] to
 // documents of a tree. make returns the document, with its _id, for a node. make must be
-// pure and return each _id once, also over several owners that go into one tree. For
-// several owners, first insert a node for each of them into the tree, and name it as
-// IntoSpec.Under.
+// pure and return each _id once.
 //
-// Siblings keep their order. The owner's list stays as it is. Run the job again until all
-// clients use the target. [Absorb] is the way back.
+// To store the lists of several owners in one tree, first insert a node for each owner
+// into the tree. Then run a job for each owner, with this node's _id as IntoSpec.Under.
+// No _id may come from two of these jobs.
 //
-// Panics, errors and cost are as for [ConvertInto]. An owner that doesn't exist gives
-// [model.ErrNotFound]. The source is one document. It is read again for each batch,
-// unless the batch only moves nodes.
+// Siblings keep their order. Run the job again until all clients use the target. [Absorb]
+// is the way back.
+//
+// Panics, errors and cost are those of [ConvertInto]. A missing owner also gives
+// [model.ErrNotFound]. The owner is read again for each batch, unless the batch only
+// moves nodes.
 func Extract[E, N, O, D, K any](from *DocumentTree[E, N, O], owner O, to *Tree[D, K], make func(E) (D, error), spec IntoSpec[K]) model.Job {
 	mustHave("Extract", from != nil && to != nil)
 	place := "Extract of " + from.t.Owners + "." + from.t.Path + " to " + to.t.Collection
@@ -39,13 +41,12 @@ type AbsorbSpec[K any] struct {
 	Delete bool // delete the document's nodes that the source doesn't have
 }
 
-// Absorb returns the change that makes a tree of documents, or the subtree of spec.Top,
-// the [DocumentTree] of one owner, by one write. make returns the node, with its id, for
-// a document. The change fills in the fields of the tree. The documents stay as they are.
+// Absorb returns the change that copies a tree of documents, or the subtree of spec.Top,
+// to the [DocumentTree] of one owner. One write replaces the owner's list. make returns
+// the node, with its id, for a document. The change fills in the fields of the tree.
 // [Extract] is the way back.
 //
-// Run Absorb again to bring the list up to date. An equal tree isn't written. A document
-// that changes while the source is read is copied before or after its change. If another
+// Run Absorb again to bring the list up to date. An equal list isn't written. If another
 // writer changes the list meanwhile, the change decides again.
 //
 // Errors are:
@@ -58,7 +59,7 @@ type AbsorbSpec[K any] struct {
 //   - [ErrDamaged]: the tree or the list must be repaired first.
 //   - Errors of make.
 //
-// Cost: one command, in batches, that reads the documents, after one for Top. One command
+// Cost: one command, in batches, reads the documents, and one more reads Top. One command
 // reads the owner and one writes it, by _id. The nodes are held in memory, up to
 // MaxBytes.
 func Absorb[D, K, E, N, O any](
@@ -73,10 +74,12 @@ func Absorb[D, K, E, N, O any](
 	return to.absorbing(owner, convert.OfTree(from.t, through(from.t.Decode, make, to.newNode), top), spec.Delete, make == nil, err)
 }
 
-// ConvertDocument returns the change that copies the [DocumentTree] of one owner, of, to
-// another owner or another list, in any form. make returns the target's node, with its
-// id, for a node of the source, which stays as it is. spec.Delete deletes target nodes
-// that the source doesn't have. spec.Top must be nil. Errors are those of [Absorb].
+// ConvertDocument returns the change that copies the [DocumentTree] of one owner to
+// another owner or another list. from and of give the source: its declaration, and its
+// owner's _id. to and owner give the target, which can have another form (flat or
+// nested). make returns the target's node, with its id, for a node of the source.
+// spec.Delete deletes target nodes that the source doesn't have. spec.Top must be nil.
+// Errors are those of [Absorb].
 //
 // Cost: two commands read the owners, and one writes the target's, by _id.
 func ConvertDocument[E, N, O, F, M, P any](

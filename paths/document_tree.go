@@ -62,18 +62,18 @@ type DocumentTreeSpec struct {
 //
 // # Changes
 //
-// A [model.Change] reads the list, decides, and writes with a filter for what it decided
-// by. If another writer was faster, it reads again, up to 64 times. A missing owner gives
+// A [model.Change] reads the list, decides, and writes only if what it decided by is
+// unchanged. Otherwise it reads again, up to 64 times. A missing owner gives
 // [model.ErrNotFound]. A damaged list gives [ErrDamaged].
 //
 // # Checks
 //
 // Checks returns one check of all owners, with one finding per damaged owner. It finds
 // elements that aren't nodes or have no id, repeated ids, orphans, cycles, and siblings
-// with equal or missing order keys. A finding's detail contains the list and the
-// problems. A problem has a kind (orphan, cycle, order, duplicate, notANode, notAList),
-// the node's id, and its path. The repair is [DocumentTree.Repair] without new ids:
-// different nodes with one id stay.
+// with equal or missing order keys (DocumentTreeSpec.Order). A finding's detail contains
+// the list and the problems. A problem has a kind (orphan, cycle, order, duplicate,
+// notANode, notAList), the node's id, and its path. The repair is [DocumentTree.Repair]
+// without new ids, so different nodes that share an id keep it.
 //
 // Cost: one command, in batches, which sends every list. The repair takes one write per
 // damaged list.
@@ -93,9 +93,9 @@ type DocumentTree[E, N, K any] struct {
 //	var comments = paths.NewDocumentTree[comment, string](posts, "comments", paths.DocumentTreeSpec{})
 //
 // It panics with a [*model.DeclarationError] if the path isn't a list of E or lies in a
-// list, if a field is missing or has the wrong type, if Max or MaxBytes is out of range,
-// or if the parent's field of a root, Go's zero value, would be stored as a possible id,
-// such as 0: use a pointer or omitempty.
+// list, if a field is missing or has the wrong type, or if Max or MaxBytes is out of
+// range. It also panics if the parent field of E's zero value, a root, would be stored as
+// a possible id, such as 0. Declare this field as a pointer or with omitempty.
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}
@@ -217,7 +217,8 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 	return t.t.Delete(o, n, forest.Mode(mode), err)
 }
 
-// Set returns the change that sets fields of a node, in both forms. fields and errors are
+// Set returns the change that sets fields of a node, in a flat or a nested tree (see
+// [DocumentTree]). fields contains paths within the node, with their values. Errors are
 // those of [DocumentTree.Patch].
 //
 // Cost: two commands, one document. If another writer changes the list meanwhile, it

@@ -10,8 +10,7 @@ import (
 )
 
 // A Forest is an ordered tree of ids in memory, with any number of roots. The zero Forest
-// is empty. Don't use it from other goroutines while it changes. Its operations are those
-// of [Tree].
+// is empty. Don't use it from other goroutines while it changes.
 type Forest[K comparable] struct{ f forest.Forest[K] }
 
 // NewForest makes a [Forest] of a walk in preorder, such as [Tree.Dump], [Tree.Arrange]

@@ -40,10 +40,9 @@ type VertexState[K any] struct {
 // is its state ([VertexState]). [Graph.States] reads the states, [Graph.Clear] deletes
 // them. For a few vertices near a known vertex, use a $graphLookup of your own.
 //
-// A Graph stores one computation, in the collections of GraphSpec.States. For another
-// computation, declare another Graph with other collections. Vertices are never written.
-// An edge to a missing _id doesn't count, and a repeated edge counts once. Only PageRank
-// counts an edge to its own vertex.
+// A Graph stores one computation, in the collections of GraphSpec.States. Vertices are
+// never written. An edge to a missing _id doesn't count, and a repeated edge counts once.
+// Only PageRank counts an edge to its own vertex.
 //
 // # Limits
 //
@@ -226,5 +225,5 @@ func (x *Graph[D, K]) Unreached() *model.Aggregate[D] {
 // can begin anew. After an interrupted Clear, computations give [ErrGraphState] until
 // Clear is run again.
 //
-// Cost: four commands. Deletes each state, message and record.
+// Cost: four commands.
 func (x *Graph[D, K]) Clear() model.Plan { return x.g.Clear() }

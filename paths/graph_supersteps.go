@@ -50,15 +50,16 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 //
 // A batch of the job is the beginning or one superstep. A superstep of a program
 // ([NewProgram]) has several batches of JobOptions.BatchSize vertices; 0 means 500.
-// Progress.After is the superstep's number, or a document within a program's superstep.
-// To stop after a superstep, return an error from JobOptions.Progress. With a Checkpoint,
-// a program continues after the last batch. Without one, it continues at the superstep's
+// Progress.After is the number of the superstep that ended. Within a program's superstep
+// it is a document with the superstep's number and the last vertex. With a Checkpoint, a
+// program continues after the last batch. Without one, it continues at the superstep's
 // first vertex.
 //
-// Progress.Documents counts the vertices that a program read. A pipeline counts as one
-// step in Writes, and the states that it writes don't count in Modified:
-// [Supersteps.Steps] has their number. A dry run plans the next superstep, and calls a
-// program's function for it.
+// Progress.Documents counts the vertices that a program read. Other computations, such as
+// [Graph.PageRank], run as pipelines on the server. A pipeline counts as one in
+// Progress.Writes. The states that it writes don't count in Progress.Modified:
+// [Supersteps.Steps] returns their number. A dry run plans the next superstep, and calls
+// a program's function for it.
 func (s *Supersteps) Job() model.Job { return s.s.Job() }
 
 // A GraphStep is the record of a superstep that is over. Fields that only other kinds of

@@ -47,15 +47,14 @@ type NestedSetSpec struct {
 //
 // A shift takes two updates. The first writes the new numbers as negative numbers, the
 // second makes them positive. So no two documents ever have the same left number, and the
-// index on it is unique. The updates mark documents with the change number, so they can
-// be interrupted and run again.
+// index on it is unique.
 //
 // Between the updates, queries find all nodes except the shifted nodes. While an update
 // runs, a range can also contain a node that doesn't belong there.
 //
-// With NestedSetSpec.Direct, one update writes the final numbers, and a range can contain
-// such a node while it runs. If the shift makes room for a new node, this begins with the
-// node's insert.
+// With NestedSetSpec.Direct, one update writes the final numbers. Until it ends, a range
+// can contain a node that doesn't belong there. This begins with the update or, if the
+// update makes room for a new node, with the node's insert.
 //
 // Read in [Tree.Settled] to see nothing of a shift.
 //

@@ -31,14 +31,14 @@ import (
 //	give the lease back                     1 command
 //
 // So concurrent moves can't make a cycle. A plan from a change's Read and Decide, without
-// [model.Change.Run], is only for printing: its change number isn't from the lock
-// document.
+// [model.Change.Run], is only for printing: only Run takes the lease, which numbers the
+// change.
 //
 // # Consistency
 //
 // A reader can see a part of a change, such as a subtree in two places. [Tree.Settled]
 // excludes this. A transaction with snapshot read concern doesn't: its snapshot can lie
-// in the middle of a change, because MongoDB writes the documents of an update one by one
+// in the middle of a change
 // (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/).
 //
 // A writer that dies leaves a part of its plan, which readers see. Other writers wait for
@@ -47,9 +47,9 @@ import (
 // plan: run them again.
 //
 // A write that arrives after its lease expired changes nothing, because its filter
-// excludes documents of later changes. But if a second writer finishes the plan and so
-// inserts its node, and a third writer deletes the node, a late insert stores it again.
-// Checks finds the node if it doesn't fit.
+// excludes documents of later changes. The exception is an insert. If the next change has
+// inserted the plan's node, and a later change has deleted it, the late insert stores it
+// again. Checks finds the node if it doesn't fit.
 //
 // On a database of [model.WithTransactions], each change except the repair is a
 // transaction. A crash leaves nothing, and no reader sees a part. A change that writes
@@ -58,12 +58,17 @@ import (
 //
 // # Checks
 //
-// Checks returns one check of the whole tree, which [model.Check.In] can't narrow. It
-// finds orphans, cycles, siblings without an order, and fields that differ from what the
-// parent links give. A finding's detail contains the kind (orphan, cycle, order, field,
-// same, segment, change), the field, and its present and correct values, got and want.
-// Kind "change" means an invalid change number, or a lock document that was lost or is
-// older than the nodes.
+// Checks returns one check of the whole tree, which [model.Check.In] can't narrow. A
+// finding's detail contains the field, its present and correct values, got and want, and
+// the kind:
+//
+//   - orphan, cycle: the parent is missing, or is below the node
+//   - order: the order key is missing, or a sibling has it
+//   - field: a field differs from what the parent links give
+//   - same: two nodes would have one path
+//   - segment: the node has no valid segment for a path
+//   - change: the change number (TreeSpec.Change) is invalid, or the lock document was
+//     lost or is older than the nodes
 //
 // The repair is one change. It writes only documents that differ, and deletes nothing:
 //
@@ -154,9 +159,9 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // validator refuses is refused before any write.
 //
 // Cost: one document. Six commands for a root or a child, seven next to a sibling. One
-// more for a materialized path, to check that the path is free, and one more if a child
-// tree writes the parent or a nested set shifts numbers. The document is sent twice, and
-// must be 64 KiB smaller than 16 MiB, because the stored plan contains it.
+// more for a materialized path, and one more if a child tree writes the parent or a
+// nested set shifts numbers. The document is sent twice, and must be 64 KiB smaller than
+// 16 MiB.
 //
 // A crash leaves nothing, or a node that isn't in its parent's list until the next change
 // of the tree. In a nested set, the node and the nodes after it may not be found by their
@@ -204,10 +209,9 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 //	             contain paths or ancestors
 //	Rootify      8 to 11 commands; the documents of Promote
 //
-// Without children and with Subtree, a child tree needs one more command, which writes
-// the parent's list, and a dense nested set one or two more to shift numbers. With
-// Promote and Rootify, a materialized path needs one more per child, to check that the
-// new path is free.
+// Without children and with Subtree, a child tree needs one more command, and a dense
+// nested set one or two more. With Promote and Rootify, a materialized path needs one
+// more per child.
 //
 // A crash leaves, until the next change of the tree, a part of a subtree deleted, so that
 // some nodes have no parent. With Promote and Rootify it leaves children in both places,
@@ -255,8 +259,6 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // It skips stored nodes that are equal. A stored node that differs gives a duplicate key
 // error.
 //
-// Other changes wait meanwhile, or give up after TreeSpec.Wait.
-//
 // Cost: one command per 25,000 documents or 16 MiB, and two for the lease; six for the
 // lease if the tree has no lock document yet. It needs memory for the tree's fields of
 // all nodes, and for each document twice.
@@ -284,6 +286,5 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 // documents. Run the job again. A parent tree has no fields to remove, and gives a
 // [*model.ValueError].
 //
-// Cost: two commands per batch of 500 documents, by _id, and two to find the end. Writes
-// each document that has such a field.
+// Cost: two commands per batch of 500 documents, by _id, and two to find the end.
 func (t *Tree[D, K]) Drop() model.Job { return t.t.Drop() }

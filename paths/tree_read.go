@@ -72,9 +72,8 @@ func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 // Leaves returns the query of the nodes below n that have no children, in the order of
 // Descendants.
 //
-// Cost: one command, as [Tree.Descendants]. The server sends only leaves. The server
-// looks for children of each node by the index on the links, except in a nested set
-// without gaps.
+// Cost: one command, as [Tree.Descendants]. The server looks for children of each node by
+// the index on the links, except in a nested set without gaps.
 func (t *Tree[D, K]) Leaves(n *D) *model.Aggregate[D] { return t.around(n, t.t.Leaves) }
 
 // around is a query of nodes related to n.
@@ -100,7 +99,7 @@ type Visit[D any] struct {
 // Arrange yields docs in preorder: parents before children, siblings by their order keys.
 // It begins with n at depth 0, or with the roots if n is nil. It leaves out documents
 // that no parent links connect to n, or to a root. It sends nothing, and encodes each
-// document once.
+// document once. If a document can't be encoded or has no _id, it yields only the error.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""

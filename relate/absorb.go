@@ -14,8 +14,8 @@ type AbsorbSpec struct {
 	Refs   string // path in the owners that lists the documents' ids, or is one id
 	Parent string // field of the documents with the owner's _id; it isn't embedded
 
-	// Order is the field that sorts an owner's documents; elements don't get it. "" means
-	// the order of the ids at Refs or, with Parent, of the _ids.
+	// Order is the field that sorts an owner's documents. It is left out of the elements.
+	// "" means the order of the ids at Refs or, with Parent, of the _ids.
 	Order string
 
 	Key       string // first field of an element, for the document's _id; "" means "_id"
@@ -36,8 +36,8 @@ type AbsorbSpec struct {
 // With Parent, Drop deletes the documents of each owner that embeds them unchanged. A
 // document that changed since it was read stays.
 //
-// NewAbsorb panics with a [*model.DeclarationError] on an invalid path or spec, such as
-// Refs together with Order.
+// An invalid path or spec, such as Refs together with Order, panics with a
+// [*model.DeclarationError].
 //
 // Cost: see [Migration.Copy]; it reads the whole owners.
 //

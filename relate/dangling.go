@@ -11,15 +11,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Dangling finds and repairs dangling references: ids that no document has. The path
-// contains one id, a list of ids, or a list of documents with one id each.
+// Dangling finds and repairs dangling references: ids of targets that don't exist. The
+// path contains one id, a list of ids, or a list of documents with one id each.
 //
 // A repair filters for the missing id, so it never touches a reference that was changed
-// meanwhile. It can't test whether the target, another document, is still missing. A
-// repairing job therefore looks for the target twice, one Age apart, the second time
-// right before it writes. If the target is stored between this look and the write, the
-// job still repairs the reference, also in a transaction. To avoid this, store targets
-// before references, and never reuse an id.
+// meanwhile. A repairing job looks for the target twice, one Age apart, the second time
+// right before it writes. If the target is stored after that, the job still repairs the
+// reference, also in a transaction. To avoid this, store targets before references, and
+// never reuse an id.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
@@ -33,8 +32,7 @@ import (
 //
 // Cost: the check reads every document, and the server looks up its ids by _id.
 // [model.Check.In] narrows the check by [Dangling.Indexes]. Repairs write one document
-// each, by _id, in one command for each 16 MiB. Needs MongoDB 5.0, for a $lookup with
-// both a field and a pipeline.
+// each, by _id, in one command for each 16 MiB. Needs MongoDB 5.0.
 type Dangling[D, DK, T, TK any] struct {
 	model.Parts
 
@@ -69,8 +67,8 @@ const (
 	DeleteReferrers
 )
 
-// NewDangling declares that path in the documents contains ids of targets. It panics with
-// a [*model.DeclarationError] on an invalid path or spec.
+// NewDangling declares that path in the documents contains ids of targets. An invalid
+// path or spec panics with a [*model.DeclarationError].
 func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec DanglingSpec) *Dangling[D, DK, T, TK] {
 	targets.Docs().MustField("_id")
 	in := &dangling.Dangling{
@@ -92,8 +90,9 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 
 func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 
-// Missing returns each id that no document has, with the number of documents that contain
-// it, most frequent first. It reads the documents that match filter.
+// Missing returns each id that is the _id of no target, with the number of documents that
+// contain it at the path, most frequent first. It reads only the documents that match
+// filter.
 //
 // Cost: one command that reads these documents and looks each id up once. Many million
 // ids need ReadOptions.AllowDiskUse.

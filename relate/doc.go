@@ -28,9 +28,6 @@
 // before the child. A crash therefore leaves a child that no document lists, not a
 // reference to a missing document.
 //
-// Two sides of a relation can differ after concurrent operations: see [TwoWay] and
-// [Link].
-//
 // # Limits
 //
 // Ids are compared as BSON values: an int32 equals an int64, and a string never equals an

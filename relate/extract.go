@@ -9,8 +9,8 @@ import (
 
 // ExtractSpec says how [NewExtract] turns elements that owners embed into documents. Set
 // either Key or ID, and either Refs or Parent. Key, Parent, Order and Mark are names
-// without dots. Elements must not contain fields with the names Parent, Order or Mark.
-// They may contain an _id only if Key is "_id".
+// without dots. Elements must not contain fields with the names that Parent, Order and
+// Mark give. They may contain an _id only if Key is "_id".
 type ExtractSpec[OK, CK any] struct {
 	// Key is the field of an element that becomes the document's _id. It is unique over
 	// all owners.
@@ -23,8 +23,9 @@ type ExtractSpec[OK, CK any] struct {
 	Refs   string // path in the owners that lists the documents' ids, or is one id
 	Parent string // field of the documents with the owner's _id
 
-	// Order is the field that stores an element's position, from 0. With neither Order
-	// nor Refs, the order is lost.
+	// Order is the field of the documents that stores an element's position in the
+	// owner's list, from 0. A list of ids at Refs keeps the order too. With neither, the
+	// order is lost.
 	Order string
 
 	Mark      string // field that marks a copy until Drop; "" means "extracted"
@@ -45,7 +46,7 @@ type ExtractSpec[OK, CK any] struct {
 // Drop unsets an owner's elements if the documents agree and the elements haven't changed
 // since they were read. Then it removes the marks.
 //
-// NewExtract panics with a [*model.DeclarationError] on an invalid path or spec.
+// An invalid path or spec panics with a [*model.DeclarationError].
 //
 // Cost: see [Migration.Copy]; a batch sends at most three write commands.
 //

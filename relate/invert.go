@@ -15,8 +15,9 @@ type InvertSpec struct {
 	// list, from 0. "" stores no position: lists are then sorted by _id.
 	Order string
 
-	// FirstWins gives a child that several parents list to the parent with the least _id,
-	// and drops the other lists. By default the child gets no parent and is reported.
+	// If several parents list a child, FirstWins gives it to the parent with the least
+	// _id, and the other parents lose it. By default the child gets no parent and is
+	// reported.
 	FirstWins bool
 
 	Overwrite bool   // see ErrPresent
@@ -27,8 +28,8 @@ type InvertSpec struct {
 // child ids in the parent (publisher.books) to a parent's id in each child (book.pub-id),
 // or back (ToLists).
 //
-// Verify also reports ids that a parent lists twice and, as the only job, children whose
-// parent is missing.
+// Only [Migration.Verify] reports children whose parent is missing. It also reports ids
+// that a parent lists twice.
 //
 // From lists to references:
 //
@@ -48,8 +49,8 @@ type InvertSpec struct {
 //     with them and they are still as they were read. Otherwise, for example if an id has
 //     no child, it reports the parent and keeps them.
 //
-// NewInvert panics with a [*model.DeclarationError] on an invalid path or spec. Indexes
-// returns the indexes on the list, and on the reference with the order.
+// An invalid path or spec panics with a [*model.DeclarationError]. Indexes returns the
+// indexes on the list, and on the reference with the order.
 //
 // Cost: see [Migration.Copy]; a batch sends one update command. To references, it reads
 // the parents' whole lists.

@@ -32,7 +32,8 @@ type JoinSpec struct {
 	Sort   bson.D // of each parent's children; nil means the stored order of the ids
 	Limit  int64  // children per parent, after Sort; 0 means all
 
-	// Fields requests only the fields that C stores.
+	// Fields reads only the fields that the children's Go type declares. By default,
+	// whole documents are read.
 	Fields bool
 
 	Strict bool // an id without a document is an error, [model.ErrNotFound]
@@ -54,8 +55,8 @@ type Joined[P, C any, CK comparable] struct {
 	Missing  []CK `bson:"missing"` // ids without a document, in stored order, each once
 }
 
-// NewJoin declares that path in the parents contains ids of children. It panics with a
-// [*model.DeclarationError] on an invalid path or spec.
+// NewJoin declares that path in the parents contains ids of children. An invalid path or
+// spec panics with a [*model.DeclarationError].
 func NewJoin[P, PK, C any, CK comparable](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK], spec JoinSpec) *Join[P, PK, C, CK] {
 	j := &Join[P, PK, C, CK]{parents: parents, children: children, path: path, spec: spec}
 	j.oneType = reflect.TypeFor[CK]().Kind() != reflect.Interface

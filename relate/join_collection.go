@@ -41,8 +41,8 @@ type JoinCollectionSpec struct {
 }
 
 // NewJoinCollection declares that each document of links connects one document of lefts,
-// by its id at leftPath, with one of rights, by its id at rightPath. It panics with a
-// [*model.DeclarationError] on an invalid path.
+// by its id at leftPath, with one of rights, by its id at rightPath. An invalid path
+// panics with a [*model.DeclarationError].
 func NewJoinCollection[L, LK, A, AK, B, BK any](
 	links *model.Collection[L, LK], leftPath string, lefts *model.Collection[A, AK], rightPath string, rights *model.Collection[B, BK],
 	spec JoinCollectionSpec,

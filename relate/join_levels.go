@@ -8,8 +8,9 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/joins"
 )
 
-// A Loader loads what belongs to each of many documents: a [Join], the result of [Then],
-// or [ParentRef.Loader]. The result has one entry for each document, in their order.
+// A Loader loads what belongs to each of many documents. A [Join] is a Loader. [Then] and
+// [ParentRef.Loader] return one. Load returns one entry for each of parents, in their
+// order.
 type Loader[P, R any] interface {
 	Load(ctx context.Context, db model.DB, parents []P) ([]R, error)
 }
@@ -21,8 +22,8 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 }
 
 // Then returns a loader that loads the children with first, and with next what belongs to
-// each child: product → parts → suppliers. You can pass the returned loader as next to
-// another Then. A child that several parents share is loaded once.
+// each child: product → parts → suppliers. A child that several parents share is loaded
+// once.
 //
 // Cost: that of each level's Load.
 func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {

@@ -18,7 +18,7 @@ import (
 //
 // Cost: ⌈unique ids / ChunkIDs⌉ commands; more if a chunk exceeds ChunkBytes, a reply
 // exceeds 16 MB or Options.BatchSize is set. With a Filter, Load looks up the ids without
-// a match once more by _id alone, to distinguish excluded children from missing ones.
+// a match once more by _id alone.
 func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P) ([]Joined[P, C, CK], error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 }
 
 // Queries returns the queries that [Join.Load] sends for parents, one for each chunk of
-// ids. It leaves out those that a Filter adds, for ids without a match. If a value can't
-// be an _id, it returns one query with the error in Err.
+// ids. With a Filter, Load sends further queries for ids without a match, which Queries
+// leaves out. If a value can't be an _id, it returns one query with the error in Err.
 //
 // Cost: nothing is sent. Each query is one command, served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
@@ -120,12 +120,12 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 
 // Pipeline returns the join as an aggregation with one $lookup, over the parents that
 // match filter. Children with equal sort keys have no defined order. With
-// JoinSpec.Strict, running it only returns an error: a pipeline can't fail for missing
-// children.
+// JoinSpec.Strict, every run returns a [*model.ValueError], because a pipeline can't fail
+// for missing children.
 //
-// Cost: one command. The server looks up each parent's ids anew, twice with a Filter, and
-// orders each list in the square of its length. A parent and its children must fit
-// 16 MiB. A Sort needs MongoDB 5.2.
+// Cost: one command. The server looks up each parent's ids anew, twice with a Filter. The
+// time to order a parent's children is quadratic in their number. A parent and its
+// children must fit 16 MiB. A Sort needs MongoDB 5.2.
 func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, C, CK]] {
 	var fields bson.D
 	if j.spec.Fields {

@@ -20,17 +20,18 @@ import (
 //
 // Indexes returns the index on each list.
 //
-// Checks returns one check of the left documents and one of the right documents. They
-// find ids of documents that are missing or don't list back. Repairs trust the left side,
-// or with TrustRight the right side: they add a link that only this side lists, and
-// remove a link that only the other side lists. They always remove ids of missing
-// documents. They ignore MaxRight and, for bare ids, MaxLeft.
+// Checks returns these checks, in this order:
 //
-// For versioned links, another check comes first. It finds operations that stopped before
-// they wrote the left document. Its repair completes them: the left document lists the
-// right one or, if its list is full, increments its version, which makes the link
-// invalid. The last check's repair removes invalid links from right lists. Age and cost
-// are as in [TwoWay].
+//  1. With versioned links only: right documents with a link whose operation stopped
+//     before it wrote the left document. The repair adds the link to the left document
+//     or, if its list is full, increments its version. Then check 3 removes the link.
+//  2. Left documents that list a missing right document, or one that doesn't list them.
+//  3. Right documents that list a missing left document, or one that doesn't list them.
+//
+// The repairs of 2 and 3 trust the left side, or with TrustRight the right side: they add
+// a link that only this side lists, and remove a link that only the other side lists.
+// They always remove ids of missing documents. Repairs ignore MaxRight and, for bare ids,
+// MaxLeft. Age and cost are as in [TwoWay].
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -49,14 +50,15 @@ type ManyToManySpec struct {
 	MaxLeft  int // bound of a left document's list; 0 means none
 	MaxRight int // bound of a right document's list; 0 means none
 
-	// TrustRight makes the repairs trust the right side. [NewManyToMany] panics if links
-	// are versioned.
+	// TrustRight makes the repairs trust the right side. With versioned links,
+	// [NewManyToMany] panics if it is set.
 	TrustRight bool
 }
 
-// NewManyToMany declares that two lists contain each other's ids, or links. For versioned
-// links, make the side with fewer concurrent changes the left one. It panics with a
-// [*model.DeclarationError] on an invalid path or spec.
+// NewManyToMany declares that documents of two collections list each other, in arrays of
+// _ids (bare ids) or of [Link] (versioned links) at leftPath and rightPath. For versioned
+// links, make the side with fewer concurrent changes the left one. An invalid path or
+// spec panics with a [*model.DeclarationError].
 func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec) *ManyToMany[L, LK, R, RK] {
 	m := &ManyToMany[L, LK, R, RK]{in: twosided.ManyToMany{
 		Version: spec.Version, TrustRight: spec.TrustRight,

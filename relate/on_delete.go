@@ -48,8 +48,8 @@ type OnDeleteSpec struct {
 	// the deletion. With a Nullify, the other lists lose them.
 	Owns []Referrer
 
-	// Nullify removes the id of a deleted document from a list, or the element that
-	// contains it, and unsets a single id.
+	// Nullify names references. If their target is deleted, the id, or the element that
+	// contains it, is removed from a list, and a single id is unset.
 	Nullify []Referrer
 
 	// Restrict forbids the deletion of a document that a remaining document refers to.
@@ -60,7 +60,7 @@ type OnDeleteSpec struct {
 
 // NewOnDelete declares the rules for deleting documents of root. A rule can also be about
 // references to another collection: it applies if a deletion of root documents reaches
-// documents there. It panics with a [*model.DeclarationError] on an invalid rule.
+// documents there. An invalid rule panics with a [*model.DeclarationError].
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
 		out := make([]idref.Ref, len(referrers))
@@ -90,10 +90,11 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	return reaching(o.in.Change(o.in.Roots(core.Anys(ids))))
 }
 
-// Sweep returns the change that applies the rules to documents that were stored under
-// deleted documents during the deletion. reach is the result of [OnDelete.Delete]. Sweep
-// ignores reached documents that were moved. A Restrict rule can't prevent the deletion
-// any more: it gives a [*RestrictError].
+// Sweep returns the change that applies the rules to documents that other writers stored
+// during a deletion, with references to deleted documents. reach is what running
+// [OnDelete.Delete] returned. Sweep ignores documents in reach that still exist, because
+// they were moved to another parent. A Restrict rule can't prevent the deletion any more:
+// it gives a [*RestrictError].
 //
 // If the deletion crashed, run it again first. If Sweep crashes, run it again with the
 // same reach; nothing else stores the reach.

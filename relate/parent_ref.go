@@ -35,8 +35,8 @@ type ParentRefSpec struct {
 	CountUp string
 }
 
-// NewParentRef declares that path in the children contains the id of a parent. It panics
-// with a [*model.DeclarationError] on an invalid path or spec.
+// NewParentRef declares that path in the children contains the id of a parent. An invalid
+// path or spec panics with a [*model.DeclarationError].
 func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path string, parents *model.Collection[P, PK], spec ParentRefSpec) *ParentRef[C, CK, P, PK] {
 	parents.Docs().MustField("_id")
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
@@ -56,8 +56,8 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 }
 
 // Move returns the write that moves a child from one parent to another. Running it does
-// nothing if the child's parent is to already, and returns model.ErrStale if it is
-// neither from nor to.
+// nothing if the new parent (to) is the child's parent already. It returns model.ErrStale
+// if the old parent (from) isn't, and model.ErrNotFound if the child is missing.
 //
 // Cost: one command, one document, by _id.
 func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
@@ -92,8 +92,7 @@ func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.i
 // first. n 0 means all.
 //
 // Cost: one command; for each parent n index keys and documents, by [ParentRef.Indexes].
-// A parent and its children must fit 16 MiB. Needs MongoDB 5.0, for a $lookup with both a
-// field and a pipeline.
+// A parent and its children must fit 16 MiB. Needs MongoDB 5.0.
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[Loaded[P, C]] {
 	stages, err := r.in.Load(filter, n)
 	a := model.AggregateAs[Loaded[P, C]](r.parents, stages)

@@ -17,19 +17,20 @@ import (
 //
 // Indexes returns the indexes on the items' reference and on the owners' list.
 //
-// Checks returns a check of the owners' lists and a check of the items. They find
-// documents that are missing or don't refer back. A plan that is still running can cause
-// the same finding, so the Age is one minute.
+// Checks returns these checks, in this order:
 //
-// Repairs trust the items: they remove an item from the lists of other owners, and add it
-// to the list of the owner that it names. With [TwoWaySpec].TrustLists they give an item
-// to the owner that lists it (if several do, the one that it names, or else the first
-// found), and unset the owner of an item that no list contains. Repairs always remove ids
-// of missing documents, and ignore bounds.
+//  1. With versioned links only: owners with a link whose operation stopped before it
+//     wrote the item. The repair makes the item name this owner.
+//  2. Owners that list a missing item, or one that doesn't name them.
+//  3. Items whose owner is missing or doesn't list them.
 //
-// For versioned links, another check comes first. It finds operations that stopped before
-// they wrote the item, and its repair completes them: the item names the owner that lists
-// it. The next check's repair removes other operations' links from the lists.
+// The Age is one minute, because a running plan can cause the same findings.
+//
+// The repairs of 2 and 3 trust the items: they remove an item from the lists of other
+// owners, and add it to the list of the owner that it names. With [TwoWaySpec].TrustLists
+// they give an item to the owner that lists it (if several do, the one that it names, or
+// else the first found), and unset the owner of an item that no list contains. Repairs
+// always remove ids of missing documents, and ignore bounds.
 //
 // Cost: each check reads every document of its side that contains an id, and the server
 // looks each id up by _id. Repairs send one command for each run of findings of one kind,
@@ -46,14 +47,14 @@ type TwoWay[O, OK, I, IK any] struct {
 type TwoWaySpec struct {
 	Max int // bound of an owner's list; 0 means none
 
-	// TrustLists makes the repairs trust the owners' lists. [NewTwoWay] panics if links
-	// are versioned.
+	// TrustLists makes the repairs trust the owners' lists if the items differ. With
+	// versioned links (see [Link]), [NewTwoWay] panics if it is set.
 	TrustLists bool
 }
 
 // NewTwoWay declares that list in the owners and ref in the items are two sides of one
-// relation, as bare ids or as [Link]. It panics with a [*model.DeclarationError] on an
-// invalid path or spec.
+// relation, as bare ids or as [Link]. An invalid path or spec panics with a
+// [*model.DeclarationError].
 func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	l, r := owners.Docs().CheckArray(list), items.Docs().MustField(ref)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
@@ -96,8 +97,9 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 // and [model.ErrFull] if the owner's list is full; links of unfinished operations count.
 // After a crash, run the plan again, or read the item and call Assign again.
 //
-// If the item has this owner already, the plan lists it there if it isn't listed. With
-// versioned links (see [Link]), it only removes links that a crashed operation left.
+// If the item has this owner already, the plan only repairs. With bare ids, it adds the
+// item to the owner's list if it is missing there. With versioned links (see [Link]), it
+// removes links that a crashed operation left.
 //
 // Cost: two commands, two documents. If the item had another owner, three of each. With
 // versioned links, one command if the item has this owner.

@@ -16,10 +16,9 @@ import (
 // which an ordinary index finds what is near. One write stores both. A document without a
 // point has no key, and no search finds it.
 //
-// Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966), for the
-// order of keys; "Geohash Index" of
-// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, for
-// the field.
+// Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
+// Index" of
+// https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
 //
 // Indexes returns the index on Prefix, key and Suffix, and with FieldSpec.Sphere a
 // 2dsphere index on the point.
@@ -71,10 +70,11 @@ type field struct {
 	zero, sphere   bool
 }
 
-// NewField declares that owners contain a GeoJSON point at one path and its key at
-// another. It panics with a [*model.DeclarationError] if a path doesn't exist or lies in
-// an array, if the point isn't a document with coordinates, the key isn't an int64 or
-// string, or the spec is bad.
+// NewField declares that owners contain a GeoJSON point at the path point and its
+// [geohash.Key] at the path key. Writes of [Field] store both. It panics with a
+// [*model.DeclarationError] if a path doesn't exist or lies in an array, if the point
+// isn't a document with coordinates, the key isn't an int64 or string, or the spec is
+// bad.
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
 	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints)

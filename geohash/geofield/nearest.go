@@ -16,7 +16,8 @@ import (
 // Nearest is a search in the order of distance, then _id, made by [Field.Nearest]. Each
 // and All run it.
 type Nearest[D any] struct {
-	// First is the query that reads the first circle. Its Err is the error of bad input.
+	// First is the first query of the search. It reads a circle around the point (see
+	// [Ring]). Its Err is the error of bad input.
 	First *model.Find[D]
 
 	n nearest
@@ -63,9 +64,8 @@ type nearest struct {
 // NaN metres, or a field of Prefix without a condition.
 //
 // Cost: one command per ring, usually two or three. Each has about FieldSpec.Ranges index
-// scans. A search reads about 2n documents, or many more if Start is too large, because a
-// ring is read completely. The next page doesn't read the previous page's circle again,
-// except its rim.
+// scans. A search reads about 2n documents, or many more if Start is too large. The next
+// page doesn't read the previous page's circle again, except its rim.
 //
 // Consistency: each ring is a query. A document that moves meanwhile can be missed, but
 // isn't returned twice.

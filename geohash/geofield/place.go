@@ -17,8 +17,7 @@ type Place[D any] struct {
 }
 
 // Mark is a position in the order of distance, then _id. The zero value is the beginning.
-// A stored Mark can be used only on the same architecture, because [geohash.Distance] can
-// differ.
+// A stored Mark can be used only on the same architecture.
 type Mark struct {
 	// Meters is the distance from the center of a [geohash.Circle] or the point of
 	// Nearest. It is 0 for other areas.

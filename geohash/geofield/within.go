@@ -18,7 +18,7 @@ type Within[D any] struct {
 	//
 	// You can add Where, a sort, options, or a projection that includes the point. For
 	// other areas than a box, a limit or skip makes every run return a
-	// [*model.ValueError], because it would count documents around the area.
+	// [*model.ValueError].
 	Find *model.Find[D]
 
 	f    *field

@@ -44,7 +44,7 @@ func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.
 // Set returns the write that moves a document to p: one $set of point and key, which can
 // be merged with other updates ([model.Merge]). A height of the old point is lost. A
 // missing document gives [model.ErrNotFound], a bad point the [*model.ValueError] of
-// [Field.Insert]. It is idempotent. Of concurrent Sets the last wins.
+// [Field.Insert]. It is idempotent.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
@@ -71,7 +71,8 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
 }
 
-// Complete returns a write of the owners' collection, w, that also writes the key:
+// Complete extends w, a write of the owners' collection, so that it also writes the key
+// of the point:
 //
 //   - A stored or replaced document gets the key, as in [Field.Insert].
 //   - An update that sets the point by $set or $setOnInsert, or unsets it, also sets or
