@@ -118,7 +118,7 @@ func declare(owners *core.Docs, point, key string, s FieldSpec) *field {
 	names := []string{f.key, f.point}
 	for _, name := range slices.Concat(f.prefix, f.suffix) {
 		if slices.ContainsFunc(names, func(n string) bool { return n == name || name == f.point || n != f.point && core.Overlap(n, name) }) {
-			place.Fail(fmt.Sprintf("%q is in the index twice", name), "name each field of Prefix and Suffix once, and neither the key nor the point")
+			place.Fail(fmt.Sprintf("%q can't be in Prefix or Suffix: it is named twice, or is the key or the point", name), "name each field once")
 		}
 		names = append(names, name)
 	}

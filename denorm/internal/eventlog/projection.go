@@ -43,7 +43,7 @@ func DeclareProjection(log *Log, docs *core.Docs, hasFold bool, fold Fold, place
 	case poll < 0:
 		place.Fail(fmt.Sprintf("Poll is %v", poll), "give the longest delay after which a commit becomes visible, or 0")
 	case docs.Name() == log.Docs.Name() || places == log.Docs.Name() || places == docs.Name():
-		place.Fail("views, places and commits must not share a collection", "give each of them a collection of its own")
+		place.Fail("views, ProjectionSpec.Places and the commits share a collection", "give each of them a collection of its own")
 	}
 	docs.MustField("state")
 	return &Projection{log, docs, fold, places, poll}
@@ -123,7 +123,7 @@ func (p *Projection) targets(at Pointer) (out []int64, err error) {
 		out = append(out, at.Live)
 	}
 	if len(out) == 0 && p.fold.Revision > max(at.LiveRevision, at.BuildingRevision) {
-		err = p.docs.Refuse("Revision", p.fold.Revision, "no generation has this revision: run Rebuild")
+		err = p.docs.Refuse("Revision", p.fold.Revision, "is higher than the revision of every generation: run Projection.Rebuild")
 	}
 	return out, err
 }

@@ -33,7 +33,7 @@ func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream 
 	spec.Places = cmp.Or(spec.Places, defaultPlaces)
 	switch {
 	case name == "":
-		place.Fail("the spec has no name", "give a name, under which the feed's place is stored")
+		place.Fail("the name is empty", "give a name, under which the feed's place is stored")
 	case none:
 		place.Fail("the function is nil", "give a function that computes a plan from a change")
 	case spec.Places == source.Name():

@@ -47,7 +47,7 @@ func Declare(docs *core.Docs, into string, parts []Part) *Parts {
 		case strings.Contains(p.Path, ".") || p.Path == "_id":
 			place.Fail(fmt.Sprintf("path %q isn't a top-level field of the documents, or is the _id", p.Path), "name another field")
 		case slices.Contains(names, p.Into):
-			place.Fail(fmt.Sprintf("two parts name the collection %q", p.Into), "give each part a collection of its own")
+			place.Fail(fmt.Sprintf("collection %q already has the documents, the main rows or another part", p.Into), "give each part a collection of its own")
 		case slices.ContainsFunc(parts[:i], func(o Part) bool { return o.Path == p.Path }):
 			place.Fail(fmt.Sprintf("path %q is named twice", p.Path), "name each path once")
 		case p.Key == "" && !f.Open && (!f.IsArray() || f.Arrays > 1):

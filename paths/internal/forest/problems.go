@@ -29,7 +29,7 @@ func (k Kind) String() string {
 		"needs a value that another node has", "has the id of another node", "isn't a node", "isn't a list of nodes",
 		"has no segment for a path",
 		"is a child of two nodes",
-		"has the number of a change that never ran",
+		"has an invalid change number, or one that is higher than the lock document's",
 	}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("ProblemKind(%d)", uint8(k))

@@ -27,7 +27,7 @@ func NewExtraction(place core.Place, e Embedding, makesID bool, mark, state stri
 		place.Fail("Key and ID are both given or both missing", "give Key, the field with an element's id, or ID, which makes an id from owner and position")
 	}
 	if x.Key == "" && x.refs == "" && x.order == "" && !x.single {
-		place.Fail("elements without ids need an order", "name the Order field")
+		place.Fail("elements without ids need an order", "name Order or Refs")
 	}
 	x.mark = cmp.Or(mark, "extracted")
 	checkFieldNames(place, x.Key, x.parent, x.order, x.mark)
