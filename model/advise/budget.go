@@ -136,9 +136,9 @@ type Open struct {
 	Path string
 	Why  string // "an array without Items"
 
-	// Room is how much fits into a document of 16 MiB: items of an array or map, bytes of
-	// a text or binary data, or, if only the map's Key bound is missing, bytes of each
-	// key. 0 means unknown.
+	// Room is the greatest bound with which a document fits into 16 MiB: items of an
+	// array or map, bytes of a text or binary data. If only the map's Key bound is
+	// missing, it is the bytes of each key. 0 means unknown.
 	Room int64
 }
 
