@@ -62,8 +62,7 @@ import (
 // waiting change some forty per second. A dead writer's plan costs its own commands and
 // one more.
 //
-// Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging
-// as in write-ahead logs.
+// Source: "How to do distributed locking" (Kleppmann, 2016).
 type Lease struct {
 	Collection string        // of the lock documents
 	ID         any           // the lock document's _id

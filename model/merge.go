@@ -24,8 +24,8 @@ import (
 //     write has Expect [One]. So are filters with the same _id that differ only in the
 //     test for the token (op, an ObjectID that identifies an operation).
 //
-// A second run that matches nothing counts as applied in these cases, and else returns
-// [ErrStale]:
+// A second run that expects a match and has none counts as applied in these cases, and
+// else returns [ErrStale]:
 //
 //   - All writes store the same token, and one of their token lists still contains it.
 //   - The writes don't share a token, and the [Write.Done] of each matches.

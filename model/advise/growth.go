@@ -24,8 +24,8 @@ const (
 // reduced towards the mean of all parents as far as chance can explain the difference
 // (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //
-// Low and High are the confidence interval of PerDay. It covers all counted parents at
-// once, if children arrive independently
+// Low and High are a confidence interval for the daily gain of the fastest-growing of all
+// counted parents, if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
