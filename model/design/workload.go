@@ -106,9 +106,9 @@ type Access struct {
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
 	// An Update or Delete can only have "_id".
 	//
-	// An Insert links each relation to the document that is named as the parents' entity.
-	// By lists only relations that it links to other documents: "toUser=receiver" links
-	// toUser to the document named receiver.
+	// An Insert links each relation to the document named as the parents' entity (see
+	// [Access]). By lists only relations that it links to other documents:
+	// "toUser=receiver" links toUser to the document named receiver.
 	By []string
 
 	// Since is a path, and limits a read to documents whose value there is at least some

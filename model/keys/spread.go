@@ -77,7 +77,7 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 // [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, by any) (string, error) { return s.k.Key(value, by) }
 
-// KeyAt returns the key of value in the part with the index number % Parts. The caller
+// KeyAt returns the key of value in the part whose index is number % Parts. The caller
 // picks number at random. It gives an error if [SpreadSpec].By is set.
 func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
@@ -92,7 +92,7 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
 // InsertAt is [Spread.Insert] for a spec without By. It stores doc under the hot value,
-// in the part with the index number % Parts. The caller picks number at random, and a
+// in the part whose index is number % Parts. The caller picks number at random, and a
 // retry needs the same number. InsertAt gives an error if the spec has By.
 //
 // Cost: one command, one document.
