@@ -37,8 +37,6 @@ func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
 // is written again. Run makes as many attempts as the change with the most. At most one
 // of the changes can have a Lease. The changes that Then returns run one after another.
 //
-// Without others, Also returns the change itself, with another type of state.
-//
 // Cost: the reads of all changes, and the writes of the merged plan.
 func (c Change[S]) Also(others ...Action) Change[any] {
 	out := c.untyped()

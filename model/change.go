@@ -48,9 +48,10 @@ type Change[S any] struct {
 	Lease *Lease
 
 	// Mends marks a change under a Lease that repairs half-done work and can be decided
-	// again at any time. The lease doesn't store its plan, which may have any size. If
-	// the stored plan of a dead writer can't be finished, the change drops it.
-	// [WithTransactions] starts no transaction for the change.
+	// again at any time. The lock document doesn't store this change's plan, which may
+	// have any size. If a dead writer's stored plan can't be finished, this change
+	// deletes it; other changes return an error. [WithTransactions] starts no transaction
+	// for the change.
 	Mends bool
 
 	// Then, if not nil, is called after the plan has run, with the state that Read

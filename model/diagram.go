@@ -17,9 +17,6 @@ import (
 //     of their own (UK). [Entity] adds all fields and their types.
 //   - each relation, with its cardinalities, path and label.
 //
-// Characters that Mermaid refuses become underscores, and the original path stands beside
-// them.
-//
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func (m *Model) Diagram() string { return m.diagram().String() }
 

@@ -26,13 +26,9 @@
 //	Work through a live collection       [Job]
 //	Tenants, soft deletion, updatedAt    [Scope]
 //	Techniques used together             [New]; indexes, diagram, checks, needs: [Model]
-//	Run all checks, repair               [Model.Audit]
+//	Run all checks, repair               [Model.Audit]; one check: [Check.Job]
 //	Log or trace operations              [Observer], [LogTo]
 //	See what is sent                     String (mongosh); Command for reads
-//
-// # Tasks
-//
-//   - Find and repair what other code wrote: [Check], [Check.Job]
 //
 // # Costs
 //

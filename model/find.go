@@ -19,10 +19,10 @@ type Find[D any] struct{ Query }
 // document or regular expression.
 //
 // If filter has a path that D doesn't have, or a value of a type that the field can't
-// have, each run returns a [*ValueError], which suggests the nearest name. Where, Sorted,
-// [Collection.Modify], [Collection.Update] and a first $match of [Collection.Aggregate]
-// are checked in this way too. Not checked are $expr, $text, geometry, and paths below a
-// map, interface or custom marshaler. [Collection.Unchecked] turns the check off.
+// have, each run returns a [*ValueError]. Where, Sorted, [Collection.Modify],
+// [Collection.Update] and a first $match of [Collection.Aggregate] are checked in this
+// way too. Not checked are $expr, $text, geometry, and paths below a map, interface or
+// custom marshaler. [Collection.Unchecked] turns the check off.
 //
 // Cost of a run: one command, and one for each further batch. Consistency: no snapshot;
 // documents written between batches may or may not be returned.

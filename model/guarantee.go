@@ -34,8 +34,8 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //
 //   - Each step is marked Once, or is idempotent: $set, $unset, $setOnInsert, $addToSet,
 //     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
-//     delete. A write of one document selects it by _id. A write that expects a match has
-//     no other condition, or has a Done.
+//     delete. A write of one document selects it by _id. With Expect [One], its filter
+//     has no other condition, or [Write.Done] is set.
 //   - No delete, replacement, pipeline or $merge can affect a document that an earlier
 //     step inserted.
 //   - No filter uses a field that a later step writes.

@@ -34,10 +34,10 @@ import (
 // writer match nothing. An insert can't compare: a late insert stores the document again
 // if another writer finished the plan and a third writer deleted the document.
 //
-// A change extends its lease at each third of For, so it may take longer than For. A
-// writer that can't reach the server for longer loses its lease. Another writer then
-// finishes its plan; a change without a stored plan starts again. The writers' clocks
-// must differ by much less than For.
+// A change extends its lease each time a third of the duration Lease.For has passed, so
+// it may take longer. A writer that can't reach the server for that duration loses its
+// lease. Another writer then finishes its plan; a change without a stored plan starts
+// again. The writers' clocks must differ by much less than Lease.For.
 //
 // Give each change a deadline: a change that hangs keeps its lease.
 //
@@ -45,22 +45,24 @@ import (
 //
 // In a transaction a change only increments the fence. Of two concurrent changes, one is
 // rolled back and retried. While another writer has the lease, or a dead writer's plan is
-// stored, [InTx] or the [Change] rolls the transaction back. It runs again when the lease
-// is free, within Wait. In a transaction begun by the driver's functions, the change
-// returns [ErrLeased] instead, also if the lock document is missing.
+// stored, [InTx] or the [Change] rolls the transaction back and runs it again when the
+// lease is free. After the duration Lease.Wait it returns [ErrLeased]. In a transaction
+// begun by the driver's functions, the change returns ErrLeased at once, also if the lock
+// document is missing.
 //
 // # Lock documents
 //
 // The fence must not decrease. Use the write concern majority, the default. Don't delete
-// a lock document while documents contain its fences, unless Begin is set.
+// a lock document while documents contain its fences, unless the function Lease.Begin is
+// set: it finds the greatest one.
 //
-// Cost: three commands per attempt, two if the plan is empty or the change has Mends, one
-// in a transaction. The first change of all costs two more (four in a transaction), and
-// one more with Begin. A running change costs one at each third of For, a waiting change
-// some forty per second. A dead writer's plan costs its own commands and one more.
+// Cost: three commands per attempt, two if the plan is empty or [Change.Mends] is set,
+// one in a transaction. The first change of all costs two more (four in a transaction),
+// and one more with Lease.Begin. A running change costs one at each third of Lease.For, a
+// waiting change some forty per second. A dead writer's plan costs its own commands and
+// one more.
 //
-// Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging
-// as in write-ahead logs.
+// Source: "How to do distributed locking" (Kleppmann, 2016).
 type Lease struct {
 	Collection string        // of the lock documents
 	ID         any           // the lock document's _id

@@ -20,13 +20,15 @@ import (
 //   - Two writes update the same path, or a path and another path below it. The same $set
 //     twice isn't a conflict.
 //   - The writes differ in upsert, hint, sort or collation.
-//   - The filters differ. Filters with the same _id are accepted, and joined by [And], if
-//     every write has Expect [One], or if they differ only in the test for the token (op,
-//     an ObjectID that identifies an operation).
+//   - The filters differ. But filters with the same _id are joined by [And] if every
+//     write has Expect [One]. So are filters with the same _id that differ only in the
+//     test for the token (op, an ObjectID that identifies an operation).
 //
-// A second run finds that the writes were applied if they all store one token and one
-// list still contains it. Otherwise the Done of every write must match, or the second run
-// returns [ErrStale].
+// A second run that expects a match and has none counts as applied in these cases, and
+// else returns [ErrStale]:
+//
+//   - All writes store the same token, and one of their token lists still contains it.
+//   - The writes don't share a token, and the [Write.Done] of each matches.
 //
 // The merged write has the Reasons of all writes, first those of writes with a Reason
 // that wraps [ErrStale]. If the filters differ, and a write's filter has conditions

@@ -11,8 +11,8 @@ import (
 
 // MergePlans combines the plans of several techniques for one action of a user. The steps
 // keep their order. Updates of one document by different plans become one write (see
-// [Merge]), at the position of the first. So do equal inserts, and deletes of one document
-// that all expect a match.
+// [Merge]), at the position of the first. Equal inserts also become one write. So do
+// deletes of one document, if their filters are equal or all have Expect [One].
 //
 // If two updates change one path, or a path and another path below it, the result fails
 // with a [*ConflictError]. Other updates that can't be merged, such as by a pipeline,

@@ -15,7 +15,7 @@ import (
 type Modify[D any] struct{ FindAndModify }
 
 // A FindAndModify is the findAndModify command of a [Modify], without the type of the
-// documents. You can change its fields before you run it.
+// documents.
 type FindAndModify struct {
 	Collection   string
 	Filter       bson.D

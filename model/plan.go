@@ -39,8 +39,9 @@ type Plan struct {
 	Leaves string
 
 	// Decide of a [Change] sets Applied, in a plan without steps, if the state contains
-	// the operation's token (op). The Change then reads again, by a linearizable read
-	// that no rollback can undo, and runs the plan that Decide returns for this state.
+	// the operation's token (op), so an earlier run was applied. The Change then reads
+	// again by a linearizable read, whose result can't be rolled back, and calls Decide
+	// again. If that plan is Applied too, Run succeeds. Otherwise it runs that plan.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again
@@ -89,7 +90,7 @@ func (p Plan) inTx() Plan {
 	return p
 }
 
-// Err returns the first step's bad input as a [*StepError], or nil.
+// Err returns a [*StepError] for the first step that has bad input, or nil.
 func (p Plan) Err() error {
 	for i, s := range p.Steps {
 		if err := stepErr(s); err != nil {

@@ -13,8 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Query is the find command of a [Find], without the type of the documents. You can
-// change its fields before you run it.
+// A Query is the find command of a [Find], without the type of the documents.
 type Query struct {
 	Collection  string
 	Filter      bson.D

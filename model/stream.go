@@ -78,8 +78,8 @@ type Stream struct {
 	Since string
 
 	// Overlap is how far before the end of the last poll the next one begins, to find
-	// late writes. The field Since must be a date or an ObjectID. Documents in the
-	// overlap are planned again.
+	// late writes. The field that Since names must be a date or an ObjectID. Documents in
+	// the overlap are planned again.
 	Overlap time.Duration
 
 	// Err reports bad input. Run returns it.

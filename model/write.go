@@ -99,12 +99,13 @@ func (w Write) scoping() scoped {
 // example because its list is full.
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A nil If always applies: use it with [ErrNotFound] if the write's filter is only a
-	// unique key other than _id.
+	// A nil If always applies. Use it with [ErrNotFound] if the write's filter is only a
+	// unique key other than _id: Run would return [ErrStale] for a missing document.
 	If  bson.D
 	Err error // the returned error
 
-	// Instead, if not nil, replaces [Plan.IfStale].
+	// Instead, if not nil, are the steps that undo the plan's first steps if this reason
+	// applies. They replace [Plan.IfStale].
 	Instead []Step
 }
 
@@ -194,7 +195,7 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 // of $merge are accepted, because they can't overwrite hidden documents:
 //
 //   - The $merge fails on existing documents (whenMatched is "fail").
-//   - The $merge's field on contains the fields of Tenant, and the scope has no Delete or
+//   - The $merge's option "on" lists all fields of Tenant, and the scope has no Delete or
 //     Filter.
 //
 // Others, also $out, return a [*ConflictError]. So does a stage that names a database.

@@ -37,8 +37,7 @@ type Bound struct {
 }
 
 // A Budget computes how large a collection's documents can become: the worst case, the
-// paths without a bound, and when a document reaches 16 MiB. Make it with [NewBudget]. It
-// sends nothing.
+// paths without a bound, and when a document reaches 16 MiB. Make it with [NewBudget].
 //
 // Source: "the item's size could grow infinitely" (data modeling for Azure Cosmos DB);
 // limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes:
@@ -136,9 +135,9 @@ type Open struct {
 	Path string
 	Why  string // "an array without Items"
 
-	// Room is how much fits into a document of 16 MiB: items of an array or map, bytes of
-	// a text or binary data, or, if only the map's Key bound is missing, bytes of each
-	// key. 0 means unknown.
+	// Room is the greatest bound with which a document fits into 16 MiB: items of an
+	// array or map, bytes of a text or binary data. If only the map's Key bound is
+	// missing, it is the bytes of each key. 0 means unknown.
 	Room int64
 }
 

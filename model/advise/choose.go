@@ -30,8 +30,8 @@ type Reason struct {
 	Unused  string // the relation's field that isn't used: "Child.Page"
 }
 
-// A RunnerUp is another answer of [Choose], with the changes of the relation that lead to
-// it.
+// A RunnerUp is another choice of [Choose], for a [Relation] with some fields changed.
+// Flips are these changes.
 type RunnerUp struct {
 	Choice Choice
 	Parent string // the name of the end that is its parent

@@ -92,8 +92,7 @@ func (s DatabaseSurvey) String() string {
 // Cost: one command, two or three more for each collection, one for each pair of a path
 // and a collection it may refer to, and the cost of Survey.Run for each relation.
 //
-// Source: $indexStats:
-// https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
+// Source: https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (DatabaseSurvey, error) {
 	var out DatabaseSurvey
 	if err := core.CheckRun(ctx, db); err != nil {

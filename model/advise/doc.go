@@ -45,8 +45,7 @@
 //	manual     MongoDB's manual, "Data Modeling", by its pages
 //	Firestore  Firestore's documentation, by its pages
 //
-// The limits of the rules are constants, from [FewLimit] to [NestedLimit]. If a source
-// gives no figure, the figure is this package's.
+// The limits of the rules are constants, from [FewLimit] to [NestedLimit].
 //
 // # Sizes
 //

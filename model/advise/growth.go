@@ -21,11 +21,11 @@ const (
 // latest child. Only parents with a child before the window count. If a parent's gains in
 // the thirds of the window differ by more than chance, as after an import, its quietest
 // third is used, times three. PerDay is the daily gain of the parent that gained most,
-// moved towards the mean of all parents as far as chance can explain the difference
+// reduced towards the mean of all parents as far as chance can explain the difference
 // (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //
-// Low and High are the confidence interval of the rate of all counted parents together,
-// if children arrive independently
+// Low and High are a confidence interval for the daily gain of the fastest-growing of all
+// counted parents, if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
@@ -34,8 +34,8 @@ type Growth struct {
 	Unknown           string  // why growth is unknown; then the others are 0, except Days
 }
 
-// String returns the growth in words: "0.21 (0.1 to 0.4) to the parent that gains most,
-// by 90 days of 812 parents", or "not known: …".
+// String returns "not known: …", or PerDay (Low to High), Days and Parents: "0.21 (0.1 to
+// 0.4) to the parent that gains most, by 90 days of 812 parents".
 func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown

@@ -46,16 +46,20 @@ type End struct {
 	IDBytes int64 // size of an _id value without type and name; the default is 12
 
 	// Alone is the share of this end's reads that find a document by its own id or
-	// fields, not by a document of the other end. The default is 1 for both ends of a
-	// many-to-many relation, and for the "one" end of any other relation (the parent if
-	// it is one-to-one), else 0. In a one-to-one relation, the end with the greater Alone
-	// may embed the other.
+	// fields, not by a document of the other end. [None] means 0. In a one-to-one
+	// relation, the end with the greater Alone may embed the other. The default is
+	//
+	//   - many-to-many: 1 for both ends;
+	//   - one-to-many: 1 for the "one" end, 0 for the other;
+	//   - one-to-one: 1 for the parent, 0 for the child.
 	Alone float64
 
 	// Shows is the share of this end's reads that show documents of the other end, not
-	// only a [Total]. The default is 1 for an end that has several documents of the other
-	// end, for both ends of a one-to-one relation, and if the other end's Copied, Newest
-	// or Page is set. Else it is 0.
+	// only a [Total]. [None] means 0. The default is 0, or 1 in these cases:
+	//
+	//   - A document of this end has several of the other.
+	//   - The relation is one-to-one.
+	//   - The other end's Copied, Newest or Page is set.
 	Shows float64
 
 	// ReadsPerChange is the number of reads of a document of this end for each change of
@@ -72,8 +76,9 @@ type End struct {
 	Sharded  bool // sharded by the document of the other end
 	Events   bool // each change is sent to other systems
 
-	// Copied, Newest, Page and Total say what of this end is shown with the other end.
-	// The default is nothing.
+	// Documents of the other end may be shown with data of this end's documents: some of
+	// their fields (Copied), the first few documents (Newest), pages of them (Page), or a
+	// number (Total). The default is nothing.
 	Copied Copied // a few fields
 	Newest Newest // the first few documents
 	Page   int64  // ordered pages of this many documents, which seldom change
@@ -91,8 +96,8 @@ type Count struct {
 	PerDay    float64 // how many the fastest-growing document gains in a day; the default is 0
 	Days      float64 // days of growth; the default is 3650; only with PerDay
 
-	// PerSecond is how many documents of the other end are added to one document in its
-	// busiest second. The default is 0.
+	// PerSecond is how many documents of the other end, such as children of a parent, are
+	// added to one document in its busiest second. The default is 0.
 	PerSecond float64
 
 	// AtLeast means that Max and P99 come from a sample, so that documents outside the
@@ -114,8 +119,8 @@ type Copied struct {
 	Whole  bool // the source has no other fields
 }
 
-// Newest means that the first few of an end's documents are shown with the document that
-// they belong to.
+// Newest, in an [End] of a [Relation], means that each document of the other end is shown
+// with its newest documents of this end: an article with the last comments.
 type Newest struct {
 	N             int64   // how many; 0 means none
 	Bytes         int64   // shown of each document; the default is the whole document
@@ -123,8 +128,8 @@ type Newest struct {
 	Drop          bool    // older documents may be lost
 }
 
-// A Total is a number computed from an end's documents, such as their count, and shown
-// with the document that they belong to.
+// A Total, in an [End] of a [Relation], is a number computed from this end's documents
+// and shown with a document of the other end: an article with the count of its comments.
 type Total struct {
 	ReadsPerChange float64 // reads that show it, for each change; 0 means none
 	Distinct       bool    // counts different members

@@ -8,7 +8,7 @@ type Rule struct {
 	Place  string // within it: "rule 3"
 }
 
-// String returns "004 rule 3".
+// String returns "004 rule 3" for rule 3 of the text 004: see [Rule].
 func (r Rule) String() string { return r.Source + " " + r.Place }
 
 // The rules, in the order of their texts.

@@ -39,10 +39,9 @@ type SurveySpec struct {
 // per parent, growth, parents per child, and references to missing documents. Make it
 // with [NewSurvey]. It samples each collection.
 //
-// Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design" ask for figures;
-// $sample, $bsonSize:
-// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals:
-// order statistics, https://en.wikipedia.org/wiki/Binomial_distribution.
+// Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design"; $sample,
+// $bsonSize: https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/.
+// Intervals: order statistics, https://en.wikipedia.org/wiki/Binomial_distribution.
 type Survey struct {
 	spec              SurveySpec
 	parents, children side

@@ -3,9 +3,9 @@ package advise
 import "math"
 
 // RunnersUp runs [Choose] with each measured field set to either end of its confidence
-// interval, and returns the answers that differ. relation is r.Relation with the
-// application's figures. If the result is empty, a larger sample wouldn't change the
-// advice.
+// interval, and returns the answers that differ from Choose(relation). relation is
+// r.Relation with the fields that only the application knows added. If the result is
+// empty, a larger sample wouldn't change the advice.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	chosen, ok := relation.answer()
 	if !ok {

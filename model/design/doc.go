@@ -48,9 +48,8 @@
 //
 // # Prices
 //
-// The same code prices an operation and runs it. [Costs] convert numbers of commands and
-// documents into time. Each query has an index, and writes include its cost. The
-// assumptions are:
+// [Costs] convert numbers of commands and documents into time. Each query has an index,
+// and writes include its cost. The assumptions are:
 //
 //   - Parents have about equally many children. Fields and relations are independent.
 //   - A read returns whole documents, except embedded arrays that it doesn't need, and

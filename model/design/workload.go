@@ -91,9 +91,9 @@ type Operation struct {
 // An Access reads or writes documents of one entity.
 //
 // Within an operation, documents have names, so that several accesses can mean the same
-// document. The name is the entity's, or stands after an equal sign in By, which lists
-// the fields and relations that find or link documents. Here one user sends a comment to
-// another, named "receiver":
+// document. In By, "_id=x" finds the document named x, and "item=x" means that the
+// relation item leads to the document named x. Without an equal sign, the name is that of
+// the document's entity. Here one user sends a comment to another, named "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -106,9 +106,9 @@ type Access struct {
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
 	// An Update or Delete can only have "_id".
 	//
-	// An Insert links each relation to the document that has the name of the parents'
-	// entity. By lists relations to link to other documents: "toUser=receiver" links
-	// toUser to the document named receiver.
+	// An Insert links each relation to the document named as the parents' entity (see
+	// [Access]). By lists only relations that it links to other documents:
+	// "toUser=receiver" links toUser to the document named receiver.
 	By []string
 
 	// Since is a path, and limits a read to documents whose value there is at least some
@@ -120,9 +120,9 @@ type Access struct {
 	Order string // the path to sort by, greatest first; "" means any order
 	Limit int64  // number of results; 0 means all
 
-	// Fields lists what an Update changes: names of fields, or of many-to-many relations,
-	// to each of which it adds one parent. A Read returns the whole document. Its Fields
-	// add fields of parents ("user.nickname", or "item.*" for all) and totals of children
+	// Fields of an Update are the fields that it changes, and the many-to-many relations
+	// to which it adds one parent. A Read returns the whole document. Its Fields add
+	// fields of parents ("user.nickname", or "item.*" for all) and totals of children
 	// ("count(bids)", "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
 	Fields []string
 }

@@ -28,7 +28,8 @@ type EmbeddedSpec struct {
 	Keep KeepElement
 }
 
-// KeepElement is the type of Keep in [EmbeddedSpec].
+// KeepElement says which elements stay when a repair shortens an array: see
+// [EmbeddedSpec].
 type KeepElement uint8
 
 const (

@@ -151,7 +151,7 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 // Bad input, a [*model.ValueError]: an undeclared tag, an unknown field, another operator
 // in place of a field.
 //
-// Cost: one command, by an index of the spec with a condition on its first field.
+// Cost: one command, by an index of the spec whose first field has a condition.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)

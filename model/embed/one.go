@@ -67,7 +67,8 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 	return &subdocument{c, path, checkIndexes(c, place, path, indexes)}
 }
 
-// Put stores a parent's subdocument, and overwrites an existing one. It is idempotent.
+// Put stores a parent's subdocument, and overwrites an existing one. A missing parent
+// gives [model.ErrNotFound]. Put is idempotent.
 //
 // Cost: one command.
 func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
@@ -90,7 +91,7 @@ func (o *One[D, K, E]) Update(parent K, update bson.D) model.Write {
 // Having returns the query of parents with a subdocument that matches conditions on its
 // fields: {city: "Anytown"}. $and, $or and $nor are allowed.
 //
-// Cost: one command, by an index of the spec with a condition on its first field.
+// Cost: one command. It uses an index of the spec whose first field has a condition.
 func (o *One[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = o.docs.Find(nil)
 	o.s.having(&f.Query, conditions)

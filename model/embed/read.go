@@ -13,8 +13,8 @@ import (
 // {city: "Anytown", cc: "USA"}. Names are paths within an element. $and, $or and $nor are
 // allowed.
 //
-// Cost: one command, by an index on whose first field there is a condition. Without such
-// an index, it reads every parent.
+// Cost: one command. It uses an index whose first field has a condition, or reads every
+// parent.
 func (e *Embedded[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = e.docs.Find(nil)
 	e.m.having(&f.Query, conditions)
@@ -35,9 +35,9 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 // elements, then by parents' _ids and positions in the array; nil is valid. parents
 // limits the query to their elements. Without parents, it covers all.
 //
-// Cost: one command. It finds given parents by _id. Without parents, it uses an index on
-// whose first field there is a condition, or reads every parent. It reads whole parents,
-// and unwinds and sorts elements in memory.
+// Cost: one command. It finds given parents by _id. Without parents, it uses an index
+// whose first field has a condition, or reads every parent. It reads whole parents, and
+// unwinds and sorts elements in memory.
 func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a *model.Aggregate[ElementOf[K, E]]) {
 	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
 	ids := make([]any, len(parents))

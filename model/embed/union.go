@@ -19,9 +19,8 @@ import (
 // Declare collections with [Union.Options]. Then documents, fields and array elements of
 // type I are written and read as any other value, also by driver code with that Registry.
 //
-// Source: products of many kinds ("Aggregates", "NoSQL Data Modeling Techniques", 2);
-// books and reviews in one collection (data modeling for Azure Cosmos DB, "Distinguishing
-// between different document types");
+// Source: "Aggregates", "NoSQL Data Modeling Techniques", 2; "Distinguishing between
+// different document types", data modeling for Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/polymorphic-data/polymorphic-schema-pattern/.
 type Union[I any] struct {
 	u        *union
@@ -181,11 +180,12 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // codecs. Call it before the first use of the registry. Pass the registry to
 // NewCollection in [model.CollectionOptions].
 //
-// It panics with a [*model.DeclarationError] if the registry already has a union of I, or
-// another union with a type of this union, and either
+// It panics with a [*model.DeclarationError] if the registry already has a union of I. It
+// also panics if the registry has a union that shares a type with this one, and
 //
 //   - both unions have the same tag field, or
-//   - the type would decode the other tag as its own field, as an inlined map does.
+//   - the shared type would decode the other union's tag as its own field, as an inlined
+//     map does.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

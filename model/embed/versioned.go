@@ -37,10 +37,9 @@ type VersionedSpec struct {
 // Make it with [NewVersioned].
 //
 // All writers must increase the version, because a Replace undoes writes that don't.
-// denorm.Copy and relate.ParentRef increase it if their specs have CountUp. Uncounted
-// lists paths that other techniques may write without increasing it. [model.New] refuses
-// other techniques that write these documents. A document without a version has version
-// 0.
+// denorm.Copy and relate.ParentRef increase it if their specs have CountUp. [model.New]
+// refuses other techniques that write these documents. A document without a version has
+// version 0.
 //
 // op is the operation's token, a new one for each operation. The same op makes a retry a
 // no-op while the document keeps the token. If the spec has no Tokens, op must be the
@@ -142,9 +141,9 @@ func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v
 // version. It gives [ErrVersion] if the stored version differs. Stored fields that D
 // doesn't know are lost.
 //
-// op is the operation's token: see [Versioned]. A retry gives ErrVersion after as many
-// other operations as [VersionedSpec].Keep. A version below 0, or the greatest int64,
-// gives a [*model.ValueError].
+// op is the operation's token: see [Versioned]. A retry gives ErrVersion after
+// [VersionedSpec].Keep other operations. A version below 0, or the greatest int64, gives
+// a [*model.ValueError].
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
@@ -172,13 +171,13 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.Obj
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
 // Guarded applies update operators to a document of any version that matches guard, and
-// increases the version: {qty: {$gte: 3}} with {$inc: {qty: -3}}. It needs no read. It
-// gives [ErrGuard] if the document exists but doesn't match. An empty guard is a
-// [*model.ValueError]. op is the operation's token: see [Versioned].
+// increases the version: {qty: {$gte: 3}} with {$inc: {qty: -3}}. It gives [ErrGuard] if
+// the document doesn't match, and [model.ErrNotFound] if it is missing. An empty guard is
+// a [*model.ValueError]. op is the operation's token: see [Versioned].
 //
-// After as many other operations as [VersionedSpec].Keep, or if the spec has no Tokens, a
-// retry is applied again if the document matches guard. So set Keep to more than the
-// operations between a first run and its last retry.
+// A retry with the same op is a no-op while fewer than [VersionedSpec].Keep other
+// operations came between. After that, or if the spec has no Tokens, it is applied again
+// if the document matches guard.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) model.Write {
@@ -206,8 +205,7 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
 // version and tokens in its result. A result without a difference is stored too, with a
-// new version. After as many other operations as [VersionedSpec].Keep, a retry is applied
-// again.
+// new version. After [VersionedSpec].Keep other operations, a retry is applied again.
 //
 // Cost: two commands for each attempt. A retry whose token the document has costs two
 // reads.

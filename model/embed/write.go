@@ -86,8 +86,7 @@ func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 //
 // Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
 // Without a transaction, which needs Options.AllowPartial, readers can see the element in
-// both parents, and a crash leaves it in both. Then remove it from one by
-// [Embedded.Remove].
+// both parents, and a crash leaves it in both.
 func (e *Embedded[D, K, E]) Move(from, to K, element E) model.Plan {
 	return e.m.move(from, to, element)
 }

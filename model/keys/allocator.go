@@ -12,8 +12,9 @@ import (
 // numbers in memory. They become gaps when the process ends or the Allocator is replaced.
 type Allocator[K any] struct{ in *sequence.Allocator }
 
-// Allocator returns an allocator for one database, with blocks of block numbers. It
-// panics with a [*model.DeclarationError] if db is nil or block is out of range.
+// Allocator returns an allocator for one database, which reserves block numbers at a
+// time. It panics with a [*model.DeclarationError] if db is nil, or block isn't from 1 to
+// the sequence's greatest number.
 func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 	return &Allocator[K]{s.in.NewAllocator(db, block)}
 }

@@ -14,16 +14,17 @@ import (
 //
 // # Keys
 //
-// Texts end with " :", integers, times and ObjectIDs with ":":
+// A text that isn't the last part is followed by " :", an integer, time or ObjectID by
+// ":":
 //
 //	CA :San Francisco :b42
 //
 // Texts compare bytewise, with "San" before "San Francisco". Integers compare by number,
 // times and ObjectIDs as in BSON. The encoding is:
 //
-//   - text: a space is written " <" at the end, and before a digit or another character
-//     up to "<", so "a " is "a <". A control character is " ;" and a letter, so a tab is
-//     " ;I"
+//   - text: a space is written " <" if it is the last character, or if the next one is
+//     "<" or sorts before it, as digits do. So "a " is "a <". A control character is " ;"
+//     and a letter, so a tab is " ;I"
 //   - integer: a letter for the number of digits comes first (a7, b42, c100). Negative
 //     numbers have a capital letter, and each digit subtracted from 9: R57 is -42
 //   - time: 2014-03-28T09:00:00.000Z, in UTC
@@ -61,8 +62,8 @@ func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Comp
 }
 
 // Key returns the key of a document's fields. It returns a [*model.ValueError] if the _id
-// is set and isn't that key, so Key also checks a document that was read. Parts in the
-// key alone are read from the _id.
+// is set and isn't that key, so Key also checks a document that was read. Parts with
+// [Part.KeyOnly] are read from the _id, which then must not be empty.
 func (x *Composite[D]) Key(doc *D) (string, error) {
 	if doc == nil {
 		return "", x.c.Refuse("document", nil, "is nil")

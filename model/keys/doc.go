@@ -15,15 +15,6 @@
 // composite key saves the index, makes the combination unique, and keeps neighbours on
 // one shard.
 //
-// # Declarations
-//
-// A constructor panics with a [*model.DeclarationError] if a path doesn't exist, is in an
-// array or has another type, or if a spec is invalid.
-//
-// # Consistency
-//
-// A key and the fields that it is made of are in one document.
-//
 // # Limits
 //
 // The collection must not have a collation. Times in keys have the years 0 to 9999, in

@@ -24,7 +24,7 @@ type SequenceSpec struct {
 	Location *time.Location
 }
 
-// A SequenceCounter counts an owner's numbers.
+// A SequenceCounter is the stored counter of an owner.
 type SequenceCounter[K any] struct {
 	ID   K     `bson:"_id"`  // the owner
 	Last int64 `bson:"last"` // the greatest number given out
@@ -122,7 +122,7 @@ func (s *Sequence[D, K]) Open(owner K) model.Write { return s.in.Open(owner) }
 // Take returns the command that takes the owner's next n numbers. Its Run returns the
 // counter: the numbers are Last-n+1 to Last. Run returns model.ErrNotFound if the owner
 // has no counter (run [Sequence.Open]), if the counter is damaged, or if fewer than n
-// numbers are left; [Allocator.Next] distinguishes these cases.
+// numbers are left.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]] {
@@ -148,10 +148,11 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 // another writer was first, but only once inside a transaction of the caller. After an
 // unknown commit result, look for the document first: a second Run stores it again.
 //
-// The change's Decide returns the plan for a number that the caller knows to be the next:
-// run it by RunTx. The run returns [model.ErrStale] if the counter isn't number-1, also
-// if the plan was committed before and only its answer was lost: look for the document by
-// [Sequence.At]. If two plans create the counter, one gets the server's error.
+// To choose the number yourself, call the change's Decide with the number that you know
+// is next, and run the returned plan by RunTx. It returns [model.ErrStale] if the counter
+// isn't one below that number, also if the plan was committed and only the answer was
+// lost: look for the document by [Sequence.At]. If two plans create the counter, one gets
+// the server's error.
 //
 // Cost: three commands, two documents, the commit, and the hello of [model.InTx].
 func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {

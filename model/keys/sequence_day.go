@@ -32,17 +32,17 @@ func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {
 	return owner, day, err
 }
 
-// Pack returns the write that lists an owner's document, number n, in the bucket of the
-// day of at. It is idempotent, so a plan that inserts a document and packs it can be run
-// again. A bucket must stay below 16 MiB: about 300,000 keys.
+// Pack returns the write that adds the key of an owner's document number n to the bucket
+// of the day of at. It is idempotent. A bucket must stay below 16 MiB: about 300,000
+// keys.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Pack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$addToSet")
 }
 
-// Unpack returns the write that removes a document's key from its day's bucket. It can be
-// run again.
+// Unpack returns the write that removes the key of an owner's document number n from its
+// bucket. at is the time that was given to [Days.Pack]. The write can be run again.
 //
 // Cost: as [Days.Pack].
 func (d *Days[D, K]) Unpack(owner K, n int64, at time.Time) model.Write {
@@ -99,8 +99,8 @@ func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
 	return d.s.find(commands.AmongIDs(mql.A(bucket.Keys)), 1, nil)
 }
 
-// Unpacked returns an owner's documents that no bucket lists, after a crash before
-// packing. Pack each by its own time.
+// Unpacked returns an owner's documents that no bucket lists, because of a crash before
+// [Days.Pack]. Call Pack for each, with the document's own time.
 //
 // Cost: one command that reads the owner's documents, and looks up a bucket for each by
 // [Sequence.Indexes].

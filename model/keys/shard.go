@@ -60,23 +60,24 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 	return out
 }
 
-// Command returns the command that shards the collection. Run it on the database admin,
-// through a mongos. A collection with documents needs the index of [Shard.Indexes] first.
-// Only [Shard.Reshard] or unshardCollection (MongoDB 8.0) undoes it. Manual:
-// "shardCollection".
+// Command returns the command that shards the collection in database db. Run it on the
+// database admin, through a mongos. A collection with documents needs the index of
+// [Shard.Indexes] first. Only [Shard.Reshard] or unshardCollection (MongoDB 8.0) undoes
+// it. Manual: "shardCollection".
 //
 //	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
 // Reshard returns the command that gives a sharded collection this key instead, from
-// MongoDB 5.0 on. It rewrites all documents. With [ShardSpec].Unique, first create the
-// unique index of [Shard.Indexes]. The server allows it only if this key begins with the
-// fields of the old key. Manual: "reshardCollection".
+// MongoDB 5.0 on. Run it as that of [Shard.Command]. It rewrites all documents. With
+// [ShardSpec].Unique, first create the unique index of [Shard.Indexes], which the server
+// allows only if this key begins with the fields of the old key. Manual:
+// "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
 // ShardKey returns the key for a [model.Model]. On a database of [model.Model.On], a
-// filter by _id then gets the fields of the key, with the values that were read: see
-// [model.ShardKey].
+// filter by _id then gets the fields of the key. Their values are from the _id, or from
+// earlier reads: see [model.ShardKey].
 func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
@@ -125,7 +126,7 @@ func (x *Shard[D]) indexes() []model.Index {
 //   - A hashed field is targeted by equality only.
 //   - Equality with null counts as two values unless the whole key is given.
 //   - $ne, $not, $elemMatch, $all, $expr, an unanchored regular expression, and an $or
-//     beside conditions on the first field aren't targeted here. A server may do better.
+//     beside conditions on the first field aren't targeted here.
 //   - If a query has its own collation, strings in its filter don't target it.
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
@@ -172,7 +173,7 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 // Check returns the unique indexes of techniques that the key makes impossible, each with
 // a remedy. A unique index must begin with all fields of the key, in order, in any
 // direction. Pass an index of your own with [model.Entity]. Manual: "Shard Key Indexes",
-// "Unique Indexes"; for hashed keys, the server's source.
+// "Unique Indexes".
 //
 // Check accepts an index that begins with _id, as MongoDB does. It is unique on each
 // shard only, unless the key is {_id: 1} or {_id: "hashed"}. For techniques that rely on

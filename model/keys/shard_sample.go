@@ -13,7 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SampleSpec says what a sample represents.
+// SampleSpec describes the cluster and the whole collection for the sample of documents
+// given to [Shard.Distribution].
 type SampleSpec struct {
 	Shards    int   // 0 means 3
 	Range     int64 // bytes of a chunk before it is split; 0 means 128 MiB, MongoDB's default since 6.0

@@ -16,9 +16,10 @@ type SpreadSpec struct {
 	// too. 0 means documents with the plain value.
 	Was []int
 
-	// By is the path of the field whose hash ([HashedValue]) decides the part.
-	// [Spread.Point] must know its value, so it is usually _id. "" lets the caller pick a
-	// part at random, without Point.
+	// By is the path of the field whose hash ([HashedValue]) decides to which part a
+	// document belongs. [Spread.Point] must know the field's value, so it is usually _id.
+	// With "" the caller picks a part at random ([Spread.InsertAt]), and Point gives an
+	// error.
 	By string
 
 	// Order is the order of [Spread.Find]: {at: -1}. The _id is added to it. Nil is the
@@ -61,9 +62,10 @@ type Spread[D, K any] struct {
 	k    *spread.Keys
 }
 
-// NewSpread declares that the string field at path stores values with a part, such as
-// "2014-03-28#007", to divide the writes of a hot value. It panics with a
-// [*model.DeclarationError] on an invalid path, such as _id, or spec.
+// NewSpread declares that the string field at path stores a value and a number, such as
+// "2014-03-28#007", which divides the writes of one hot value among several keys. It
+// panics with a [*model.DeclarationError] on an invalid spec, or an invalid path such as
+// _id.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
@@ -75,8 +77,8 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 // [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, by any) (string, error) { return s.k.Key(value, by) }
 
-// KeyAt returns the key of a value in the part number % Parts. The caller picks number at
-// random. It gives an error if [SpreadSpec].By is set.
+// KeyAt returns the key of value in the part whose index is number % Parts. The caller
+// picks number at random. It gives an error if [SpreadSpec].By is set.
 func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
 }
@@ -89,9 +91,9 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
-// InsertAt is [Spread.Insert] for a spec without By. It stores doc in the part number %
-// Parts. The caller picks number at random, and a retry needs the same number. InsertAt
-// gives an error if the spec has By.
+// InsertAt is [Spread.Insert] for a spec without By. It stores doc under the hot value,
+// in the part whose index is number % Parts. The caller picks number at random, and a
+// retry needs the same number. InsertAt gives an error if the spec has By.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
@@ -109,8 +111,8 @@ func (s *Spread[D, K]) Point(value string, by any) *model.Find[D] {
 	return f
 }
 
-// Find returns the query of all documents of a value that match filter, in the Order of
-// the spec. Page it with Limited and Find.Page.
+// Find returns the query of the documents that are stored under value, in any part, and
+// match filter. They are in [SpreadSpec].Order. Page it with Limited and Find.Page.
 //
 // Cost: one command for each batch. MongoDB merges up to 200 parts in order from the
 // index of [Spread.Indexes] (SORT_MERGE,

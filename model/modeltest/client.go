@@ -10,8 +10,7 @@ import (
 )
 
 // NewClient returns a client of a new, empty engine, and closes both when the test ends.
-// Two clients share nothing. It works inside a testing/synctest bubble. Wrong options
-// fail the test.
+// It works inside a testing/synctest bubble. Wrong options fail the test.
 func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 	t.Helper()
 	client, stop, err := start(opts)
@@ -23,8 +22,7 @@ func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 }
 
 // Start is [NewClient] for examples and programs, without a testing.TB. stop interrupts
-// running commands, and closes client and engine. It may be called repeatedly. Start
-// panics if the options are wrong.
+// running commands, and closes client and engine. Start panics if the options are wrong.
 //
 //	client, stop := modeltest.Start()
 //	defer stop()

@@ -42,8 +42,8 @@ func (c *Clock) Now() time.Time {
 }
 
 // Advance moves the clock by d, which may be negative. It returns when the engines have
-// aborted overdue transactions, and removed expired documents, unless the client has a
-// [TTL].
+// aborted overdue transactions and removed expired documents. Engines with a [TTL] may
+// remove expired documents later.
 func (c *Clock) Advance(d time.Duration) {
 	c.move(func(now time.Time) time.Time { return now.Add(d) })
 }

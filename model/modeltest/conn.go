@@ -134,7 +134,7 @@ func (c *faultConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Close also ends the wait of Write.
+// Close also ends a Write that waits for an injected fault.
 func (c *faultConn) Close() error {
 	c.closing.Do(func() { close(c.closed) })
 	err := c.Conn.Close()

@@ -11,8 +11,7 @@
 //		…
 //	}
 //
-// A test needs no clean-up, and may run in parallel. The same tests run on a real server
-// too: see [Each].
+// A test needs no clean-up, and may run in parallel.
 //
 // # Choosing
 //
@@ -43,8 +42,7 @@
 //	a sharded cluster                       WithShards
 //	a whole model: all of this              Verify
 //
-// [Writes], [Reads], [Named], [On] and [Both] select commands for faults. Only [Verify]
-// needs a model of this library.
+// [Writes], [Reads], [Named], [On] and [Both] select commands for faults.
 //
 // # Time
 //
@@ -53,8 +51,7 @@
 //
 // # Costs
 //
-// [FaultMatrix], [Interleave] and [Verify] may run an operation hundreds of times. So
-// keep operations small.
+// [FaultMatrix], [Interleave] and [Verify] may run an operation hundreds of times.
 //
 // # Backends
 //
@@ -100,6 +97,6 @@
 // The engine differs from a server in other ways too. $near without a maximum distance
 // reads the whole index. Percentiles are exact. Last digits of powers, logarithms and
 // sines may differ. It has no failover, TLS, compression, and timeouts of idle cursors
-// and sessions. Writes run one at a time, so plans are repeatable, and speed says little
-// about a server. A transaction without a connection is aborted after 5 seconds, not 60.
+// and sessions. Writes run one at a time. A transaction without a connection is aborted
+// after 5 seconds, not 60.
 package modeltest

@@ -14,8 +14,8 @@ import (
 
 // Dump returns the contents of a database as canonical extended JSON: an object with a
 // field for each collection, in the order of names, with its documents in the order of
-// _id, one per line. Equal databases have equal dumps. It includes empty collections, but
-// no indexes, validators and system collections.
+// _id, one per line. It includes empty collections, but no indexes, validators and system
+// collections.
 func Dump(ctx context.Context, db *mongo.Database) (string, error) {
 	names, err := db.ListCollectionNames(ctx, bson.D{{Key: "type", Value: "collection"}})
 	if err != nil {

@@ -17,10 +17,9 @@ import (
 
 // WantIndexed fails the test unless the index with this name serves the query: the
 // server's plan reads a limited range of this index, and no whole collection. It may read
-// other indexes too, as for $or or $lookup. A failure shows the plan and a useful index.
-// query is a [model.Find], [model.Aggregate], [model.Modify], a [model.Write] that
-// updates, replaces or deletes, any value with a method Command() bson.D, or a command as
-// bson.D. Nothing is written.
+// other indexes too, as for $or or $lookup. query is a [model.Find], [model.Aggregate],
+// [model.Modify], a [model.Write] that updates, replaces or deletes, any value with a
+// method Command() bson.D, or a command as bson.D. Nothing is written.
 //
 // If the server chooses another index, such as _id_ for {_id: x, owner: y}, WantIndexed
 // runs both plans, the second with a hint on the named index. It accepts the server's

@@ -56,7 +56,7 @@ type InterleaveCase struct {
 // orders. The first order that fails is logged, and ends the test.
 //
 // On the engine each order runs in a testing/synctest bubble that starts in the year
-// 2000, so it is repeatable, and pauses take no time.
+// 2000, so pauses take no time.
 //
 // When a command waits for a lock, the other operation continues. When a command fails
 // because of the other operation's open transaction (a write conflict), its operation

@@ -25,8 +25,7 @@ import (
 // clients. [WithMonitor] and [WithClientOptions] give an error: set these options on the
 // connecting client, a monitor by [Monitor.CommandMonitor].
 //
-// stop closes the port and all connections, and interrupts running commands. It may be
-// called repeatedly.
+// stop closes the port and all connections, and interrupts running commands.
 func Listen(address string, opts ...Option) (uri string, stop func(), err error) {
 	c := newConfig(opts)
 	if err := c.refuseClient(); err != nil {

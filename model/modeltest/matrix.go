@@ -34,9 +34,9 @@ type FaultCase struct {
 	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// OnServer is the number of faults to test, evenly chosen, on the engine and on the
-	// server, if MONGODB_URI is set or with -short. 0 means 6, a negative number all.
-	// Otherwise all are tested.
+	// OnServer limits the tested faults, evenly chosen, if MONGODB_URI is set or with
+	// -short. It applies to the engine and the server. 0 means 6, a negative number all.
+	// In other runs all are tested.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.

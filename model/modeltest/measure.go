@@ -33,8 +33,7 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 // WantCost runs f, and fails the test unless f succeeds and costs exactly want. want may
 // be what a method Cost returns, such as [model.Plan.Cost]. If want is Unbounded, more
 // documents may be written. If it has Batches, more commands may be sent, and the number
-// of documents returned is compared only if want.Returned isn't 0. Indexes aren't
-// compared: see [WantIndexed].
+// of documents returned is compared only if want.Returned isn't 0.
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)

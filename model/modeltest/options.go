@@ -38,8 +38,9 @@ func WithMonitor(m *Monitor) Option {
 	return func(c *config) { c.monitors = append(c.monitors, m) }
 }
 
-// WithFaults applies f's actions to the client's commands. Of several, the last is next
-// to the server. f is reset when the client is closed.
+// WithFaults applies f's actions to the client's commands. With several such options, a
+// command passes the faults of the first option first. f is reset when the client is
+// closed.
 func WithFaults(f *Faults) Option {
 	return func(c *config) { c.faults = append(c.faults, f) }
 }

@@ -46,8 +46,7 @@ const EnvRecord = "DOCMODEL_RECORD"
 //
 // ObjectIDs that this process generates (by the driver or bson.NewObjectID) are mapped to
 // the recorded ones by their position, also within strings in lower-case hexadecimal. All
-// other values must be the same in each run, so pass times and random values as
-// arguments.
+// other values must be the same in each run.
 //
 // Commands must come in the recorded order, one at a time, unless there is the option
 // [WithAnyOrder].

@@ -17,8 +17,6 @@ import (
 //	… // the code under test
 //	for _, touch := range shards.Touched() { … }
 //
-// On sharded collections the engine gives the same errors as MongoDB.
-//
 // The shards are shard0, shard1 and so on. A collection starts on shard0. One that is
 // sharded while empty, by a key whose first field is hashed, starts on all shards.
 // reshardCollection distributes documents evenly. There is no balancer: use split (with

@@ -46,8 +46,8 @@ type VerifyCase struct {
 	Max int
 
 	// OnServer limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
-	// server. So many of them run for each scope, without and with transactions. Each
-	// runs at most so many faults or orders. 0 means 3, a negative number all.
+	// server. At most OnServer of them run for each scope, without and with transactions,
+	// each with at most OnServer faults or orders. 0 means 3, a negative number all.
 	OnServer int
 }
 
@@ -75,11 +75,11 @@ type VerifyOperation struct {
 //     checks of [model.Model.Audit] find nothing. A read writes nothing. Under a scope,
 //     each command filters by the tenant.
 //   - "NAME indexes": an index serves each command, as in [WantIndexed]. It runs only on
-//     the engine.
+//     the in-memory engine.
 //   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A
 //     second run succeeds, or returns an error of Refused, and the documents are as after
-//     a run without the fault. If there is no second run, the audit's job repairs all
-//     findings.
+//     a run without the fault. If the operation isn't run again instead, the audit's job
+//     repairs all findings.
 //   - "NAME and NAME": two operations, or one twice, run concurrently, as in
 //     [Interleave]. The documents are as if one had run after the other. If one returned
 //     an error, they may also be as if only the other had run. The audit's job repairs
@@ -91,7 +91,7 @@ type VerifyOperation struct {
 //
 // Verify compares documents, so an operation that takes numbers from a counter can fail
 // "NAME cut" and "NAME and NAME". Test it by [FaultMatrix] and [Interleave] with your own
-// Check, rather than list these subtests in Except.
+// Check.
 //
 // Verify skips a pair of operations if neither writes to a collection that the other
 // uses. It doesn't check what a reader sees between two writes.

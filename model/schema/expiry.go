@@ -156,14 +156,13 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 // Restore inserts an archived document into the documents' collection again. The archived
 // copy stays. Without After in the spec, the document expires at until, or never if until
 // is zero. With After, until must be zero, and the next Archive moves the document again.
-// If a document with this _id exists, nothing is written. If it isn't archived, the error
-// is [model.ErrNotFound].
+// If a document with this _id exists, Run writes nothing and returns nil. If it isn't
+// archived, the error is [model.ErrNotFound].
 //
 // With a Version, the document gets a later version than all its copies. A version that
 // can't be increased gives a [*model.ValueError].
 //
-// Cost: three commands, one document. If the document exists, two reads. Concurrent
-// restores create one document.
+// Cost: three commands, one document. If the document exists, two reads.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	w := x.docs.Delete(id) // checks and encodes the id
 	return x.in.Restore(w, until)
@@ -180,10 +179,10 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 	return &model.Aggregate[ExpiryPair]{Aggregation: x.in.Both(now)}
 }
 
-// Discard returns the plan that deletes the archived copy of a live document, given as a
-// pair from [Expiry.Both]. Look at the pair first: if the live document is a new one, the
-// copy is all that is left of the archived one. A pair with Expired gives a
-// [*model.ValueError].
+// Discard returns the plan that deletes the archived copy of a document that is also
+// live. pair is from [Expiry.Both]. Look at it first: if the live document is a new one
+// with an old _id, the copy is all that is left of the archived document. If pair.Expired
+// is true, the plan gives a [*model.ValueError].
 //
 // The plan first writes the operation's token op into the live document's field
 // unarchived, and increases its Version, to stop a concurrent Archive. Then it deletes

@@ -38,7 +38,7 @@ func (r NumberRisk) String() string {
 // contents it doesn't know (bson.D, any, BSON marshalers, types of the collection's
 // Registry): check such documents with [DocumentJSON].
 //
-// It looks only at types, so an int64 is always at risk. No command is sent.
+// It looks only at types, so an int64 is always at risk.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }

@@ -16,9 +16,8 @@ import (
 // one cursor. A finding's Detail is the stored document. There is no repair. Run it
 // before the server enforces the validation, which ignores existing documents.
 //
-// Source: MongoDB's manual on schema validation
-// (https://www.mongodb.com/docs/manual/core/schema-validation/) and on $jsonSchema
-// (https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/).
+// Source: https://www.mongodb.com/docs/manual/core/schema-validation/;
+// https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/.
 type Schema[D, K any] struct {
 	model.Parts
 	c  *model.Collection[D, K]

@@ -149,8 +149,8 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 // [Versions.Edit] to read and try again.
 //
 // It also gives a [*VersionError] if raw can't be decoded, or if unknown fields would be
-// lost, because a step changes the length of the array that has them, or creates a field
-// of this name. If doc has another _id, it gives a [*model.ValueError].
+// lost. They are lost in an array whose length a step changes, or if a step creates a
+// field of the same name. If doc has another _id, it gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id. It sends old and new values, so a document
 // above 8 MiB may not fit.

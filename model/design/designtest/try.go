@@ -19,7 +19,8 @@ type Report struct {
 	Trials   []Trial // for each layout, on the engine and on the server
 }
 
-// A Trial is one layout on the engine or on a server, with its prices and measurements.
+// A Trial is what [Try] measured of one layout, on the in-memory engine of modeltest or
+// on a server.
 type Trial struct {
 	Layout     design.Layout
 	Backend    string // "engine" or "server"
@@ -48,8 +49,8 @@ type Measured struct {
 // Documents returns the number of documents returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is the number of operations that [Try] runs for each layout. Each operation gets a
-// part by its rate, but at least ten runs.
+// Runs is the number of operations that [Try] runs for each layout. Each operation runs
+// by its rate, but at least ten times.
 const Runs = 600
 
 // Try fills a database for each layout and runs w's operations. It fails the test if the
