@@ -168,7 +168,7 @@ func TestMergePlansWholeDocuments(t *testing.T) {
 	}
 	p := model.MergePlans(insert(d("_id", 1, "a", 2)), insert(d("_id", 1, "a", 3)))
 	var conflict *model.ConflictError
-	if !errors.As(p.Err(), &conflict) || !strings.Contains(conflict.Error(), "different documents with the _id 1") {
+	if !errors.As(p.Err(), &conflict) || !strings.Contains(conflict.Error(), "both insert a document with the _id 1, but the documents differ") {
 		t.Errorf("different documents: %v", p.Err())
 	}
 }

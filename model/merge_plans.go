@@ -106,7 +106,7 @@ func mergeInserts(a, b Write, docA, docB any, nameA, nameB string) (Write, bool)
 	}
 	if !bytes.Equal(first, second) {
 		return Refused(a.Collection, &ConflictError{
-			Collection: a.Collection, Paths: [2]string{nameA, nameB}, Reason: "the two insert different documents with the _id " + shell(id) + ": insert the same",
+			Collection: a.Collection, Paths: [2]string{nameA, nameB}, Reason: "both insert a document with the _id " + shell(id) + ", but the documents differ: insert equal documents",
 		}), true
 	}
 	out := united(a, b, true)

@@ -71,7 +71,7 @@ func newBudget(docs *core.Docs, bounds []Bound) *Budget {
 			}
 		}
 		if problem := n.bind(bound); problem != "" {
-			b.fail(bound.Path, problem, "see what Bound says of its fields")
+			b.fail(bound.Path, problem, "see the fields of advise.Bound")
 		}
 	}
 	return b

@@ -24,9 +24,12 @@ type Allocator struct {
 
 // NewAllocator declares an allocator, and panics for a block below 1 or above the greatest number, or a nil database.
 func (s *Sequence) NewAllocator(db model.DB, block int64) *Allocator {
-	if db == nil || block < 1 || block > s.Max {
-		core.Fail(fmt.Sprintf("blocks of %d numbers, of database %v", block, db != nil), "Sequence.Allocator of "+s.Name(),
-			"give a database, and blocks of at least one number")
+	place := core.Place("Sequence.Allocator of " + s.Name())
+	if db == nil {
+		place.Fail("the database is nil", "give the database of the owners")
+	}
+	if block < 1 || block > s.Max {
+		place.Fail(fmt.Sprintf("the block has %d numbers", block), fmt.Sprintf("give 1 to %d, the greatest number of the sequence", s.Max))
 	}
 	return &Allocator{seq: s, db: db, block: block, owners: map[string]*ownerBlock{}}
 }
