@@ -121,8 +121,6 @@ type CounterPending struct {
 // Later a retry counts again, which [Counter.Recount] repairs. If the child has no stored
 // parent, a retry applies the operation again.
 //
-// Without Tokens, operations need a transaction or CounterSpec.Partial.
-//
 // # In a transaction
 //
 // In a transaction, operations store no mark, and all writes are one command if the

@@ -68,14 +68,11 @@ type EventLogSpec[K, E, S any] struct {
 // collection must not have a collation. Tenants of a [model.Scope] must not share keys.
 // Reads include commits that a scope marked as deleted.
 //
-// An append that passes a multiple of EventLogSpec.Every also writes a snapshot.
-//
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
 // Sourcing", M. Fowler (https://martinfowler.com/eaaDev/EventSourcing.html).
 //
-// Indexes returns the unique index of key and token. [EventLog.Decide] finds the commit
-// of its token by this index, and an aggregate can't use a token twice.
+// Indexes returns the unique index of key and token.
 //
 // Checks returns one check, or two with Snapshots:
 //

@@ -92,8 +92,8 @@ type Difference struct {
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns the indexes of the revisions by time, operation and subject (the person
-// whom a document is about, HistorySpec.Subject), and of the documents by subject.
+// Indexes returns the indexes of the revisions by time, operation and subject
+// (HistorySpec.Subject), and of the documents by subject.
 //
 // Checks returns three checks:
 //   - Deletions that began and didn't end. The repair finishes deletions that are older

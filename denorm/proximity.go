@@ -34,9 +34,8 @@ type ProximitySpec struct {
 //
 // Spaces, tabs, line ends and ends of values separate words, but not commas or hyphens.
 //
-// A query reads every text, because an index can't find a word inside a text. For more
-// than some thousands of documents, add a condition on an indexed field, or use
-// [Numbered], $elemMatch or a search engine.
+// A query reads every text. For more than some thousands of documents, add a condition on
+// an indexed field, or use [Numbered], $elemMatch or a search engine.
 //
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.

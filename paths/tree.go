@@ -31,8 +31,7 @@ import (
 //	give the lease back                     1 command
 //
 // So concurrent moves can't make a cycle. A plan from a change's Read and Decide, without
-// [model.Change.Run], is only for printing: only Run takes the lease, which numbers the
-// change.
+// [model.Change.Run], is only for printing.
 //
 // # Consistency
 //

@@ -81,8 +81,7 @@ type union struct {
 // [*model.DeclarationError] unless I is an interface with methods, tag is a field name
 // other than _id, and the tags and types of cases are unique. A type must implement I,
 // and be stored as a document without a field named tag. It can't be a type of the
-// driver, such as bson.D. It can't implement [bson.Marshaler], because the driver would
-// then ignore the union.
+// driver, such as bson.D. It can't implement [bson.Marshaler].
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()

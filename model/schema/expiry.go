@@ -78,7 +78,7 @@ type ExpiryPair struct {
 //
 // Indexes returns the index on the time, and the TTL index of the cold collection if the
 // spec has ArchiveFor. The index on the time is a TTL index if the spec has no Archive,
-// or has Margin, to delete even documents that aren't archived.
+// or has Margin.
 type Expiry[D, K any] struct {
 	model.Parts
 
