@@ -165,9 +165,9 @@ type Counter[C, CK, P, PK any] struct {
 	c        *counter.Counter
 }
 
-// NewCounter declares that parents store numbers computed from their children, such as
-// counts and sums. reference is the path, in a child, of its parent's _id. It panics with
-// a [*model.DeclarationError] if a path or a type doesn't fit, or a field of spec is
+// NewCounter declares that parents store numbers computed from their children. reference
+// is the path, in a child, of its parent's _id. It panics with a
+// [*model.DeclarationError] if a path or a type doesn't fit, or a field of spec is
 // missing or invalid.
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,

@@ -64,9 +64,9 @@ type EventLogSpec[K, E, S any] struct {
 // Events never change.
 //
 // One append is one document, a commit. Its _id contains the aggregate's key and the
-// number of the first event, so that the server stores only one append at a version. The
-// collection must not have a collation. Tenants of a [model.Scope] must not share keys.
-// Reads include commits that a scope marked as deleted.
+// number of the first event. The collection must not have a collation. Tenants of a
+// [model.Scope] must not share keys. Reads include commits that a scope marked as
+// deleted.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event

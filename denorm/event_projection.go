@@ -38,8 +38,6 @@ type ProjectionSpec[V, E any] struct {
 //
 // Views are stored in generations, each in a collection: accounts.1, accounts.2. A
 // document, the pointer, says which generation is live, that is, read by readers.
-// [Projection.Rebuild] fills a new generation while events come in. [Projection.Switch]
-// makes it live.
 //
 // # Consistency
 //

@@ -98,8 +98,7 @@ type Difference struct {
 // Checks returns three checks:
 //   - Deletions that began and didn't end. The repair finishes deletions that are older
 //     than a minute.
-//   - Documents with a lower version than a revision, because other code stored them
-//     anew. The repair raises the version.
+//   - Documents with a lower version than a revision. The repair raises the version.
 //   - Documents whose revisions have a gap. No write repairs it.
 type History[D, K any] struct {
 	model.Parts

@@ -24,7 +24,7 @@ type ProximitySpec struct {
 
 // Proximity stores a list of small documents also as one text:
 // "|Math,Poor|Poetry,Excellent|". Two words belong to one element if no "|" is between
-// them, so one regular expression finds them.
+// them.
 //
 // In the text, a comma separates an element's fields, and "|" ends the element:
 //

@@ -53,8 +53,6 @@
 // its strings, arrays and maps: the largest document ([Budget.Worst]), the items until 16
 // MiB ([Budget.Room]), and broken bounds ([Budget.Breaches]).
 //
-// Pages in HTML: [Budget.HTML], [Advice.HTML].
-//
 // # Live data
 //
 // A [Survey] measures a relation in a database, by samples. [SurveyDatabase] finds and

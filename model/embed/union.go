@@ -14,7 +14,7 @@ import (
 
 // Union is a set of Go types that are stored under one interface type I. A value is
 // stored as the tag, a field that names its type, followed by its own fields. Reading
-// decodes it as that type. Make it with [NewUnion].
+// decodes it as that type.
 //
 // Declare collections with [Union.Options]. Then documents, fields and array elements of
 // type I are written and read as any other value, also by driver code with that Registry.
