@@ -18,8 +18,8 @@ import (
 //
 // Indexes returns the compound index on names and values.
 //
-// Checks returns one check. It finds documents that hold a name more than once, which
-// [Attributes.Set] never stores. The repair keeps the first attribute of each name.
+// Checks returns one check. It finds documents that hold a name more than once. The
+// repair keeps the first attribute of each name.
 type Attributes[D, K any] struct {
 	model.Parts
 

@@ -34,8 +34,7 @@ type BoundedSpec struct {
 }
 
 // Bounded is an array that keeps at most Max elements, in the order of pushing or sorted:
-// the last 1000 messages of a host. One atomic update pushes elements and drops the
-// surplus.
+// the last 1000 messages of a host.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2;
 // https://www.mongodb.com/docs/manual/reference/operator/update/slice/.

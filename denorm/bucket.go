@@ -84,9 +84,8 @@ type BucketTotals struct {
 // Bucket stores a sequence of elements for each key, in documents of at most Max
 // elements: the mail of a mailbox by day. Each bucket is a page of the sequence.
 //
-// Only the newest bucket of a key and period takes elements, so that buckets are in the
-// order of appending. Don't change or remove elements. The collection must not have a
-// collation.
+// Only the newest bucket of a key and period takes elements. Don't change or remove
+// elements. The collection must not have a collation.
 //
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.

@@ -72,8 +72,8 @@ type Columns[D, K any] struct {
 }
 
 // NewColumns declares that the collection named flat stores a flat copy of each document
-// of docs, with a top-level field (a column) for each value. It panics with a
-// [*model.DeclarationError] if flat or a field of spec is invalid.
+// of docs. It panics with a [*model.DeclarationError] if flat or a field of spec is
+// invalid.
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}

@@ -259,8 +259,7 @@ func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfo
 
 // Fold returns the job that deletes the sources, so that only the copies stay. drop names
 // top-level fields of the sources that may be lost. The job keeps the sources that
-// [Copy.Unfolded] reports for the same drop: those whose copies don't contain all their
-// other fields. Run [Copy.Rebuild] first.
+// [Copy.Unfolded] reports for the same drop. Run [Copy.Rebuild] first.
 //
 // The job keeps a source that changes meanwhile. Stop other writers while it runs: a copy
 // that they store from an older read, after the source was deleted, stays old.

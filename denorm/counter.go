@@ -121,8 +121,6 @@ type CounterPending struct {
 // Later a retry counts again, which [Counter.Recount] repairs. If the child has no stored
 // parent, a retry applies the operation again.
 //
-// Without Tokens, operations need a transaction or CounterSpec.Partial.
-//
 // # In a transaction
 //
 // In a transaction, operations store no mark, and all writes are one command if the
@@ -167,9 +165,9 @@ type Counter[C, CK, P, PK any] struct {
 	c        *counter.Counter
 }
 
-// NewCounter declares that parents store numbers computed from their children, such as
-// counts and sums. reference is the path, in a child, of its parent's _id. It panics with
-// a [*model.DeclarationError] if a path or a type doesn't fit, or a field of spec is
+// NewCounter declares that parents store numbers computed from their children. reference
+// is the path, in a child, of its parent's _id. It panics with a
+// [*model.DeclarationError] if a path or a type doesn't fit, or a field of spec is
 // missing or invalid.
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,

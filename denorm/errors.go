@@ -40,7 +40,6 @@ var (
 	// It wraps model.ErrStale: load the state and decide again.
 	ErrVersion = eventlog.ErrVersion
 
-	// ErrGap says that commits of an [EventLog] are missing, so that no state can be
-	// computed.
+	// ErrGap says that commits of an [EventLog] are missing.
 	ErrGap = eventlog.ErrGap
 )

@@ -64,18 +64,15 @@ type EventLogSpec[K, E, S any] struct {
 // Events never change.
 //
 // One append is one document, a commit. Its _id contains the aggregate's key and the
-// number of the first event, so that the server stores only one append at a version. The
-// collection must not have a collation. Tenants of a [model.Scope] must not share keys.
-// Reads include commits that a scope marked as deleted.
-//
-// An append that passes a multiple of EventLogSpec.Every also writes a snapshot.
+// number of the first event. The collection must not have a collation. Tenants of a
+// [model.Scope] must not share keys. Reads include commits that a scope marked as
+// deleted.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
 // Sourcing", M. Fowler (https://martinfowler.com/eaaDev/EventSourcing.html).
 //
-// Indexes returns the unique index of key and token. [EventLog.Decide] finds the commit
-// of its token by this index, and an aggregate can't use a token twice.
+// Indexes returns the unique index of key and token.
 //
 // Checks returns one check, or two with Snapshots:
 //

@@ -38,8 +38,6 @@ type ProjectionSpec[V, E any] struct {
 //
 // Views are stored in generations, each in a collection: accounts.1, accounts.2. A
 // document, the pointer, says which generation is live, that is, read by readers.
-// [Projection.Rebuild] fills a new generation while events come in. [Projection.Switch]
-// makes it live.
 //
 // # Consistency
 //
@@ -65,10 +63,10 @@ type Projection[K, E, V any] struct {
 	rev   int
 }
 
-// NewProjection declares a projection of a log. Each generation of views (see
-// [Projection]) is a collection, named as views with a dot and the generation's number.
-// It panics with a [*model.DeclarationError] if Fold is missing, Poll is negative, or
-// views, ProjectionSpec.Places and the log's commits share a collection.
+// NewProjection declares a projection of a log. Each generation of views is a collection,
+// named as views with a dot and the generation's number. It panics with a
+// [*model.DeclarationError] if Fold is missing, Poll is negative, or views,
+// ProjectionSpec.Places and the log's commits share a collection.
 func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
 ) *Projection[K, E, V] {
@@ -120,9 +118,8 @@ type Generations struct {
 	Building int64 // the new generation, between Rebuild and Switch; 0 for none
 }
 
-// Generations returns the change that reads the numbers of the live generation (the
-// collection of views that readers read) and of the one that is being built. It writes
-// nothing.
+// Generations returns the change that reads the numbers of the live generation and of the
+// one that is being built.
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.Change[Generations] {

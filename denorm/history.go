@@ -92,14 +92,13 @@ type Difference struct {
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns the indexes of the revisions by time, operation and subject (the person
-// whom a document is about, HistorySpec.Subject), and of the documents by subject.
+// Indexes returns the indexes of the revisions by time, operation and subject
+// (HistorySpec.Subject), and of the documents by subject.
 //
 // Checks returns three checks:
 //   - Deletions that began and didn't end. The repair finishes deletions that are older
 //     than a minute.
-//   - Documents with a lower version than a revision, because other code stored them
-//     anew. The repair raises the version.
+//   - Documents with a lower version than a revision. The repair raises the version.
 //   - Documents whose revisions have a gap. No write repairs it.
 type History[D, K any] struct {
 	model.Parts

@@ -24,9 +24,8 @@ import (
 //
 // A value's entry is written before the document gets the value, and removed after the
 // document has lost the value. A crash in between leaves at most a surplus entry: the
-// document lacks the value. [IndexTable.Documents] skips it. Operations on one document
-// don't remove each other's entries. [IndexTable.Checks] finds what concurrent operations
-// on a document, and writes that bypass the table, can leave.
+// document lacks the value. [IndexTable.Documents] skips it. [IndexTable.Checks] finds
+// what concurrent operations on a document, and writes that bypass the table, can leave.
 //
 // Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique

@@ -12,8 +12,8 @@ import (
 // another field: users of a city who visited a site, by category.
 //
 // Each declared path has an inverted index, value → ids: an [IndexTable] in the
-// collection prefix.path. A query intersects, unites and subtracts the ids of its values
-// in one command. Write documents through the Inverted, not through one of its tables.
+// collection prefix.path. Write documents through the Inverted, not through one of its
+// tables.
 //
 // # Consistency
 //

@@ -144,7 +144,7 @@ func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 }
 
 // Retry returns the write that moves a document's parked events behind its waiting
-// events, with Attempts 0, so that a relay delivers them again.
+// events, with Attempts 0.
 //
 // Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }

@@ -169,9 +169,9 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 }
 
 // Settle returns the job for owners whose flag (OutlierSpec.Flag) is set and whose array
-// has more than Max elements, because other code pushed some: it moves the elements over
-// Max to the end of the overflow. Without BucketSpec.Key, or if an element exists twice
-// with different fields, the job ends with a [*model.ValueError].
+// has more than Max elements: it moves the elements over Max to the end of the overflow.
+// Without BucketSpec.Key, or if an element exists twice with different fields, the job
+// ends with a [*model.ValueError].
 //
 // The writes are those of [Outlier.Split], but until the last write readers see the moved
 // elements twice. A removed element can come back.

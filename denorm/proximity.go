@@ -24,7 +24,7 @@ type ProximitySpec struct {
 
 // Proximity stores a list of small documents also as one text:
 // "|Math,Poor|Poetry,Excellent|". Two words belong to one element if no "|" is between
-// them, so one regular expression finds them.
+// them.
 //
 // In the text, a comma separates an element's fields, and "|" ends the element:
 //
@@ -34,9 +34,8 @@ type ProximitySpec struct {
 //
 // Spaces, tabs, line ends and ends of values separate words, but not commas or hyphens.
 //
-// A query reads every text, because an index can't find a word inside a text. For more
-// than some thousands of documents, add a condition on an indexed field, or use
-// [Numbered], $elemMatch or a search engine.
+// A query reads every text. For more than some thousands of documents, add a condition on
+// an indexed field, or use [Numbered], $elemMatch or a search engine.
 //
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.

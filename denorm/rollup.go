@@ -37,8 +37,7 @@ type RollupSpec struct {
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // token of the event's batch; zero while it waits
 	// Events is set in the first event of a batch (events that [Rollup.Roll] counts
-	// together). It lists the _ids of the events that Roll read for the batch. Another
-	// batch may take some of them.
+	// together). It lists the _ids of the events that Roll read for the batch.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
@@ -86,8 +85,7 @@ type RollupTotal[V any] struct {
 //
 // # Consistency
 //
-// Events are added in batches. A batch first marks its events with its token. Then it
-// updates each of their bins once, which stores the token. Then it removes the marks.
+// Events are added in batches.
 //
 // The next run finishes an interrupted batch. If two runners finish the same batch, it
 // counts once. It can count twice only if a bin gets Keep other batches in between. Don't
@@ -185,10 +183,9 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *mod
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins with from ≤ start < to. It reads
-// the coarsest bins that fit. from and to must be starts of bins of the spec's shortest
-// Period, and from before to: otherwise it gives a [*model.ValueError]. Without bins, One
-// returns [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with from ≤ start < to. from and
+// to must be starts of bins of the spec's shortest Period, and from before to: otherwise
+// it gives a [*model.ValueError]. Without bins, One returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {

@@ -42,8 +42,7 @@ type SlotDoc[K any] struct {
 	Got  map[string]int64 `bson:"got,omitempty"` // last transfers received
 }
 
-// A SlotOp is a call of [Slots.Add] or [Slots.Take] that a slot has counted. The slot
-// keeps it so that it doesn't count a retry again.
+// A SlotOp is a call of [Slots.Add] or [Slots.Take] that a slot has counted.
 type SlotOp struct {
 	Op bson.ObjectID `bson:"op"` // the operation's token
 	N  int64         `bson:"n"`  // the amount; negative if taken
@@ -68,8 +67,7 @@ type SlotTotal[K any] struct {
 // for a Take gets stock from other slots.
 //
 // A numbered transfer moves stock from one slot to another, in three updates. Any
-// operation finishes the transfers that it reads. [Slots.Resize] divides and joins slots
-// in the same way.
+// operation finishes the transfers that it reads.
 //
 // Source: distributed counters,
 // https://firebase.google.com/docs/firestore/solutions/counters; the resizing is Litwin's

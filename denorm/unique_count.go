@@ -34,7 +34,7 @@ type UniqueDoc[G, M any] struct {
 }
 
 // UniqueCount counts the different members of groups exactly: the visitors of a site.
-// Each group, period and member is one document with all three in its _id.
+// Each group, period and member is one document.
 //
 // The _id is group#period#member, or group#member without a Period. The collection must
 // not have a collation.

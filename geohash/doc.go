@@ -1,6 +1,5 @@
 // Package geohash turns places on Earth into ordered keys, and areas into few ranges of
-// keys, so that an ordinary index finds what is near. It imports only the standard
-// library.
+// keys, so that an ordinary index finds what is near.
 //
 // A key halves the world 60 times, longitude and latitude in turn (Morton order). All
 // keys with the same first bits are one rectangle, a [Cell]. Written with five bits per

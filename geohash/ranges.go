@@ -27,8 +27,8 @@ func (r Range) Cells() iter.Seq[Cell] {
 }
 
 // Subtract appends to dst ranges of the keys of a that aren't in b, at most
-// len(a)+len(b). Use it to search only what a wider circle adds. a and b must be sorted
-// and disjoint, like covers. The result is so too. dst must not share memory with a or b.
+// len(a)+len(b). a and b must be sorted and disjoint, like covers. The result is so too.
+// dst must not share memory with a or b.
 func Subtract(dst, a, b []Range) []Range {
 	for _, r := range a {
 		for len(b) > 0 && b[0].Hi <= r.Lo {

@@ -14,7 +14,7 @@ import (
 )
 
 // An Aggregate is a pipeline whose results are values of type R. It sends nothing until
-// All, Each, One or Count runs it. For the rest, see [Aggregation].
+// All, Each, One or Count runs it.
 type Aggregate[R any] struct{ Aggregation }
 
 // An Aggregation is an [Aggregate] without the type of its results. You can change its

@@ -26,7 +26,7 @@ type Audit struct {
 
 // Audit returns the checks of all techniques, in the order of [New]. But if one technique
 // repairs fields from which another computes a value, the first technique's checks run
-// first, so that one [Audit.Job] repairs both.
+// first.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {

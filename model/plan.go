@@ -40,8 +40,8 @@ type Plan struct {
 
 	// Decide of a [Change] sets Applied, in a plan without steps, if the state contains
 	// the operation's token (op), so an earlier run was applied. The Change then reads
-	// again by a linearizable read, whose result can't be rolled back, and calls Decide
-	// again. If that plan is Applied too, Run succeeds. Otherwise it runs that plan.
+	// again by a linearizable read, and calls Decide again. If that plan is Applied too,
+	// Run succeeds. Otherwise it runs that plan.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again

@@ -40,8 +40,7 @@ func (p Parts) Relations() []Relation { return called(p.relations) }
 // Checks returns the checks that find and repair violations.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
-// Footprints returns how the technique uses paths, so that [New] can find conflicts
-// between techniques.
+// Footprints returns how the technique uses paths.
 func (p Parts) Footprints() []Footprint { return called(p.footprints) }
 
 func (p Parts) needed() []Need { return slices.Clone(p.needs) }

@@ -131,8 +131,7 @@ func commitUnknown(err error) bool {
 // transactions, it returns [ErrNoTransactions].
 //
 // A [Job], a [Stream], a plan with a [MergeInto], and a [Change] with a Lease and Mends
-// run without a transaction. Any other Change with a [Lease] runs in a transaction, which
-// increments the lease's fence instead of taking the lease.
+// run without a transaction. Any other Change with a [Lease] runs in a transaction.
 //
 // If the answer to a commit was lost, the retry's insert can find the document that the
 // first try stored. A [Plan.Repeatable] plan then runs again without this insert. Other

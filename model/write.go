@@ -192,7 +192,7 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 //
 // Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
 // If the scope has a Tenant, Filter or Delete for the target collection, only two kinds
-// of $merge are accepted, because they can't overwrite hidden documents:
+// of $merge are accepted:
 //
 //   - The $merge fails on existing documents (whenMatched is "fail").
 //   - The $merge's option "on" lists all fields of Tenant, and the scope has no Delete or

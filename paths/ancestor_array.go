@@ -16,9 +16,9 @@ type AncestorArraySpec struct {
 }
 
 // NewAncestorArray declares a tree whose nodes contain an array of _ids: those of all
-// ancestors, root first, and then their own _id, so that one condition matches a subtree
-// with its top. Descendants are one query by a multikey index, ancestors one query by
-// _id. A move rewrites the arrays of the subtree, by one update.
+// ancestors, root first, and then their own _id. Descendants are one query by a multikey
+// index, ancestors one query by _id. A move rewrites the arrays of the subtree, by one
+// update.
 //
 // A missing field or a wrong type panics with a [*model.DeclarationError].
 //

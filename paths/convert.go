@@ -54,9 +54,8 @@ type IntoSpec[K any] struct {
 //
 // The job stores missing nodes and replaces nodes that differ, which lose fields that
 // others added in the target. With IntoSpec.Delete, it deletes target nodes that the
-// source doesn't have: below the node IntoSpec.Under or, without Under, in the whole
-// target. Siblings get the source's order and keys. First create the target's indexes,
-// which [model.Model.Indexes] returns.
+// source doesn't have. Siblings get the source's order and keys. First create the
+// target's indexes, which [model.Model.Indexes] returns.
 //
 // # Steps
 //

@@ -15,8 +15,7 @@ import (
 // into the tree. Then run a job for each owner, with this node's _id as IntoSpec.Under.
 // No _id may come from two of these jobs.
 //
-// Siblings keep their order. Run the job again until all clients use the target. [Absorb]
-// is the way back.
+// Siblings keep their order. Run the job again until all clients use the target.
 //
 // Panics, errors and cost are those of [ConvertInto]. A missing owner also gives
 // [model.ErrNotFound]. The owner is read again for each batch, unless the batch only
@@ -44,7 +43,6 @@ type AbsorbSpec[K any] struct {
 // Absorb returns the change that copies a tree of documents, or the subtree of spec.Top,
 // to the [DocumentTree] of one owner. One write replaces the owner's list. make returns
 // the node, with its id, for a document. The change fills in the fields of the tree.
-// [Extract] is the way back.
 //
 // Run Absorb again to bring the list up to date. An equal list isn't written. If another
 // writer changes the list meanwhile, the change decides again.

@@ -40,9 +40,8 @@
 //	ancestors            $graphLookup by _id     query by _id   query by path
 //	descendants          $graphLookup by parent  one query      one range of an index
 //
-// A subtree is written by one update. Children, in order, are one query by an index in
-// each representation. [NewChildTree] and [NewNestedSet] say what their trees write. See
-// internal/bench/RESULTS.md for times of all representations.
+// A subtree is written by one update. [NewChildTree] and [NewNestedSet] say what their
+// trees write. See internal/bench/RESULTS.md for times of all representations.
 //
 // One writer at a time changes a tree, and a reader can see a part of a change: see
 // [Tree]. [Tree.Checks] finds and repairs damage by code that writes past Tree. A

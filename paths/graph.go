@@ -34,11 +34,11 @@ type VertexState[K any] struct {
 }
 
 // Graph is a directed graph. Its vertices are the documents of a collection. Each vertex
-// lists the _ids of the vertices that its edges lead to. Declare it with [NewGraph]. A
-// [Supersteps] computes results for all vertices: [Graph.Distances], [Graph.Components],
-// [Graph.PageRank], or a function of your own with [NewProgram]. The result for a vertex
-// is its state ([VertexState]). [Graph.States] reads the states, [Graph.Clear] deletes
-// them. For a few vertices near a known vertex, use a $graphLookup of your own.
+// lists the _ids of the vertices that its edges lead to. A [Supersteps] computes results
+// for all vertices: [Graph.Distances], [Graph.Components], [Graph.PageRank], or a
+// function of your own with [NewProgram]. The result for a vertex is its state
+// ([VertexState]). [Graph.States] reads the states, [Graph.Clear] deletes them. For a few
+// vertices near a known vertex, use a $graphLookup of your own.
 //
 // A Graph stores one computation, in the collections of GraphSpec.States. Vertices are
 // never written. An edge to a missing _id doesn't count, and a repeated edge counts once.
@@ -221,9 +221,8 @@ func (x *Graph[D, K]) Unreached() *model.Aggregate[D] {
 	})
 }
 
-// Clear returns the plan that deletes states, messages and records, so that a computation
-// can begin anew. After an interrupted Clear, computations give [ErrGraphState] until
-// Clear is run again.
+// Clear returns the plan that deletes states, messages and records. After an interrupted
+// Clear, computations give [ErrGraphState] until Clear is run again.
 //
 // Cost: four commands.
 func (x *Graph[D, K]) Clear() model.Plan { return x.g.Clear() }

@@ -38,11 +38,11 @@ func (v *GraphVertex[D, K, S, M]) Send(to K, m M) { v.send(to, m) }
 // message was sent. S is the type of a vertex's state, M of a message: any values that
 // BSON can encode.
 //
-// compute must depend only on its argument, because an interrupted superstep calls it
-// again for the same vertices. Calls come one after the other, in batches, in the order
-// of _id. An error ends the run, and nothing of the batch is written. Each superstep
-// reads the current documents. If a document changes before an interrupted superstep runs
-// again, a message of the first run can remain, although compute no longer sends it.
+// compute must depend only on its argument. Calls come one after the other, in batches,
+// in the order of _id. An error ends the run, and nothing of the batch is written. Each
+// superstep reads the current documents. If a document changes before an interrupted
+// superstep runs again, a message of the first run can remain, although compute no longer
+// sends it.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
 		core.Fail("the graph or a function is nil", "NewProgram", "give a result of NewGraph, and the function that each vertex computes")

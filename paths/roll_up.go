@@ -38,9 +38,8 @@ type Total[D any, V Numeric] struct {
 }
 
 // RollUp adds up a number over subtrees, such as the products in a category and all
-// categories below it. Declare it with [NewRollUp]. [RollUp.Total] and [RollUp.Children]
-// compute totals on the server. [RollUp.Store] stores totals in the nodes, which don't
-// follow later changes.
+// categories below it. [RollUp.Total] and [RollUp.Children] compute totals on the server.
+// [RollUp.Store] stores totals in the nodes, which don't follow later changes.
 //
 // A node whose field is missing or isn't a number counts only in Totals.Nodes. An int64
 // overflow is an error. Sums of float64 can differ in the last digits between reads.

@@ -31,8 +31,7 @@ import (
 //	give the lease back                     1 command
 //
 // So concurrent moves can't make a cycle. A plan from a change's Read and Decide, without
-// [model.Change.Run], is only for printing: only Run takes the lease, which numbers the
-// change.
+// [model.Change.Run], is only for printing.
 //
 // # Consistency
 //
@@ -46,10 +45,9 @@ import (
 // node that isn't deleted. [Tree.Load], [RollUp.Store], [Convert] and the repair store no
 // plan: run them again.
 //
-// A write that arrives after its lease expired changes nothing, because its filter
-// excludes documents of later changes. The exception is an insert. If the next change has
-// inserted the plan's node, and a later change has deleted it, the late insert stores it
-// again. Checks finds the node if it doesn't fit.
+// A write that arrives after its lease expired changes nothing. The exception is an
+// insert. If the next change has inserted the plan's node, and a later change has deleted
+// it, the late insert stores it again. Checks finds the node if it doesn't fit.
 //
 // On a database of [model.WithTransactions], each change except the repair is a
 // transaction. A crash leaves nothing, and no reader sees a part. A change that writes

@@ -120,8 +120,7 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 
 // Pipeline returns the join as an aggregation with one $lookup, over the parents that
 // match filter. Children with equal sort keys have no defined order. With
-// JoinSpec.Strict, every run returns a [*model.ValueError], because a pipeline can't fail
-// for missing children.
+// JoinSpec.Strict, every run returns a [*model.ValueError].
 //
 // Cost: one command. The server looks up each parent's ids anew, twice with a Filter. The
 // time to order a parent's children is quadratic in their number. A parent and its

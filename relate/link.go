@@ -35,8 +35,7 @@ type Link[K any] struct {
 	V  int64         `bson:"v"`
 	Op bson.ObjectID `bson:"op"` // its timestamp lets checks skip recent operations
 
-	// Ended says that a single reference was removed. The document keeps the Link, so
-	// that the next reference gets the next version V.
+	// Ended says that a single reference was removed. The document keeps the Link.
 	Ended bool `bson:"ended,omitempty"`
 }
 

@@ -75,7 +75,7 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 	return m
 }
 
-// Left returns the left side. Its documents decide which versioned links are valid.
+// Left returns the left side.
 func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 
 // Right returns the right side.

@@ -92,9 +92,8 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 
 // Sweep returns the change that applies the rules to documents that other writers stored
 // during a deletion, with references to deleted documents. reach is what running
-// [OnDelete.Delete] returned. Sweep ignores documents in reach that still exist, because
-// they were moved to another parent. A Restrict rule can't prevent the deletion any more:
-// it gives a [*RestrictError].
+// [OnDelete.Delete] returned. Sweep ignores documents in reach that still exist. A
+// Restrict rule can't prevent the deletion any more: it gives a [*RestrictError].
 //
 // If the deletion crashed, run it again first. If Sweep crashes, run it again with the
 // same reach; nothing else stores the reach.

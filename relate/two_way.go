@@ -24,7 +24,7 @@ import (
 //  2. Owners that list a missing item, or one that doesn't name them.
 //  3. Items whose owner is missing or doesn't list them.
 //
-// The Age is one minute, because a running plan can cause the same findings.
+// The Age is one minute.
 //
 // The repairs of 2 and 3 trust the items: they remove an item from the lists of other
 // owners, and add it to the list of the owner that it names. With [TwoWaySpec].TrustLists

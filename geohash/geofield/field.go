@@ -71,10 +71,9 @@ type field struct {
 }
 
 // NewField declares that owners contain a GeoJSON point at the path point and its
-// [geohash.Key] at the path key. Writes of [Field] store both. It panics with a
-// [*model.DeclarationError] if a path doesn't exist or lies in an array, if the point
-// isn't a document with coordinates, the key isn't an int64 or string, or the spec is
-// bad.
+// [geohash.Key] at the path key. It panics with a [*model.DeclarationError] if a path
+// doesn't exist or lies in an array, if the point isn't a document with coordinates, the
+// key isn't an int64 or string, or the spec is bad.
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
 	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints)

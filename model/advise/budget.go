@@ -37,7 +37,7 @@ type Bound struct {
 }
 
 // A Budget computes how large a collection's documents can become: the worst case, the
-// paths without a bound, and when a document reaches 16 MiB. Make it with [NewBudget].
+// paths without a bound, and when a document reaches 16 MiB.
 //
 // Source: "the item's size could grow infinitely" (data modeling for Azure Cosmos DB);
 // limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes:

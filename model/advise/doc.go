@@ -6,7 +6,7 @@
 // # Choosing
 //
 // [Choose] takes a [Relation]: how many children a parent has, their size, how both ends
-// are read and written. It assumes figures that aren't given, and lists them. In short:
+// are read and written. In short:
 //
 //	few children, read with their parent   [Embed]               embed.Embedded, embed.One
 //	few kept, others dropped               [Embed]|[Bounded]     denorm.Bounded
@@ -53,14 +53,10 @@
 // its strings, arrays and maps: the largest document ([Budget.Worst]), the items until 16
 // MiB ([Budget.Room]), and broken bounds ([Budget.Breaches]).
 //
-// Pages in HTML: [Budget.HTML], [Advice.HTML].
-//
 // # Live data
 //
 // A [Survey] measures a relation in a database, by samples. [SurveyDatabase] finds and
 // measures all relations.
-//
-// [SurveyResult.RunnersUp] returns other answers that the sampling error allows.
 //
 // # Limits
 //

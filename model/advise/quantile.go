@@ -11,7 +11,7 @@ type Sampled struct {
 	N, Of int64
 }
 
-// Whole reports whether all documents were read, so that nothing is estimated.
+// Whole reports whether all documents were read.
 func (s Sampled) Whole() bool { return s.N >= s.Of }
 
 // String returns "1,000 of 28,000 sampled", or "all 120 read".

@@ -105,8 +105,7 @@ type Count struct {
 	AtLeast bool
 }
 
-// Copied describes fields of an [End] that the other end shows, so that copies of them
-// may be stored there.
+// Copied describes fields of an [End] that the other end shows.
 type Copied struct {
 	Fields string // names, for texts: "name, thumbnail"; "" means none
 	Bytes  int64  // of values and names in one copy; the default is 64

@@ -36,8 +36,8 @@ type SurveySpec struct {
 }
 
 // A Survey measures a relation in a live database, as input for [Choose]: sizes, children
-// per parent, growth, parents per child, and references to missing documents. Make it
-// with [NewSurvey]. It samples each collection.
+// per parent, growth, parents per child, and references to missing documents. It samples
+// each collection.
 //
 // Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design"; $sample,
 // $bsonSize: https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/.

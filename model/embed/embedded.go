@@ -39,7 +39,7 @@ const (
 )
 
 // Embedded is an array of small documents inside their parent, each with a key that is
-// unique in the array: the addresses of a person. Make it with [NewEmbedded].
+// unique in the array: the addresses of a person.
 //
 // A query over many parents reads each matching parent whole. If it is common, store
 // elements as documents (relate.ParentRef). Each change rewrites the parent, which is

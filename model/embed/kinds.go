@@ -13,7 +13,7 @@ import (
 )
 
 // Kinds queries values of a [Union] by type. The values are a collection's documents, or
-// fields or array elements in them. Make it with [NewKinds].
+// fields or array elements in them.
 //
 // Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. A
 // spec's index with a Tag is partial.

@@ -14,7 +14,6 @@ import (
 
 // Nested is an array of small documents in each element of an [Embedded] array: the
 // phones of each address of a person. Read the inner arrays by queries of the Embedded.
-// Make it with [NewNested].
 //
 // A write costs the same as one of [Embedded]. If the parent exists without the element,
 // the error is [ErrNoElement].

@@ -12,8 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// One is one document inside another: the home address of a person. Make it with
-// [NewOne].
+// One is one document inside another: the home address of a person.
 //
 // Each write is one atomic update, by _id. A missing parent gives [model.ErrNotFound].
 //

@@ -14,7 +14,7 @@ import (
 
 // Union is a set of Go types that are stored under one interface type I. A value is
 // stored as the tag, a field that names its type, followed by its own fields. Reading
-// decodes it as that type. Make it with [NewUnion].
+// decodes it as that type.
 //
 // Declare collections with [Union.Options]. Then documents, fields and array elements of
 // type I are written and read as any other value, also by driver code with that Registry.
@@ -81,8 +81,7 @@ type union struct {
 // [*model.DeclarationError] unless I is an interface with methods, tag is a field name
 // other than _id, and the tags and types of cases are unique. A type must implement I,
 // and be stored as a document without a field named tag. It can't be a type of the
-// driver, such as bson.D. It can't implement [bson.Marshaler], because the driver would
-// then ignore the union.
+// driver, such as bson.D. It can't implement [bson.Marshaler].
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()

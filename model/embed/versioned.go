@@ -34,7 +34,6 @@ type VersionedSpec struct {
 
 // Versioned is a document with a version, which each write increases. A write that was
 // computed from a read succeeds only if the version is unchanged since (test-and-set).
-// Make it with [NewVersioned].
 //
 // All writers must increase the version, because a Replace undoes writes that don't.
 // denorm.Copy and relate.ParentRef increase it if their specs have CountUp. [model.New]

@@ -62,8 +62,8 @@ func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Comp
 }
 
 // Key returns the key of a document's fields. It returns a [*model.ValueError] if the _id
-// is set and isn't that key, so Key also checks a document that was read. Parts with
-// [Part.KeyOnly] are read from the _id, which then must not be empty.
+// is set and isn't that key. Parts with [Part.KeyOnly] are read from the _id, which then
+// must not be empty.
 func (x *Composite[D]) Key(doc *D) (string, error) {
 	if doc == nil {
 		return "", x.c.Refuse("document", nil, "is nil")

@@ -41,8 +41,8 @@ type SequenceGap[K any] struct {
 // the owner's counter, alice_0…042. The index on _id pages a mailbox in both directions,
 // with Limited and After(doc.ID).
 //
-// "_" and "%" in the owner are written %5F and %25, so different owners' keys don't mix.
-// The collection must not have a collation.
+// "_" and "%" in the owner are written %5F and %25. The collection must not have a
+// collation.
 //
 // There are three ways to get numbers, which can be mixed:
 //

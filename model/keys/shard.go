@@ -76,8 +76,7 @@ func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollecti
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
 // ShardKey returns the key for a [model.Model]. On a database of [model.Model.On], a
-// filter by _id then gets the fields of the key. Their values are from the _id, or from
-// earlier reads: see [model.ShardKey].
+// filter by _id then gets the fields of the key.
 func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }

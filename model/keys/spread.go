@@ -63,9 +63,8 @@ type Spread[D, K any] struct {
 }
 
 // NewSpread declares that the string field at path stores a value and a number, such as
-// "2014-03-28#007", which divides the writes of one hot value among several keys. It
-// panics with a [*model.DeclarationError] on an invalid spec, or an invalid path such as
-// _id.
+// "2014-03-28#007". It panics with a [*model.DeclarationError] on an invalid spec, or an
+// invalid path such as _id.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}

@@ -88,7 +88,7 @@ func CutAfter() Action {
 // they are these documents in the order of _id. Other commands, and writes with at most n
 // parts, run as with [CutAfter].
 //
-// In a transaction the whole command runs, because the server would undo a part.
+// In a transaction the whole command runs.
 func CutInside(n int) Action {
 	if n < 1 {
 		panic("modeltest: CutInside: at least one part must be done\n\tremedy: use CutBefore")

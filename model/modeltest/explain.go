@@ -28,10 +28,9 @@ import (
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// On DocumentDB a test needs some thousands of documents, because small collections are
-// always scanned, and only the named index is accepted. DocumentDB explains only find,
-// aggregate and count. For other commands WantIndexed skips the rest of the test, so call
-// it last.
+// On DocumentDB a test needs some thousands of documents, and only the named index is
+// accepted. DocumentDB explains only find, aggregate and count. For other commands
+// WantIndexed skips the rest of the test, so call it last.
 func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
 	t.Helper()
 	command, err := explainable(query)

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// A Gate makes commands wait: see [Hold]. Make it with [NewGate]. It is safe for
-// concurrent use.
+// A Gate makes commands wait: see [Hold]. It is safe for concurrent use.
 type Gate struct {
 	open    chan struct{}
 	opening sync.Once

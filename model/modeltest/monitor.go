@@ -13,8 +13,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A Monitor records the commands of clients and their cost. Make it with [NewMonitor]. It
-// is safe for concurrent use, and may observe several clients.
+// A Monitor records the commands of clients and their cost. It is safe for concurrent
+// use, and may observe several clients.
 //
 // It counts each command of an application, including getMore, killCursors and
 // commitTransaction. It doesn't count handshakes, server monitoring, endSessions, and the

@@ -54,9 +54,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 // # The file
 //
 // A recording is text: commands and replies in extended JSON. Recording again gives the
-// same text, because cursors, resume tokens, timestamps, generated ObjectIDs and UUIDs
-// are replaced by numbers. Avoid values that the server computes: $$NOW, $rand,
-// $currentDate with a date.
+// same text. Avoid values that the server computes: $$NOW, $rand, $currentDate with a
+// date.
 //
 // A command that would store credentials or host names in the file fails the test while
 // recording.

@@ -49,7 +49,7 @@ type ExpiryPair struct {
 }
 
 // Expiry keeps documents for a time. Then a TTL index deletes them, or a job moves them
-// to a cold collection. Make it with [NewExpiry].
+// to a cold collection.
 //
 // A document expires when the duration After of the [ExpirySpec] has passed since the
 // time in its field. If the field is missing or null, it never expires. The server's TTL
@@ -71,14 +71,14 @@ type ExpiryPair struct {
 // earlier copies in the list archivedEarlier. If a copy exceeds 16 MiB, Archive fails
 // before it writes the batch. So don't archive documents with often reused _ids.
 //
-// Use write concern majority, the default since MongoDB 5.0, so that copies are durable.
+// Use write concern majority, the default since MongoDB 5.0.
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
 // Indexes returns the index on the time, and the TTL index of the cold collection if the
 // spec has ArchiveFor. The index on the time is a TTL index if the spec has no Archive,
-// or has Margin, to delete even documents that aren't archived.
+// or has Margin.
 type Expiry[D, K any] struct {
 	model.Parts
 

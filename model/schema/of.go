@@ -14,7 +14,7 @@ import (
 //
 // Checks returns one check, of documents that don't conform. It reads the collection with
 // one cursor. A finding's Detail is the stored document. There is no repair. Run it
-// before the server enforces the validation, which ignores existing documents.
+// before the server enforces the validation.
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/;
 // https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/.

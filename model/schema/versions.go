@@ -84,9 +84,8 @@ type VersionsSpec struct {
 type Step struct{ in versions.Step }
 
 // Upcast returns the step that converts a document from one version to the next by the
-// function step. The function must be pure, because it runs at each read, and must keep
-// the _id. It may modify its argument. If it returns an error, the read gives a
-// [*VersionError].
+// function step. The function must be pure, and must keep the _id. It may modify its
+// argument. If it returns an error, the read gives a [*VersionError].
 func Upcast[From, To any](step func(From) (To, error)) Step {
 	s := versions.Step{
 		From: reflect.TypeFor[From](), To: reflect.TypeFor[To](),
