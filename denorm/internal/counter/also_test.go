@@ -51,7 +51,7 @@ func countersByTwo(tokens bool) byTwo {
 }
 
 func (b byTwo) random(rng *rand.Rand, op bson.ObjectID) model.Change[any] {
-	id, forum, author := rng.Int64N(8), fmt.Sprint("f", rng.IntN(3)), fmt.Sprint("a", rng.IntN(3))
+	id, forum, author := rng.Int64N(40), fmt.Sprint("f", rng.IntN(3)), fmt.Sprint("a", rng.IntN(3))
 	switch rng.IntN(4) {
 	case 0:
 		r := reply{ID: id, Forum: forum, Author: author, Words: rng.Int64N(100)}
