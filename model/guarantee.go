@@ -32,10 +32,12 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 // Guarantee returns [Atomic] for at most one write to one document. It returns
 // [Rerunnable] if these conditions are true, and else [Transactional]:
 //
-//   - Each step is marked Once, or is idempotent: $set, $unset, $setOnInsert, $addToSet,
-//     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
-//     delete. A write of one document selects it by _id. With Expect [One], its filter
-//     has no other condition, or [Write.Done] is set.
+//   - Each step is marked [Write.Once], or is idempotent: $set, $unset, $setOnInsert,
+//     $addToSet, $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an
+//     _id, or a delete with Expect [Any].
+//   - Each write of one document is marked Once, or selects it by _id.
+//   - Each write with Expect [One] is marked Once, has [Write.Done], or its filter has
+//     only one condition.
 //   - No delete, replacement, pipeline or $merge can affect a document that an earlier
 //     step inserted.
 //   - No filter uses a field that a later step writes.
