@@ -159,7 +159,7 @@ func (c Check) signed(found iter.Seq2[Finding, error]) iter.Seq2[Finding, error]
 	}
 }
 
-// All returns every finding. No findings isn't an error.
+// All returns every finding.
 func (c Check) All(ctx context.Context, db DB) (found []Finding, _ error) {
 	for f, err := range c.Each(ctx, db) {
 		if err != nil {

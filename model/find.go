@@ -101,7 +101,7 @@ func Project[R, D any](f *Find[D]) *Find[R] {
 	return next
 }
 
-// All runs the query and returns every document. No documents isn't an error.
+// All runs the query and returns every document.
 func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	var docs []D
 	err := readQuery(ctx, db, &f.Query).all(&docs)
