@@ -22,7 +22,7 @@ type ReadOptions struct {
 	AllowDiskUse bool               // let a blocking stage use disk
 
 	// MaxTime, if not 0, limits the whole operation with all its batches. The client
-	// enforces the limit. Only counts also send maxTimeMS.
+	// enforces the limit. Only [Query.Count] also sends maxTimeMS.
 	MaxTime time.Duration
 
 	ReadConcern    *readconcern.ReadConcern // nil for the database's
