@@ -48,7 +48,7 @@ func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) *Agg
 	return a
 }
 
-// All runs the pipeline and returns every result. No results isn't an error.
+// All runs the pipeline and returns every result.
 func (a *Aggregate[R]) All(ctx context.Context, db DB) ([]R, error) {
 	var docs []R
 	err := readPipeline(ctx, db, &a.Aggregation).all(&docs)

@@ -26,7 +26,7 @@ func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
 
 // Also returns a change that does the change and the others in one transaction. Each
 // attempt reads all states, decides all plans, and runs them as one plan: see
-// [MergePlans]. So several techniques can insert, update or delete one document together:
+// [MergePlans]. So several techniques can write one document together:
 //
 //	byForum.Insert(post, op).Also(byAuthor.Insert(post, op), feed.Update(forum, update))
 //
@@ -35,7 +35,8 @@ func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
 //
 // If one of the changes finds that it was applied before, all of them were, and nothing
 // is written again. Run makes as many attempts as the change with the most. At most one
-// of the changes can have a Lease. The changes that Then returns run one after another.
+// of the changes can have a Lease. The changes that [Change.Then] returns run one after
+// another.
 //
 // Cost: the reads of all changes, and the writes of the merged plan.
 func (c Change[S]) Also(others ...Action) Change[any] {

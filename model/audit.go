@@ -13,14 +13,14 @@ type Audit struct {
 	Name   string  // of the job that Job returns
 	Checks []Check // in order
 
-	// Readers is how many checks Each runs concurrently; 0 means 1. Each still yields the
-	// findings in the order of Checks. With a session in the context, checks run one by
+	// Readers is how many checks [Audit.Each] runs concurrently; 0 means 1. The findings
+	// still come in the order of Checks. With a session in the context, checks run one by
 	// one.
 	Readers int
 
 	// Progress is called before each check's findings, and at the end. In its argument,
 	// Stage is the index in Checks, and Left is the number of findings so far. An error
-	// from Progress ends the audit, and Each yields it.
+	// from Progress ends the audit, and [Audit.Each] yields it.
 	Progress func(Progress) error
 }
 
@@ -82,7 +82,7 @@ func (a Audit) tell(p Progress) error {
 // [Check.Job]. [Job.Run] returns findings that no write can repair in a [*LeftError].
 //
 // With a checkpoint, a stopped job continues at the check where it stopped. It skips
-// checks that a newer program lists before this check.
+// checks that were added to the list before this check.
 //
 // If two techniques compute values from each other's fields, a repair may break the rule
 // of an earlier check. Run the audit again after the job.

@@ -17,10 +17,10 @@ import (
 // Read, calls Decide with the state S that Read returned, and runs the plan that Decide
 // returned. Read uses the primary.
 //
-// If the plan returns [ErrStale], or its document is missing, Run does all three again
-// after a random pause, up to Attempts times in all. Run gives up sooner if Read returns
-// the same state as the time before: three times in a row, or once if the document was
-// missing.
+// If the plan returns [ErrStale], or the document of one of its writes is missing, Run
+// does all three again after a random pause, up to Attempts times in all. Run gives up
+// sooner if Read returns the same state as the time before: at the third such repeat in a
+// row, or at the first if the document was missing.
 //
 // The state of a Change[any] is internal to its technique: look at the [Result].
 type Change[S any] struct {
@@ -47,11 +47,11 @@ type Change[S any] struct {
 	// crash: see [Lease].
 	Lease *Lease
 
-	// Mends marks a change under a Lease that repairs half-done work and can be decided
-	// again at any time. The lock document doesn't store this change's plan, which may
-	// have any size. If a dead writer's stored plan can't be finished, this change
-	// deletes it; other changes return an error. [WithTransactions] starts no transaction
-	// for the change.
+	// Mends marks a change under a [Lease] that repairs half-done work and can be decided
+	// again at any time. Unlike other changes, it doesn't store its plan in the lock
+	// document, so the plan may have any size. If a dead writer's stored plan can't be
+	// finished, this change deletes that plan; other changes return an error.
+	// [WithTransactions] starts no transaction for the change.
 	Mends bool
 
 	// Then, if not nil, is called after the plan has run, with the state that Read

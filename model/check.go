@@ -12,8 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Check finds documents that break a rule of a technique, and repairs them. A
-// technique's method Checks returns its checks.
+// A Check finds documents that break a rule of a technique, and repairs them.
 //
 //	for _, check := range likes.Checks() {
 //		for finding, err := range check.Each(ctx, db) { … } // look only
@@ -38,7 +37,7 @@ type Check struct {
 	// of Collection that match filter; nil means all.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
-	// Queries are the first queries of Read. String shows them.
+	// Queries are the queries that Read sends first. Only [Check.String] uses them.
 	Queries []*Aggregate[bson.Raw]
 
 	// Tell sets the other fields of f from f.Detail, a result of Pipeline. If Tell is
@@ -91,10 +90,11 @@ func (c Check) In(filter bson.D) Check {
 	return c
 }
 
-// Find returns the check's pipeline. Its results are the findings' Detail. If the check
-// has a Read instead of a Pipeline, each run of the [Aggregate] returns a [*ValueError].
+// Find returns the check's pipeline. Each result is the Detail of a [Finding]. If the
+// check has a Read instead of a Pipeline, each run of the [Aggregate] returns a
+// [*ValueError].
 //
-// Cost: one command. See Index.
+// Cost: one command, by the index [Check.Index].
 func (c Check) Find() *Aggregate[bson.Raw] {
 	a := Aggregation{Collection: c.Collection, Index: c.Index, Err: c.Err}
 	switch {
@@ -159,7 +159,7 @@ func (c Check) signed(found iter.Seq2[Finding, error]) iter.Seq2[Finding, error]
 	}
 }
 
-// All returns every finding. No findings isn't an error.
+// All returns every finding.
 func (c Check) All(ctx context.Context, db DB) (found []Finding, _ error) {
 	for f, err := range c.Each(ctx, db) {
 		if err != nil {

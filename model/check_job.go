@@ -13,13 +13,14 @@ import (
 // errNotMended is returned by the job of a check that can't repair.
 var errNotMended = errors.New("docmodel: this check has no repair: read the findings and decide")
 
-// Job returns the job that finds and repairs, in batches by _id. A finding with a Since
-// is repaired if it is older than Age, and otherwise skipped. A finding without a Since
-// waits for Age. The waiting findings are read again at the end, or when there are
-// 10,000, and repaired if they haven't changed. MendAll repairs everything in one step.
+// Job returns the job that finds and repairs, in batches by _id. A [Finding] is repaired
+// if its Since, the begin of the problem, is more than [Check.Age] ago, and otherwise
+// skipped. A finding without a Since waits for the duration Age. The waiting findings are
+// read again at the end, or when there are 10,000, and repaired if they haven't changed.
+// [Check.MendAll], if set, repairs everything in one step.
 //
-// The job's Run returns an error if the check has neither Mend nor MendAll, or if it has
-// MendAll and was narrowed by In.
+// The job's Run returns an error if the check has neither [Check.Mend] nor MendAll, or if
+// it has MendAll and was narrowed by [Check.In].
 //
 // With a checkpoint, a stopped job continues before the first finding that was waiting. A
 // dry run counts findings and doesn't wait.

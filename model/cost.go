@@ -18,8 +18,7 @@ type Cost struct {
 	// any number of documents (update many, delete many, $merge, $out).
 	Unbounded bool
 	// Batches, in a computed cost, means that each further batch of the answer adds a
-	// command to Commands. By default the first batch has 101 documents, each further
-	// batch 16 MB.
+	// command to Commands.
 	Batches bool
 
 	Returned int      // documents; measured only
@@ -84,11 +83,9 @@ func indexes(name string) []string {
 //
 //   - If a write expects a match and finds none, one command looks for [Write].Done, one
 //     for each [Reason] up to the first that applies, and, if none applies, one for the
-//     _id. Then IfStale is sent.
+//     _id. Then the steps of [Plan.IfStale] are sent.
 //   - After an insert's duplicate key error, one command compares the documents, and one
 //     sends the steps that the failed command left out.
-//
-// A plan with an error ([Plan.Err]) costs nothing.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Diagram returns a Mermaid entity relationship diagram of the model. The diagram has:
 //
 //   - each collection, with its _id (PK), references (FK), and fields with a unique index
-//     of their own (UK). [Entity] adds all fields and their types.
+//     of their own (UK). An [Entity] in the model adds all fields and their types.
 //   - each relation, with its cardinalities, path and label.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.

@@ -10,13 +10,13 @@ import (
 
 // A Find is a query that returns documents as values of type D. It sends nothing until
 // All, Each, One or Count runs it. Where, Sorted, Limited, After and [Project] return
-// changed copies. For the other fields, see [Query]. You can set them until other
+// changed copies. The exported fields are those of [Query]. You can set them until other
 // goroutines use the Find.
 type Find[D any] struct{ Query }
 
-// Find returns a query of the collection. A nil filter matches all documents. The filter
-// is copied. Operators are sent as they are: wrap user input in [Eq] if it can be a
-// document or regular expression.
+// Find returns a query of the collection. A nil filter matches all documents. Operators
+// are sent as they are: wrap user input in [Eq] if it can be a document or regular
+// expression.
 //
 // If filter has a path that D doesn't have, or a value of a type that the field can't
 // have, each run returns a [*ValueError]. Where, Sorted, [Collection.Modify],
@@ -42,8 +42,6 @@ func (c *Collection[D, K]) ByID(id K) *Find[D] {
 
 // Where returns the query of the documents that match both f's filter and this filter,
 // joined by [And]. A nil filter adds nothing.
-//
-// Cost: that of f, by the same index.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	next := new(Find[D])
 	where(&next.Query, &f.Query, filter)
@@ -53,9 +51,10 @@ func (f *Find[D]) Where(filter bson.D) *Find[D] {
 // Sorted returns the query with this sort instead of f's: fields with 1 or -1, or nil for
 // no sort.
 //
-// Cost: the result's Index is empty, unless sort reverses f's sort. Without an index in
-// this order, the server sorts all matches before it returns the first, even under a
-// limit. More than 100 MB need [ReadOptions].AllowDiskUse.
+// Cost: the returned query's field Index (the index that serves it) is empty, unless sort
+// reverses f's sort. Without an index in this order, the server sorts all matches before
+// it returns the first, even under a limit. More than 100 MB need
+// [ReadOptions].AllowDiskUse.
 func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	next := new(Find[D])
 	sorted(&next.Query, &f.Query, sort)
@@ -92,7 +91,7 @@ func (f *Find[D]) After(values ...any) *Find[D] {
 
 // Project returns the query that reads only the fields of R and decodes the documents as
 // R. If R isn't a struct, or has fields that D doesn't store, each run returns a
-// [*ValueError]. For other types, set Projection.
+// [*ValueError]. To decode some fields as D, set [Query.Projection] instead.
 func Project[R, D any](f *Find[D]) *Find[R] {
 	if f == nil {
 		f = new(Find[D])
@@ -102,7 +101,7 @@ func Project[R, D any](f *Find[D]) *Find[R] {
 	return next
 }
 
-// All runs the query and returns every document. No documents isn't an error.
+// All runs the query and returns every document.
 func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	var docs []D
 	err := readQuery(ctx, db, &f.Query).all(&docs)

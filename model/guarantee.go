@@ -29,16 +29,22 @@ const (
 
 func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
-// Guarantee returns [Atomic] for at most one write to one document. It returns
-// [Rerunnable] if these conditions are true, and else [Transactional]:
+// Guarantee returns [Transactional] if [Plan.Transactional] is set. Else it returns
+// [Atomic] for at most one write to one document, [Rerunnable] if these conditions are
+// true, and otherwise [Transactional]:
 //
-//   - Each step is marked Once, or is idempotent: $set, $unset, $setOnInsert, $addToSet,
-//     $pull, $pullAll, $min, $max, $rename, a replacement, an insert with an _id, or a
-//     delete. A write of one document selects it by _id. With Expect [One], its filter
-//     has no other condition, or [Write.Done] is set.
+//   - Each step is idempotent: $set, $unset, $setOnInsert, $addToSet, $pull, $pullAll,
+//     $min, $max, $rename, a replacement, an insert with an _id, or a delete with Expect
+//     [Any].
+//   - Each write of one document selects it by _id.
+//   - Each write with Expect [One] has [Write.Done], or its filter has only one
+//     condition.
+//   - No filter of a write of many documents uses a field that a later step writes.
 //   - No delete, replacement, pipeline or $merge can affect a document that an earlier
 //     step inserted.
-//   - No filter uses a field that a later step writes.
+//
+// Only the last condition applies to steps marked [Write.Once] (they change nothing in a
+// second run).
 func (p Plan) Guarantee() Guarantee {
 	switch {
 	case p.Transactional:

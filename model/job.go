@@ -70,8 +70,8 @@ type Batch struct {
 	DB   DB
 	Docs []bson.Raw // set for a pass
 
-	// DryRun means that Do must write nothing. Do reads DryRun, Size and After, and sets
-	// After, Documents, Writes, Modified and Done.
+	// DryRun means that your function [Stage.Do] must write nothing. The function reads
+	// DryRun, Size and After, and sets After, Documents, Writes, Modified and Done.
 	DryRun                      bool          // write nothing
 	Size                        int           // documents at a time; 0 means Do's choice
 	After                       bson.RawValue // the position that Do set last, also in an earlier run
@@ -81,8 +81,8 @@ type Batch struct {
 	left []Finding
 }
 
-// Leave adds findings about documents that the stage leaves unchanged, for the
-// [*LeftError] of Run.
+// Leave adds findings about documents that the [Stage] leaves unchanged. [Job.Run]
+// returns them in a [*LeftError].
 func (b *Batch) Leave(found ...Finding) {
 	for _, f := range found {
 		f.ID.Value, f.Detail = bytes.Clone(f.ID.Value), bytes.Clone(f.Detail) // they outlive their batch
@@ -92,8 +92,7 @@ func (b *Batch) Leave(found ...Finding) {
 
 // JobOptions say how to run a job.
 type JobOptions struct {
-	// DryRun plans all and writes nothing. As in a real run, Run returns a [*LeftError]
-	// for findings that a stage can't repair.
+	// DryRun plans all and writes nothing.
 	DryRun    bool
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start

@@ -31,13 +31,14 @@ import (
 //
 // Each plan must be rerunnable, even a plan of one write. Each write to an existing
 // document must compare and set the fence ([Fence]), so that late commands of a slow
-// writer match nothing. An insert can't compare: a late insert stores the document again
-// if another writer finished the plan and a third writer deleted the document.
+// writer match nothing. An insert can't compare the fence. So if another writer finished
+// a slow writer's plan and a third writer deleted the document, the slow writer's insert
+// stores it again.
 //
-// A change extends its lease each time a third of the duration Lease.For has passed, so
-// it may take longer. A writer that can't reach the server for that duration loses its
-// lease. Another writer then finishes its plan; a change without a stored plan starts
-// again. The writers' clocks must differ by much less than Lease.For.
+// A change extends its lease each time a third of the duration Lease.For has passed. A
+// writer that can't reach the server for that duration loses its lease. Another writer
+// then finishes its plan; a change without a stored plan starts again. The writers'
+// clocks must differ by much less than Lease.For.
 //
 // Give each change a deadline: a change that hangs keeps its lease.
 //
@@ -47,20 +48,20 @@ import (
 // rolled back and retried. While another writer has the lease, or a dead writer's plan is
 // stored, [InTx] or the [Change] rolls the transaction back and runs it again when the
 // lease is free. After the duration Lease.Wait it returns [ErrLeased]. In a transaction
-// begun by the driver's functions, the change returns ErrLeased at once, also if the lock
-// document is missing.
+// begun by the driver's functions, the change returns ErrLeased at once, and also if the
+// lock document is missing.
 //
 // # Lock documents
 //
 // The fence must not decrease. Use the write concern majority, the default. Don't delete
-// a lock document while documents contain its fences, unless the function Lease.Begin is
-// set: it finds the greatest one.
+// a lock document while documents contain its fences, unless the function Lease.Begin
+// finds the greatest of them.
 //
-// Cost: three commands per attempt, two if the plan is empty or [Change.Mends] is set,
-// one in a transaction. The first change of all costs two more (four in a transaction),
-// and one more with Lease.Begin. A running change costs one at each third of Lease.For, a
-// waiting change some forty per second. A dead writer's plan costs its own commands and
-// one more.
+// Cost: three commands per attempt, two if the plan is empty or [Change.Mends] is set, or
+// one in a transaction. Creating the lock document costs two more (four in a
+// transaction), and one more with Lease.Begin. A running change sends one at each third
+// of Lease.For, and a waiting change some forty per second. Finishing a dead writer's
+// plan costs the plan's commands and one more.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016).
 type Lease struct {
@@ -94,8 +95,8 @@ type intent struct {
 type fenceKey struct{}
 
 // Fence returns the fence of the running change under a [Lease], a number that grows with
-// each change, or 0 outside of one. Read of the [Change] must put it into the state, and
-// each write that Decide plans must store it.
+// each change, or 0 outside of one. [Change.Read] must put the fence into the state, and
+// each write that [Change.Decide] plans must store it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0

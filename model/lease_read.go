@@ -14,13 +14,12 @@ import (
 )
 
 // Settled runs read while no [Change] is at work under the lease. It reads the lock
-// document before and after, and repeats read if a change began in between. So read sees
-// the structure before or after a change. read must use the primary, and discard what an
-// earlier call gathered.
+// document before and after, and repeats read if a change began in between. read must use
+// the primary, and discard what an earlier call gathered.
 //
-// Settled doesn't block writers. After Wait it returns [ErrLeased] if writers left no
-// pause long enough for read, or if a dead writer's plan is stored. If no change was at
-// work during a call of read, Settled returns that call's error.
+// Settled doesn't block writers. After the duration Lease.Wait it returns [ErrLeased] if
+// writers left no pause long enough for read, or if a dead writer's plan is stored. If no
+// change was at work during a call of read, Settled returns that call's error.
 //
 // Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {

@@ -21,18 +21,19 @@ import (
 //     twice isn't a conflict.
 //   - The writes differ in upsert, hint, sort or collation.
 //   - The filters differ. But filters with the same _id are joined by [And] if every
-//     write has Expect [One]. So are filters with the same _id that differ only in the
-//     test for the token (op, an ObjectID that identifies an operation).
+//     write has Expect [One], or if they differ only in the test for the token (op, an
+//     ObjectID that identifies an operation).
 //
-// A second run that expects a match and has none counts as applied in these cases, and
-// else returns [ErrStale]:
+// If the merged write has Expect [One] and matches nothing, it counts as applied before
+// in these cases, and else returns [ErrStale]:
 //
 //   - All writes store the same token, and one of their token lists still contains it.
 //   - The writes don't share a token, and the [Write.Done] of each matches.
 //
 // The merged write has the Reasons of all writes, first those of writes with a Reason
-// that wraps [ErrStale]. If the filters differ, and a write's filter has conditions
-// besides _id, its Reasons need an If, and apply only if these conditions don't match.
+// that wraps [ErrStale]. If the filters differ, the Reasons of a write whose filter has
+// conditions besides _id apply only if these conditions don't match. Such Reasons without
+// an If are left out.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

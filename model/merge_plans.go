@@ -21,8 +21,6 @@ import (
 //
 // A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
 // with Tx. A result of one write is atomic.
-//
-// Cost: see [Plan.Cost].
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {

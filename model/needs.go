@@ -13,8 +13,8 @@ type Need struct {
 func (n Need) String() string { return n.Feature + ": " + n.Technique + ": " + n.Why }
 
 // Needs returns the server features that the techniques need. If the server lacks a
-// feature, only the part named in Why fails or has no effect. Transactions and change
-// streams need a replica set or a sharded cluster.
+// feature, only the method or index that Need.Why names fails or has no effect.
+// Transactions and change streams need a replica set or a sharded cluster.
 func (m *Model) Needs() (out []Need) {
 	for _, t := range m.techniques {
 		var all []Need

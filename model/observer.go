@@ -26,8 +26,8 @@ type Observer struct {
 // An Operation describes one operation to an [Observer]. It contains no values of
 // documents or filters, and no error texts.
 //
-// Operations nest, and Parent is the ID of the outer one. Actual includes nested
-// operations, so add up only operations without a Parent, or of one Kind.
+// Operations nest. Actual includes nested operations, so add up only operations without a
+// Parent, or of one Kind.
 //
 //	Kind         Run by                                                  Runs
 //	find         [Find.All], [Find.One], [Find.Each]
@@ -37,8 +37,8 @@ type Observer struct {
 //	modify       [Modify.Run]
 //	plan         [Plan.Run], [Plan.RunTx], [Write.Run], [MergeInto.Run]
 //	transaction  [InTx]                                                  what its function runs
-//	change       [Change.Run]                                            attempts, and the change of Then
-//	attempt      each attempt of a change                                what Read runs, and a plan
+//	change       [Change.Run]                                            attempts, and the change of [Change.Then]
+//	attempt      each attempt of a change                                what [Change.Read] runs, and a plan
 //	job          [Job.Run]                                               batches
 //	batch        each attempt of a batch of a job                        what its stage runs
 //	check        [Check.Each], [Check.All]                               what it reads
@@ -50,8 +50,7 @@ type Operation struct {
 	Parent uint64 // the ID of the outer operation, or 0
 	Kind   string
 
-	// Name is the Name of the change, job, stage or check. A change without a Name has
-	// the name of its Decide function.
+	// Name is the Name of the change, job, stage or check.
 	Name string
 
 	// Caller is the function outside of this module that ran the operation. It is "" for
@@ -87,7 +86,7 @@ type Operation struct {
 }
 
 // On returns a database that reports its operations to o. Of several observers, the one
-// added first starts first and ends last. Observers and scopes combine in any order.
+// added first starts first and ends last.
 func (o Observer) On(db DB) DB {
 	h := core.HandleOf(db)
 	h.Observers = with(db, o)

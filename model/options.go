@@ -21,8 +21,8 @@ type ReadOptions struct {
 	BatchSize    int32              // documents per batch; 0 means 101, then 16 MB
 	AllowDiskUse bool               // let a blocking stage use disk
 
-	// MaxTime, if not 0, limits the whole operation with all its batches. The driver
-	// sends maxTimeMS if the client has a Timeout.
+	// MaxTime, if not 0, limits the whole operation with all its batches. The client
+	// enforces the limit. Only [Query.Count] also sends maxTimeMS.
 	MaxTime time.Duration
 
 	ReadConcern    *readconcern.ReadConcern // nil for the database's

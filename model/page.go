@@ -29,8 +29,8 @@ func (p Page[D]) HasMore() bool { return p.Next != "" }
 // Pages follow the server's sort order of all types, with missing fields as null.
 //
 // A token contains the sort fields of one document in readable form. It is valid for the
-// same collection, filter, sort, projection, collation and [Scope]. It isn't signed: a
-// forged token can only begin elsewhere in the same query.
+// same collection, filter, sort, projection, collation and [Scope]. A forged token can
+// only begin elsewhere in the same query.
 //
 // Errors: a [*ValueError] for a bad token, a query without Limited or with Skip, a sort
 // by anything but 1 and -1 or by a field in an array, or a projection without a sort

@@ -26,16 +26,17 @@ type Plan struct {
 	// Transactional makes Run return [ErrTransactional] outside a transaction.
 	Transactional bool
 
-	// IfStale are steps that undo the first steps. Run sends them if a later write with
-	// Expect [One] matches nothing, but not after a crash or in a transaction. It joins
-	// their error to its own.
+	// IfStale are steps that undo the plan's first steps. [Plan.Run] sends them if a
+	// later write with Expect [One] matches nothing, but not after a crash or in a
+	// transaction. Run joins an error of these steps to its own.
 	IfStale []Step
 
 	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
 	// count the steps that ran.
 	InTx []Step
 
-	// Leaves describes what a reader or a crash can find between steps.
+	// Leaves describes the state that a reader can see, or a crash can leave, between
+	// steps.
 	Leaves string
 
 	// Decide of a [Change] sets Applied, in a plan without steps, if the state contains

@@ -29,8 +29,8 @@ type DB interface {
 // Reads and writes don't reach documents outside the scope, and return [ErrNotFound] as
 // for missing documents. The scope's fields are top-level and have fixed values.
 //
-// A write that gives a field of Tenant, Insert or Set another value returns a
-// [*ConflictError], except in these cases:
+// A write that sets a field of [Scope.Tenant], [Scope.Insert] or [Scope.Set] to another
+// value returns a [*ConflictError], except in these cases:
 //
 //   - In a new document or a replacement, a Set field gets the scope's value.
 //   - A replacement keeps its own value of an Insert field, such as createdAt.
@@ -38,8 +38,9 @@ type DB interface {
 type Scope struct {
 	// Tenant identifies the tenant's documents. It is added to every filter, to all
 	// collections that a pipeline reads, and to every new document. An empty value makes
-	// each run return a [*ValueError]. An _id is unique across tenants, and an insert
-	// reveals that it is taken: use random _ids or put the tenant into them.
+	// each run return a [*ValueError]. An _id is unique across tenants, so a failed
+	// insert tells a tenant that another tenant uses the _id: use random _ids or put the
+	// tenant into them.
 	Tenant bson.D
 
 	Filter bson.D // more conditions, added to every filter
@@ -69,7 +70,7 @@ type Scope struct {
 //     [Stream.Run]
 //
 // Each tenant has its own lock documents ([Lease]), checkpoints ([JobOptions]) and
-// migration states. These documents have no other fields of the scope.
+// migration states.
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)

@@ -21,8 +21,8 @@ type ShardKey struct {
 	Fields     []string // the paths of the key, in order
 
 	// With Moves, documents may change their key, so a key that was read can be outdated.
-	// Only writes with Expect [One] get it added to their filter: if the document has
-	// moved, the write matches nothing, and the [Change] reads again.
+	// This key is added only to the filters of writes with Expect [One]: if the document
+	// has moved, the write matches nothing, and the [Change] reads again.
 	//
 	// Without Moves, an update by operators that changes the key returns a
 	// [*ConflictError]. Updates by a pipeline aren't checked.

@@ -33,8 +33,8 @@ type Event struct {
 	Kind EventKind
 	ID   bson.RawValue // the document's _id
 
-	// Document is the whole document, or nil for Deleted and in a Bare stream for
-	// Updated. For an update it may be newer than the event.
+	// Document is the whole document. It is nil if Kind is Deleted, or is Updated and
+	// [Stream.Bare] is set. For an update it may be newer than the event.
 	Document bson.Raw
 
 	Updated   bson.Raw // fields that an update set, by dotted path
@@ -78,8 +78,7 @@ type Stream struct {
 	Since string
 
 	// Overlap is how far before the end of the last poll the next one begins, to find
-	// late writes. The field that Since names must be a date or an ObjectID. Documents in
-	// the overlap are planned again.
+	// late writes. The field that Since names must be a date or an ObjectID.
 	Overlap time.Duration
 
 	// Err reports bad input. Run returns it.
@@ -101,7 +100,7 @@ type StreamOptions struct {
 	PlanTime time.Duration
 
 	// FromNow skips the existing documents. By default a new stream first runs plans for
-	// them, with Kind Scanned.
+	// them, with an [Event] of Kind Scanned for each.
 	FromNow bool
 
 	// If the server no longer has the changes since the stored place, Run returns
@@ -113,9 +112,9 @@ type StreamOptions struct {
 	Interval time.Duration // the pause between polls, default 1 s
 
 	// Once makes Run return when all changes acknowledged before the run began are
-	// applied, and no event came for Wait. In an idle sharded cluster this takes up to
-	// ten seconds more. If resume tokens have no time, as in Amazon's DocumentDB, only
-	// the second condition applies.
+	// applied, and no event came for the duration Wait. In an idle sharded cluster this
+	// takes up to ten seconds more. If resume tokens have no time, as in Amazon's
+	// DocumentDB, only the second condition applies.
 	Once bool
 
 	// Progress is called each time Run has stored its place in the stream, and when no
@@ -238,9 +237,9 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 }
 
 // Run runs the stream until the context ends. Then it finishes the running plans, stores
-// its place (see [Stream]) and returns nil. After [ErrStale], a missing document or a
-// network error it tries the plan again, up to Attempts times in all. A plan that then
-// still fails, or fails otherwise, stops the run with a [*StreamError].
+// its place and returns nil. After [ErrStale], a missing document or a network error it
+// tries the plan again, up to Attempts times in all. A plan that then still fails, or
+// fails otherwise, stops the run with a [*StreamError].
 //
 // # One run at a time
 //

@@ -31,13 +31,13 @@ func NewParts(
 	return Parts{indexes, relations, checks, footprints, slices.Clone(needs)}
 }
 
-// Indexes returns the needed indexes. See also [Model.Indexes].
+// Indexes returns the needed indexes.
 func (p Parts) Indexes() []Index { return called(p.indexes) }
 
 // Relations returns the stored relations, for [Model.Diagram].
 func (p Parts) Relations() []Relation { return called(p.relations) }
 
-// Checks returns the checks that find and repair violations.
+// Checks returns the checks that find and repair violations of the technique's rules.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
 // Footprints returns how the technique uses paths.

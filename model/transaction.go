@@ -130,12 +130,13 @@ func commitUnknown(err error) bool {
 // attempt of a [Change], and each plan that isn't [Atomic]. If the server has no
 // transactions, it returns [ErrNoTransactions].
 //
-// A [Job], a [Stream], a plan with a [MergeInto], and a [Change] with a Lease and Mends
-// run without a transaction. Any other Change with a [Lease] runs in a transaction.
+// A [Job], a [Stream], a plan with a [MergeInto], and a Change with [Change.Lease] and
+// [Change.Mends] run without a transaction. A Change with only a Lease runs in a
+// transaction.
 //
-// If the answer to a commit was lost, the retry's insert can find the document that the
-// first try stored. A [Plan.Repeatable] plan then runs again without this insert. Other
-// plans and a Change return the duplicate key error.
+// If the answer to a commit was lost, the driver retries the transaction, and an insert
+// can find the document that the first try stored. A [Plan.Repeatable] plan then runs
+// again without this insert. Other plans and a Change return the duplicate key error.
 //
 // Cost: one hello command. Then [Plan.CostTx], and one commit per transaction.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {

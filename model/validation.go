@@ -74,7 +74,8 @@ func (v Validation) String() string {
 	return "db.runCommand(" + Shell(v.CollMod()) + ")"
 }
 
-// Ensure creates the collection with the validator, or changes a different validator.
+// Ensure creates the collection with this validation, or replaces the collection's
+// validation if it differs.
 //
 // Cost: one listCollections command, and one command for a change. A new collection costs
 // up to two more.

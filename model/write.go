@@ -30,10 +30,10 @@ type Write struct {
 	Model      mongo.WriteModel
 
 	// With Expect [One], a write that matches nothing stops the plan, unless the filter
-	// Done shows that an earlier run applied it. The error is [ErrNotFound] if the
-	// filter's _id doesn't exist, and else [ErrStale]. If the filter has other
-	// conditions, this costs a find. If it has no _id, only a [Reason] can return
-	// ErrNotFound.
+	// [Write.Done] shows that an earlier run applied the write. The error is
+	// [ErrNotFound] if no document has the _id in Model's filter, and else [ErrStale]. If
+	// this filter has more conditions than _id, the check costs a find. If this filter
+	// has no _id, only [Write.Reasons] can return ErrNotFound.
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if an earlier run
@@ -60,8 +60,8 @@ type Write struct {
 	Deleted bool
 
 	// Final makes a delete remove the document even if a [Scope] marks deletions. Use it
-	// if the document is stored elsewhere or computed again. Deletes in IfStale are
-	// always final.
+	// if the document is stored elsewhere or computed again. Deletes in [Plan.IfStale]
+	// are always final.
 	Final bool
 
 	// IfMarked are extra update operators for a delete that a [Scope] turns into an
@@ -99,8 +99,9 @@ func (w Write) scoping() scoped {
 // example because its list is full.
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A nil If always applies. Use it with [ErrNotFound] if the write's filter is only a
-	// unique key other than _id: Run would return [ErrStale] for a missing document.
+	// A reason with a nil If always applies. Use a nil If with [ErrNotFound] if the
+	// write's filter is only a unique key other than _id, because Run would otherwise
+	// return [ErrStale] for a missing document.
 	If  bson.D
 	Err error // the returned error
 
@@ -131,7 +132,7 @@ func (w Write) filter() any {
 	return nil
 }
 
-// String returns the write as a mongosh command, or as a comment if it is refused.
+// String returns the write as a mongosh command, or as a comment if Err is set.
 func (w Write) String() string {
 	if w.Err != nil {
 		return "// refused: " + w.Err.Error()
@@ -191,14 +192,15 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 // $out.
 //
 // Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
-// If the scope has a Tenant, Filter or Delete for the target collection, only two kinds
-// of $merge are accepted:
+// If the scope has a [Scope.Tenant], [Scope.Filter] or [Scope.Delete] for the target
+// collection, only two kinds of $merge are accepted:
 //
 //   - The $merge fails on existing documents (whenMatched is "fail").
 //   - The $merge's option "on" lists all fields of Tenant, and the scope has no Delete or
 //     Filter.
 //
-// Others, also $out, return a [*ConflictError]. So does a stage that names a database.
+// Running another $merge, or a $out, returns a [*ConflictError]. So does a stage that
+// names a database.
 type MergeInto struct {
 	Collection string // the source
 	Pipeline   mongo.Pipeline
