@@ -1,7 +1,7 @@
 // Package advise advises how to store one relation, why, and which changes of its figures
 // would lead to another answer. It also computes document sizes, and measures live
-// databases. To decide all relations of an application at once, by the price of its
-// operations, use package design.
+// databases. To decide all relations of an application by the price of its operations,
+// use package design.
 //
 // # Choosing
 //

@@ -8,8 +8,8 @@ const None = -1
 // children. Set at least Parent.Has, Child.Has or Tree. If you swap Parent and Child, the
 // answer is the same: see Parent of [Advice].
 //
-// A share is a number from 0 to 1: 0.3 is three reads in ten. A field such as
-// ReadsPerChange is a ratio: math.Inf(1) means that there are no changes.
+// A share is a number from 0 to 1. A field such as ReadsPerChange is a ratio: math.Inf(1)
+// means that there are no changes.
 type Relation struct {
 	Parent, Child End
 
@@ -95,8 +95,8 @@ type Count struct {
 	PerDay    float64 // how many the fastest-growing document gains in a day; the default is 0
 	Days      float64 // days of growth; the default is 3650; only with PerDay
 
-	// PerSecond is how many documents of the other end, such as children of a parent, are
-	// added to one document in its busiest second. The default is 0.
+	// PerSecond is how many documents of the other end are added to one document in its
+	// busiest second. The default is 0.
 	PerSecond float64
 
 	// AtLeast means that Max and P99 come from a sample, so that documents outside the
@@ -135,8 +135,7 @@ type Total struct {
 	Rough          bool    // may be off by a few percent
 }
 
-// A Tree describes a tree of documents: its size, and how often it is read and changed in
-// which way.
+// A Tree describes a tree of documents: its size, and how it is read and changed.
 type Tree struct {
 	Nodes  int64 // in the largest tree; 0 means that the relation isn't a tree
 	Levels int64 // in the deepest tree; the default is 5

@@ -20,8 +20,8 @@ type Storage struct {
 	As Structure
 
 	// Copy lists fields and relations of the parent that each child copies (denorm.Copy).
-	// It needs As to be Reference, a relation that isn't Ordered, and a parent that has
-	// its own collection.
+	// The relation must be a Reference and not Ordered, and the parent must have its own
+	// collection.
 	Copy []string
 
 	// Newest is the number of children that the parent also contains (denorm.Subset;

@@ -17,7 +17,7 @@ type Reason struct {
 }
 
 // A Gain is the time that a relation's storage saves in all runs of an operation: its
-// Rate times the difference of its Time with a plain reference minus its Time with this
+// Rate times a difference, its Time with a plain reference minus its Time with this
 // storage. A loss is negative.
 type Gain struct {
 	Operation string

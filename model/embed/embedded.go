@@ -58,7 +58,7 @@ const (
 //
 //   - repeated keys: a key occurs twice in an array, perhaps as numbers of different
 //     types. The repair keeps what the spec's Keep says. With KeepDistinct, elements that
-//     have the same key but differ stay, and the next check reports them again.
+//     have the same key but differ stay.
 //   - too many elements: more than Max. The repair keeps the first or last Max elements,
 //     by Keep. With KeepDistinct there is no repair.
 //   - null: the array is null, on which $push fails. The repair stores an empty array.
