@@ -135,9 +135,9 @@ type Open struct {
 	Path string
 	Why  string // "an array without Items"
 
-	// Room is the greatest bound with which a document fits into 16 MiB: items of an
-	// array or map, bytes of a text or binary data. If only the map's Key bound is
-	// missing, it is the bytes of each key. 0 means unknown.
+	// Room is how much at Path fits into a document of 16 MiB: items of an array or map,
+	// bytes of a text or binary data. If a map's [Bound] lacks only Key, Room is the
+	// bytes of each key. 0 means unknown.
 	Room int64
 }
 
@@ -195,8 +195,8 @@ func (o Open) line() string {
 }
 
 // Item returns the greatest size of an element of the array, or of a value of the map, at
-// path, without type and name. Use it as Bytes of an [End]. It panics with a
-// [*model.DeclarationError] for other paths.
+// path. It excludes BSON's type byte and the name (index or key). Use it as Bytes of an
+// [End]. It panics with a [*model.DeclarationError] for other paths.
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {

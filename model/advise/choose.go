@@ -30,8 +30,8 @@ type Reason struct {
 	Unused  string // the relation's field that isn't used: "Child.Page"
 }
 
-// A RunnerUp is another choice of [Choose], for a [Relation] with some fields changed.
-// Flips are these changes.
+// A RunnerUp is another choice. [Choose] would make it if some fields of the [Relation]
+// were different. Flips are such differences.
 type RunnerUp struct {
 	Choice Choice
 	Parent string // the name of the end that is its parent
@@ -57,8 +57,6 @@ type RunnerUp struct {
 //  5. Then it adds pages, copies of fields (if the reads per change are at least
 //     [CopyLimit] and at least the number of copies), the newest few, totals, kinds and
 //     expiry.
-//
-// For each given field without an effect, a [Reason] says why.
 //
 // Cost: it sends nothing.
 func Choose(r Relation) Advice {

@@ -21,8 +21,7 @@ type DatabaseSurvey struct {
 	Relations   []SurveyedRelation   // by the collection that stores the relation, and the path
 }
 
-// A SurveyedCollection is a collection that [SurveyDatabase] found, with the use of its
-// indexes.
+// A SurveyedCollection is a collection that [SurveyDatabase] found.
 type SurveyedCollection struct {
 	Name    string
 	Sampled Sampled

@@ -1,7 +1,7 @@
 // Package advise advises how to store one relation, why, and which changes of its figures
 // would lead to another answer. It also computes document sizes, and measures live
-// databases. To decide all relations of an application at once, by the price of its
-// operations, use package design.
+// databases. To decide all relations of an application by the price of its operations,
+// use package design.
 //
 // # Choosing
 //
@@ -45,7 +45,7 @@
 //	manual     MongoDB's manual, "Data Modeling", by its pages
 //	Firestore  Firestore's documentation, by its pages
 //
-// The limits of the rules are constants, from [FewLimit] to [NestedLimit].
+// The limits are constants such as [FewLimit].
 //
 // # Sizes
 //
@@ -60,8 +60,7 @@
 //
 // # Limits
 //
-// Check an advice in a unit test with [Advice.Want], and renew the relation's figures by
-// surveys.
+// Check an advice in a unit test with [Advice.Want].
 //
 // A budget doesn't know the nesting of an interface, bson.D, bson.Raw or custom
 // marshaler. A recursive type has no worst case. A survey can't measure how often

@@ -19,10 +19,10 @@ const (
 //
 // It counts the children that each parent gained in a window of time, which ends with the
 // latest child. Only parents with a child before the window count. If a parent's gains in
-// the thirds of the window differ by more than chance, as after an import, its quietest
-// third is used, times three. PerDay is the daily gain of the parent that gained most,
-// reduced towards the mean of all parents as far as chance can explain the difference
-// (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
+// the thirds of the window differ by more than chance, its quietest third is used, times
+// three. PerDay is the daily gain of the parent that gained most, reduced towards the
+// mean of all parents as far as chance can explain the difference (credibility:
+// https://en.wikipedia.org/wiki/Bühlmann_model).
 //
 // Low and High are a confidence interval for the daily gain of the fastest-growing of all
 // counted parents, if children arrive independently

@@ -10,8 +10,9 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// HTML returns the advice as a web page that needs no network. It has what String has, the
-// commands as bars, and lines of how large a parent gets with its children and over time.
+// HTML returns the advice as a web page that needs no network. It has the content of
+// String, bar charts of the commands, and line charts of a parent's size by children and
+// over time.
 func (a Advice) HTML() string {
 	if a.Err != nil {
 		p := page.New("Refused")

@@ -5,11 +5,11 @@ package advise
 const None = -1
 
 // A Relation describes two kinds of documents that belong together: a parent has
-// children. Set at least Parent.Has, Child.Has or Tree. If you swap the ends, the answer
-// is the same: see Parent of [Advice].
+// children. Set at least Parent.Has, Child.Has or Tree. If you swap Parent and Child, the
+// answer is the same: see Parent of [Advice].
 //
-// A share is a number from 0 to 1: 0.3 is three reads in ten. A field such as
-// ReadsPerChange is a ratio: math.Inf(1) means that there are no changes.
+// A share is a number from 0 to 1. A field such as ReadsPerChange is a ratio: math.Inf(1)
+// means that there are no changes.
 type Relation struct {
 	Parent, Child End
 
@@ -76,10 +76,9 @@ type End struct {
 	Sharded  bool // sharded by the document of the other end
 	Events   bool // each change is sent to other systems
 
-	// Documents of the other end may be shown with data of this end's documents: some of
-	// their fields (Copied), the first few documents (Newest), pages of them (Page), or a
-	// number (Total). The default is nothing.
-	Copied Copied // a few fields
+	// Copied, Newest, Page and Total say which data of this end's documents is shown with
+	// documents of the other end. The default is none.
+	Copied Copied // a few fields of each document
 	Newest Newest // the first few documents
 	Page   int64  // ordered pages of this many documents, which seldom change
 	Total  Total  // a count, a sum
@@ -96,8 +95,8 @@ type Count struct {
 	PerDay    float64 // how many the fastest-growing document gains in a day; the default is 0
 	Days      float64 // days of growth; the default is 3650; only with PerDay
 
-	// PerSecond is how many documents of the other end, such as children of a parent, are
-	// added to one document in its busiest second. The default is 0.
+	// PerSecond is how many documents of the other end are added to one document in its
+	// busiest second. The default is 0.
 	PerSecond float64
 
 	// AtLeast means that Max and P99 come from a sample, so that documents outside the
@@ -110,8 +109,8 @@ type Copied struct {
 	Fields string // names, for texts: "name, thumbnail"; "" means none
 	Bytes  int64  // of values and names in one copy; the default is 64
 
-	// ReadsPerChange is the number of reads that show the fields, of all copies together,
-	// for each change of the fields. The default is 100 for each copy.
+	// ReadsPerChange is the number of reads that show the fields, summed over all copies,
+	// for each change of the fields. The default is 100 times the number of copies.
 	ReadsPerChange float64
 
 	Strong bool // readers must never see an old value
@@ -136,17 +135,17 @@ type Total struct {
 	Rough          bool    // may be off by a few percent
 }
 
-// A Tree describes a tree of documents: its size, and how often it is read and changed in
-// which way.
+// A Tree describes a tree of documents: its size, and how it is read and changed.
 type Tree struct {
 	Nodes  int64 // in the largest tree; 0 means that the relation isn't a tree
 	Levels int64 // in the deepest tree; the default is 5
 
-	// Whole, Below and Above are the shares of all reads that need this part of the tree.
-	// The other reads need one node, or a node and its children.
-	Whole    float64 // the whole tree at once; the default is 0
-	Below    float64 // all nodes below one; the default is 0
-	Above    float64 // all nodes above one, up to the root; the default is 0
+	// Whole, Below and Above are shares of all reads: those that need the whole tree, the
+	// nodes below a node, or the nodes above a node. The other reads need one node, or a
+	// node and its children.
+	Whole    float64 // the default is 0
+	Below    float64 // the default is 0
+	Above    float64 // up to the root; the default is 0
 	Preorder bool    // descendants are needed in the order of the tree
 	Ordered  bool    // children have an order kept by hand
 

@@ -36,8 +36,7 @@ type SurveySpec struct {
 }
 
 // A Survey measures a relation in a live database, as input for [Choose]: sizes, children
-// per parent, growth, parents per child, and references to missing documents. It samples
-// each collection.
+// per parent, growth, parents per child, and references to missing documents.
 //
 // Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design"; $sample,
 // $bsonSize: https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/.
@@ -238,9 +237,10 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns the pipeline that counts the children that each parent with one of these
-// ids gained in the [SurveySpec].Window that ends at until, and in the first and the last
-// third of this window. The result omits parents that gained none.
+// Added returns the pipeline that counts, for each parent in ids, the children added in a
+// window: in all (N), in its first third (Early) and its last third (Late). The window
+// has the length [SurveySpec].Window and ends at until, but N and Late include later
+// children. The result omits other parents.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path. Else it reads the parents, by _id.
@@ -304,8 +304,8 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns the pipeline of those of ids that are the _id of a document: of a
-// child if the spec has List, of a parent if it has Ref.
+// Existing returns the pipeline that finds which of the given ids are the _id of a child
+// (if the spec has List) or of a parent (if it has Ref).
 //
 // Cost: one command, served by the _id index.
 func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {

@@ -38,7 +38,8 @@ type Measure struct {
 	How   string // "p50 of 1,000 of 28,000 sampled"
 }
 
-// String returns "Parent.Has.Max 180: the most of all 3 read".
+// String returns Field, Value and How: "Parent.Has.Max 180: the most of all 3 read" if
+// the greatest of all 3 parents has 180 children.
 func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
 
 // A Share says how many (N) of the examined values (Of) have a property.
@@ -93,11 +94,11 @@ type family struct {
 // Run measures the relation in the database db. An empty collection gives a
 // [*model.ValueError].
 //
-// Cost: two counts by metadata and two samples. Then, for each thousand sampled
-// documents, one command counts the references to them, one looks up what they refer to,
-// and one reads recent children. Embedded children cost one count, one sample and the
-// last of these commands. With Ref, create an index on the reference: without it, each
-// thousand parents read all children.
+// Cost: two counts by metadata and two samples. Then one command for each thousand
+// sampled documents counts references to them, one for each thousand references looks up
+// where they lead, and one for each thousand parents counts recent children. Embedded
+// children cost one count, one sample, and the counts of recent children. With Ref,
+// create an index on the reference, or each thousand parents read all children.
 //
 // Run doesn't read a snapshot, so concurrent writes may count twice or not at all.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {

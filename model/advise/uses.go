@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Use is one of the library's types that an [Advice] needs, and what it needs in turn.
+// A Use is one of the library's types that an [Advice] needs, with the fields and indexes
+// that this type needs.
 type Use struct {
 	Type     string     // "relate.ParentRef"
 	Declare  string     // its declaration in Go, with collections named as the ends

@@ -35,7 +35,7 @@
 //	Paged                         denorm.Bucket     many children, read in pages
 //	Paged with Newest             denorm.Bounded    pages, and the newest in the parent
 //
-// To choose by published rules instead of by price, see advise.Choose.
+// To choose by published rules, see advise.Choose.
 //
 // # Tasks
 //

@@ -9,7 +9,7 @@ import (
 )
 
 // A Layout says how each relation of a workload is stored. Relations that aren't in
-// Stored are References. In the zero Layout each entity has a collection (normalized).
+// Stored are References.
 type Layout struct {
 	Name   string
 	Stored map[string]Storage // by the relation's name: "bids.item"
@@ -20,12 +20,13 @@ type Storage struct {
 	As Structure
 
 	// Copy lists fields and relations of the parent that each child copies (denorm.Copy).
-	// It needs a Reference, and a parent that has its own collection.
+	// The relation must be a Reference and not Ordered, and the parent must have its own
+	// collection.
 	Copy []string
 
 	// Newest is the number of children that the parent also contains (denorm.Subset;
-	// denorm.Bounded with Paged): those with the greatest values of the field By. They
-	// lack the fields that Copy adds to children. 0 means none.
+	// denorm.Bounded with Paged): those with the greatest values of the field that By
+	// names. In the parent, they lack the fields that Copy lists. 0 means none.
 	Newest int64
 	By     string
 

@@ -26,8 +26,8 @@ type Lint struct {
 type Run struct {
 	Name string
 
-	// Of is a model.Query (Find.Query), model.Aggregation (Aggregate.Aggregation),
-	// model.FindAndModify, model.Write or model.Plan.
+	// Of is the command itself: a model.Query (Find.Query), model.Aggregation
+	// (Aggregate.Aggregation), model.FindAndModify, model.Write or model.Plan.
 	Of any
 
 	// PerSecond is how often the command writes the same document in its busiest second.
@@ -67,9 +67,9 @@ const (
 //	many collections    more than [NameLimit] collections
 //	no index            a Run with a filter but no Index
 //	unanchored pattern  a regular expression that ignores case or lacks ^
-//	scatter-gather      a Run that goes to all shards, by a keys.Shard of the model
+//	scatter-gather      a Run that goes to all shards, as the model's keys.Shard says
 //	many $lookups       more than [LookupLimit] $lookup stages, also nested
-//	not a command       a Run whose Of has an error, or isn't of a type that [Run] lists
+//	not a command       a Run whose Of has an error, or a type that [Run] doesn't list
 func (l Lint) Smells() []Smell {
 	if l.Model == nil {
 		return nil

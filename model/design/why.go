@@ -16,9 +16,9 @@ type Reason struct {
 	Gains    []Gain        // by operation, greatest first
 }
 
-// A Gain is the time that a relation's storage saves in one operation: the operation's
-// Rate times the difference of its Time with a plain reference and with this storage. A
-// loss is negative.
+// A Gain is the time that a relation's storage saves in all runs of an operation: its
+// Rate times a difference, its Time with a plain reference minus its Time with this
+// storage. A loss is negative.
 type Gain struct {
 	Operation string
 	Saves     time.Duration

@@ -60,7 +60,7 @@ type Relation struct {
 	List   string // the children's name in the parent: "bids"
 
 	// Each is the number of parents of every child, by default 1. If it is more, the
-	// relation is many-to-many, and a Reference is a list of _ids in the child.
+	// relation is many-to-many.
 	Each int64
 
 	// Max is the greatest number of children of a parent, by default five times the
@@ -92,8 +92,9 @@ type Operation struct {
 //
 // Within an operation, documents have names, so that several accesses can mean the same
 // document. In By, "_id=x" finds the document named x, and "item=x" means that the
-// relation item leads to the document named x. Without an equal sign, the name is that of
-// the document's entity. Here one user sends a comment to another, named "receiver":
+// relation item leads to the document named x. A run picks one document for each name.
+// Without an equal sign, the name is that of the document's entity. Here the user "users"
+// sends a comment to another, "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -106,9 +107,9 @@ type Access struct {
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
 	// An Update or Delete can only have "_id".
 	//
-	// An Insert links each relation to the document named as the parents' entity (see
-	// [Access]). By lists only relations that it links to other documents:
-	// "toUser=receiver" links toUser to the document named receiver.
+	// By of an Insert names the documents to which the new document's relations lead (see
+	// [Access]): "toUser=receiver" links toUser to the document named receiver. A
+	// relation that By omits leads to the document named as its Parent: "users".
 	By []string
 
 	// Since is a path, and limits a read to documents whose value there is at least some
@@ -120,9 +121,9 @@ type Access struct {
 	Order string // the path to sort by, greatest first; "" means any order
 	Limit int64  // number of results; 0 means all
 
-	// Fields of an Update are the fields that it changes, and the many-to-many relations
-	// to which it adds one parent. A Read returns the whole document. Its Fields add
-	// fields of parents ("user.nickname", or "item.*" for all) and totals of children
+	// Fields of an Update are the fields that it changes. A many-to-many relation, given
+	// as its Field, gets one more parent. A Read returns the whole document. Its Fields
+	// add fields of parents ("user.nickname", or "item.*" for all) and totals of children
 	// ("count(bids)", "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
 	Fields []string
 }
@@ -149,9 +150,9 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server describes the server of the workload.
 type Server struct {
-	// Transactions means that the writes of an operation run in a transaction, as do
-	// those of a technique's method (model.WithTransactions). It needs MongoDB 8.0 or
-	// later.
+	// Transactions means that an operation's writes run in one transaction, and a
+	// technique's method that runs apart in its own (model.WithTransactions). It needs
+	// MongoDB 8.0 or later.
 	Transactions bool
 
 	// Shards is the number of shards, by default 1. Collections are sharded by hashed
@@ -179,8 +180,7 @@ type Costs struct {
 	Disk     time.Duration // a document read from disk
 }
 
-// DefaultCosts are estimates for a server in the same data centre. Only their ratios
-// decide which layout is best.
+// DefaultCosts are estimates for a server in the same data centre.
 var DefaultCosts = Costs{
 	Command:  400 * time.Microsecond,
 	Shard:    100 * time.Microsecond,

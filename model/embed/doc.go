@@ -1,6 +1,5 @@
 // Package embed models one document's contents: arrays of small documents, a version, and
-// values of several Go types. Each write is one atomic update of one document, by its
-// _id.
+// values of several Go types.
 //
 // # Choosing
 //

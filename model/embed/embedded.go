@@ -58,7 +58,7 @@ const (
 //
 //   - repeated keys: a key occurs twice in an array, perhaps as numbers of different
 //     types. The repair keeps what the spec's Keep says. With KeepDistinct, elements that
-//     have the same key but differ stay, and the next check reports them again.
+//     have the same key but differ stay.
 //   - too many elements: more than Max. The repair keeps the first or last Max elements,
 //     by Keep. With KeepDistinct there is no repair.
 //   - null: the array is null, on which $push fails. The repair stores an empty array.
@@ -94,9 +94,9 @@ type embedding struct {
 }
 
 // NewEmbedded declares that the array at path in c's documents has elements of type E. It
-// panics with a [*model.DeclarationError] unless path is an array of E outside other
-// arrays, a nil array isn't stored as null, Max and Keep are valid, and the spec's paths
-// exist in E.
+// panics with a [*model.DeclarationError] if a nil array is stored as null, or unless
+// path is an array of E outside other arrays, Max and Keep are valid, and the spec's
+// paths exist in E.
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}

@@ -15,8 +15,8 @@ import (
 // Kinds queries values of a [Union] by type. The values are a collection's documents, or
 // fields or array elements in them.
 //
-// Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. A
-// spec's index with a Tag is partial.
+// Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. An
+// index with a [KindIndex].Tag is partial: it covers only documents with this tag.
 //
 // Checks returns one check. It finds values with an unknown or missing tag. There is no
 // repair, but see [Kinds.Retag].
@@ -148,10 +148,10 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 // matches conditions on its fields: {author: "Doctorow"}. In an array, one element must
 // match all conditions. $and, $or and $nor are allowed.
 //
-// Bad input, a [*model.ValueError]: an undeclared tag, an unknown field, another operator
-// in place of a field.
+// The query gives a [*model.ValueError] for an undeclared tag, an unknown field, or
+// another operator in place of a field.
 //
-// Cost: one command, by an index of the spec whose first field has a condition.
+// Cost: one command. It uses an index of the spec if conditions name its first field.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)

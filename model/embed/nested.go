@@ -20,10 +20,7 @@ import (
 //
 // Indexes returns the spec's indexes.
 //
-// Checks returns the checks that [Embedded] lists, for inner arrays.
-//
-// Cost: each check reads every parent. A repair writes one document for each finding, by
-// _id.
+// Checks returns the checks that [Embedded] lists, for inner arrays, at the same cost.
 type Nested[K, F any] struct {
 	model.Parts
 

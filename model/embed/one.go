@@ -43,8 +43,11 @@ type OneSpec struct {
 }
 
 // NewOne declares that path in c's documents has at most one document of type E. It
-// panics with a [*model.DeclarationError] unless path is an E outside arrays, no document
-// above it can be stored as null, and the spec's paths exist in E.
+// panics with a [*model.DeclarationError] if
+//
+//   - path isn't of type E, or is in an array or the _id;
+//   - a document above path can be stored as null;
+//   - a path of the spec doesn't exist in E.
 func NewOne[E, D, K any](c *model.Collection[D, K], path string, spec OneSpec) *One[D, K, E] {
 	out := &One[D, K, E]{model.Parts{}, c, newSubdocument(c.Docs(), reflect.TypeFor[E](), path, spec.Indexes)}
 	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints)
@@ -73,7 +76,8 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
 
 // Create stores a subdocument if the parent has none, or null. An existing equal
-// subdocument counts as applied. A different one gives [model.ErrTaken].
+// subdocument counts as applied. A different one gives [model.ErrTaken], a missing parent
+// [model.ErrNotFound].
 //
 // Cost: one command; two reads if nothing matched.
 func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }

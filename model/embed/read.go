@@ -32,8 +32,8 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 
 // Elements returns the query of elements that match conditions, as in [Embedded.Having],
 // each with its parent's _id. Nil conditions match all. order sorts by fields of
-// elements, then by parents' _ids and positions in the array; nil is valid. parents
-// limits the query to their elements. Without parents, it covers all.
+// elements, then by parents' _ids and positions in the array; nil is valid. If parents
+// (their _ids) are given, only their elements are returned.
 //
 // Cost: one command. It finds given parents by _id. Without parents, it uses an index
 // whose first field has a condition, or reads every parent. It reads whole parents, and

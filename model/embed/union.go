@@ -17,7 +17,8 @@ import (
 // decodes it as that type.
 //
 // Declare collections with [Union.Options]. Then documents, fields and array elements of
-// type I are written and read as any other value, also by driver code with that Registry.
+// type I are written and read as any other value, also by driver code with the Registry
+// of these options.
 //
 // Source: "Aggregates", "NoSQL Data Modeling Techniques", 2; "Distinguishing between
 // different document types", data modeling for Azure Cosmos DB;
@@ -50,8 +51,7 @@ func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 	return c
 }
 
-// UnknownValue is a stored value with an unknown tag. Embed it in your struct for an
-// [UnknownCase].
+// UnknownValue is a stored value with an unknown tag: see [UnknownCase].
 type UnknownValue struct {
 	Tag string // "" if there is none, or it isn't a string
 	Raw bson.Raw
@@ -77,11 +77,12 @@ type union struct {
 	other  *UnionCase           // the case for unknown tags, or nil
 }
 
-// NewUnion declares a union of cases under the interface type I. It panics with a
-// [*model.DeclarationError] unless I is an interface with methods, tag is a field name
-// other than _id, and the tags and types of cases are unique. A type must implement I,
-// and be stored as a document without a field named tag. It can't be a type of the
-// driver, such as bson.D. It can't implement [bson.Marshaler].
+// NewUnion declares a union of cases under the interface type I. The field named tag
+// stores each value's case. NewUnion panics with a [*model.DeclarationError] unless I is
+// an interface with methods, tag is a field name other than _id, and the cases have
+// different tags and types. A type must implement I, and be stored as a document without
+// a field named tag. It can't be a driver's type, such as bson.D, or implement
+// [bson.Marshaler].
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()
@@ -169,8 +170,8 @@ func embedsUnknown(t reflect.Type) bool {
 // NewCollection[Item, string]("items", union.Options()). To combine unions see
 // [Union.Register].
 //
-// The Registry contains only this union. It writes a declared type with its tag
-// everywhere, even in a field whose Go type isn't I.
+// The options' BSON Registry contains only this union. It encodes a type of the union
+// with its tag everywhere, even in a field whose Go type isn't I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }

@@ -19,9 +19,9 @@ import (
 type VersionedSpec struct {
 	Version string // path of the version, an int64 or int; "" means version
 
-	// Tokens is the path of a []bson.ObjectID with the tokens of the last Keep
-	// operations. While a token is there, a retry of its operation is a no-op. "" means
-	// no tokens: then a retry gives ErrVersion, even if the first run succeeded.
+	// Tokens is the path of a []bson.ObjectID with the tokens of the last operations, as
+	// many as Keep says. While a token is there, a retry of its operation is a no-op. ""
+	// means no tokens: then a retry gives ErrVersion, even if the first run succeeded.
 	Tokens string
 
 	Keep int // number of tokens to keep; 0 means 100
@@ -45,15 +45,15 @@ type VersionedSpec struct {
 // zero ObjectID.
 //
 // Each write is one command on one document, found by _id. If nothing matched, at most
-// two reads find out why. It gives [ErrVersion] if the document has another version, and
-// [model.ErrNotFound] if it doesn't exist.
+// two reads find out why. The write gives [ErrVersion] if the document has another
+// version, and [model.ErrNotFound] if it doesn't exist.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
 // Checks returns one check, of versions that aren't numbers, such as null. The repair
 // stores the server's time in milliseconds since 1970, so a write based on an earlier
-// read gets [ErrVersion]. It doesn't fit a 32-bit int.
+// read gets [ErrVersion]. The new version doesn't fit a 32-bit int.
 //
 // Cost: the check reads every document. A repair writes one document for each finding, by
 // _id.
@@ -204,7 +204,8 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
 // version and tokens in its result. A result without a difference is stored too, with a
-// new version. After [VersionedSpec].Keep other operations, a retry is applied again.
+// new version. A retry is applied again if the spec has no Tokens, or after
+// [VersionedSpec].Keep other operations.
 //
 // Cost: two commands for each attempt. A retry whose token the document has costs two
 // reads.

@@ -14,7 +14,7 @@ import (
 
 // Add appends elements to a parent's array, all or none. It gives [model.ErrTaken] if the
 // array has one of the keys, and [model.ErrFull] if it would exceed Max. If the array
-// already has exactly these elements, the write counts as applied.
+// already has an equal element for each of them, the write counts as applied.
 //
 // Bad input, a [*model.ValueError]: no element, an element without a key, two elements
 // with one key, more than Max, a field name that can't be stored.
@@ -64,8 +64,9 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 }
 
 // Reorder moves the elements with these keys to position at, counted from 0, in the order
-// of keys. The other elements keep their order. at below 0, or past the end, means the
-// end. It gives [ErrNoElement] if the array lacks one of the keys. It is idempotent.
+// of keys. The other elements keep their order. If at is negative or past the end, it
+// means the end. It gives [ErrNoElement] if the array lacks one of the keys. It is
+// idempotent.
 //
 // Bad input, a [*model.ValueError]: no key, a key twice.
 //
@@ -74,8 +75,8 @@ func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 	return e.m.reorder(parent, at, keys)
 }
 
-// Move moves element, exactly as it was read, from the parent from to the parent to. The
-// plan first adds the element, then removes the old one. It gives
+// Move moves element, exactly as it was read, from one parent to another. from and to are
+// their _ids. The plan first adds the element, then removes the old one. It gives
 //
 //   - the errors of [Embedded.Add]; unlike Add, also [model.ErrTaken] if the new parent
 //     has an equal element;

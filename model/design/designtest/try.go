@@ -38,8 +38,9 @@ type Measured struct {
 	Commands, Read, Written float64
 	Bytes                   float64 // bytes returned
 
-	// Time is computed from the fields above by the workload's Costs. Index entries,
-	// shards, loaded bytes and disk reads aren't measured, but taken from the price.
+	// Time is computed from the fields above by [design.Costs]. Index entries, shards,
+	// loaded bytes and disk reads aren't measured, but taken from the layout's
+	// [design.Prices].
 	Time time.Duration
 
 	// Took is the real time of a run.
