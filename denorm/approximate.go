@@ -26,9 +26,8 @@ type Approximate[D, K any] struct {
 }
 
 // NewApproximate declares that the number at path, in the documents of owners, counts
-// events. On average one write stands for n events. With n 1 the count is exact. It
-// panics with a [*model.DeclarationError] if the path doesn't exist, isn't a number or
-// crosses an array, or if n is below 1.
+// events. With n 1 the count is exact. It panics with a [*model.DeclarationError] if the
+// path doesn't exist, isn't a number or crosses an array, or if n is below 1.
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {
 	place := core.Place(fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path))
 	if n < 1 {
@@ -40,10 +39,10 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 }
 
 // Count returns the plan that adds events to the count of the document with the _id
-// owner. It adds events rounded to a multiple of n, up or down by chance. draw is the
-// random number that decides, such as rand.Float64(). 0 events write nothing. Negative
-// events, or a draw outside [0, 1), give a [*model.ValueError]. A write to a missing
-// owner gives model.ErrNotFound.
+// owner. The number events is rounded to a multiple of the n of [NewApproximate], up or
+// down by chance. draw is the random number that decides, such as rand.Float64(). 0
+// events write nothing. Negative events, or a draw outside [0, 1), give a
+// [*model.ValueError]. A write to a missing owner gives model.ErrNotFound.
 //
 // Cost: at most one command and one document, by _id. If the server's answer is lost,
 // running the plan again may count the events twice.

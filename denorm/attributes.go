@@ -34,9 +34,9 @@ type AttributesSpec struct {
 }
 
 // NewAttributes declares that the array at path, in the documents of owners, holds
-// attributes. It panics with a [*model.DeclarationError] if the path isn't an array or is
-// inside another, if a nil slice is stored as null (tag it omitempty), if the elements
-// lack a field of the spec, or if the name isn't a string.
+// [Attributes]. It panics with a [*model.DeclarationError] if the path isn't an array or
+// is inside another, if a nil slice is stored as null (tag it omitempty), if the elements
+// lack a field that spec names, or if the field spec.Name isn't a string.
 func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec AttributesSpec) *Attributes[D, K] {
 	a := attributes.Declare(owners.Docs(), path, spec.Name, spec.Value)
 	indexes := func() []model.Index { return []model.Index{a.Index()} }
@@ -49,8 +49,8 @@ func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec A
 // missing owner gives model.ErrNotFound. An empty list, an empty or repeated name, or a
 // value that can't be stored gives a [*model.ValueError].
 //
-// Cost: one command, one document, by _id: an atomic update by an aggregation pipeline,
-// which [model.Merge] can't merge with other updates.
+// Cost: one command, one document, by _id: an update by an aggregation pipeline, which
+// [model.Merge] can't merge with others.
 func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 	return a.a.Set(a.owners.ByID(owner).Query, list)
 }

@@ -16,10 +16,11 @@ type BoundedSpec struct {
 	// default a push keeps the last elements.
 	First bool
 
-	// By sorts the array by fields of its elements. {time: 1} keeps the newest, {score:
-	// -1, id: 1} with First keeps the top scores. End it with a unique field, because
-	// MongoDB doesn't order equal elements. {"": -1} sorts an array of scalars. Nil keeps
-	// the order of pushing.
+	// By sorts the array by fields of its elements. A push keeps the last elements in
+	// this order, or with BoundedSpec.First the first: {time: 1} keeps the newest,
+	// {score: -1, id: 1} with First keeps the top scores. End it with a unique field,
+	// because MongoDB doesn't order equal elements. {"": -1} sorts an array of scalars.
+	// Nil keeps the order of pushing.
 	By bson.D
 
 	// Key is the path, within an element, of the value that identifies it. With a Key, a
@@ -75,9 +76,10 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 	return b.b.Push(owner, elements, nil, nil)
 }
 
-// PushWith is [Bounded.Push] together with other update operators on the same document,
-// given by with, such as {$inc: {n: 1}}. An operator on the array's path gives a
-// [*model.ConflictError]. With a Key, a second run also skips these operators.
+// PushWith is [Bounded.Push], and also applies the operators in the parameter with to the
+// same document, such as {$inc: {n: 1}}. An operator on the array's path gives a
+// [*model.ConflictError]. If BoundedSpec.Key is set, a second run skips the push and
+// these operators.
 //
 // Cost: as [Bounded.Push].
 func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Write {

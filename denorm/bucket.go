@@ -29,8 +29,7 @@ type BucketSpec struct {
 	// MaxBytes bounds the BSON bytes of a bucket's elements, without array overhead and
 	// the bucket's other fields. It is at most 15 MiB; 0 means no bound. A larger element
 	// gives a [*model.ValueError]. If an element doesn't fit into the newest bucket,
-	// [Bucket.Append] closes this bucket and opens the next one for it and later
-	// elements.
+	// [Bucket.Append] closes this bucket and opens the next one.
 	MaxBytes int64
 
 	// Key is the path, within an element, of the value that identifies it in its
@@ -43,8 +42,9 @@ type BucketSpec struct {
 	// Missing values don't count.
 	Totals []string
 
-	// With Period and At, every day (Daily) or month (Monthly) has its own buckets, for
-	// the elements whose time At is in it. Give both or neither.
+	// With Period and At, every day (Daily) or month (Monthly) has its own buckets. They
+	// hold the elements whose time, at the path At, is in that day or month. Give both or
+	// neither.
 	Period   Period
 	At       string         // path, within an element, of its time
 	Location *time.Location // time zone of days and months; nil means UTC
@@ -81,21 +81,22 @@ type BucketTotals struct {
 	Totals  map[string]Total `bson:"totals"` // named as in [BucketDoc]; zero if no element has the number
 }
 
-// Bucket stores a sequence of elements for each key, in documents of at most Max
-// elements: the mail of a mailbox by day. Each bucket is a page of the sequence.
+// Bucket stores a sequence of elements for each key, in documents (buckets) of at most
+// BucketSpec.Max elements: the mail of a mailbox. Each bucket is a page of the sequence.
+// With BucketSpec.Period, each day or month has its own buckets.
 //
-// Only the newest bucket of a key and period takes elements. Don't change or remove
-// elements. The collection must not have a collation.
+// Only the newest bucket of a key, or of its day or month, takes elements. Don't change
+// or remove elements. The collection must not have a collation.
 //
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
 //
-// Indexes returns the index on keys of elements, if the spec has a Key.
+// Indexes returns the index on the values at BucketSpec.Key, if it is set.
 //
 // Checks returns two checks of all buckets:
-//   - Buckets with a count, bytes or totals that differ from the items. The repair
-//     computes these numbers again, by one atomic update for each bucket.
-//   - Buckets with more items than Max, or more bytes than MaxBytes. No write repairs
+//   - Buckets with a count, bytes or totals that differ from the bucket's elements. The
+//     repair computes these numbers again, by one atomic update for each bucket.
+//   - Buckets with more elements than Max, or more bytes than MaxBytes. No write repairs
 //     them.
 type Bucket[K, E any] struct {
 	model.Parts
@@ -116,21 +117,21 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 	return out
 }
 
-// Append returns the change that adds an element at the end of the key's sequence, in the
-// newest bucket, or in a new one if that is full. If another writer came first, the
-// change reads and decides again, up to 100 times. If BucketSpec.Key is set and a bucket
-// has the element already, the change adds nothing: the result has no step or, if the
-// element was stored during the change, one step with status model.Already.
+// Append returns the change that adds an element at the end of the sequence with this
+// key, in the newest bucket, or in a new one if that is full. If another writer came
+// first, the change reads and decides again, up to 100 times. If BucketSpec.Key
+// identifies elements and a bucket has the element already, the change adds nothing. Its
+// result then has no step, or one with status model.Already if the element was stored
+// during the change.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
-// document. With a Key, the read also finds the element by index. If the element is
-// already stored, the change reads again. Closing a bucket by MaxBytes costs one more
-// command and one more document. If another writer came first, the change costs the same
-// again and up to three more commands.
+// document. With BucketSpec.Key, the read also finds the element by index, and is
+// repeated if it is stored. Closing a bucket by MaxBytes costs one more command and
+// document. If another writer came first, the change costs the same again and up to three
+// more commands.
 //
-// After a crash, run the change again. Without a Key, first look whether the element is
-// there. If two transactions open the same bucket, one gets the server's error: run that
-// transaction again.
+// After a crash, run the change again. Without BucketSpec.Key, first look whether the
+// element is there.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }
@@ -202,9 +203,9 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Holding returns the query of the bucket that holds an element of the key's sequence.
-// element is the element's value at BucketSpec.Key. Without BucketSpec.Key the query
-// gives a [*model.ValueError].
+// Holding returns the query of the bucket that holds an element. key is the sequence's
+// key. element is the value at the path BucketSpec.Key, which identifies the element.
+// Without BucketSpec.Key the query gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

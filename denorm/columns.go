@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ColumnsSpec says how documents become columns. Its zero value has the limits of an
-// analytical store.
+// ColumnsSpec says how documents become columns. Its zero value limits properties and
+// depth as Azure Cosmos DB's analytical store does.
 type ColumnsSpec struct {
 	// Separator stands between the names of a path. It is one ASCII punctuation
 	// character, but not dot, "%", "#", "!" or dollar sign. "" means "/".
@@ -43,9 +43,9 @@ type ColumnsSpec struct {
 	Typed bool
 }
 
-// Columns stores documents as flat documents with a column for each value, for readers
-// that know tables. {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1,
-// "to/city": "Rome", "items/#0/sku": "a"}. [Columns.Back] restores the exact document.
+// Columns stores documents as flat documents with a column for each value. {_id: 1, to:
+// {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1, "to/city": "Rome",
+// "items/#0/sku": "a"}. [Columns.Back] restores the exact document.
 //
 // A column's name is its path, joined by the separator. "#" and a number is an element of
 // an array. In a name, "%", the separator and a leading "#" are escaped as % and two
@@ -83,9 +83,9 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 
 // Column returns the column name of a path: Column("items", 0, "price") returns
 // "items/#0/price". In path, a string is a field name, and an int is the position of an
-// array element, from 0. With ColumnsSpec.Typed, append "!" and the BSON type of the
-// value, such as "!double". An invalid path, or a name with a character of
-// ColumnsSpec.Refuse, gives a [*model.ValueError]; Escape allows such names.
+// array element, from 0. With ColumnsSpec.Typed, append "!" and the value's BSON type to
+// the result, such as "!double". An invalid path or, without ColumnsSpec.Escape, a name
+// with a character of ColumnsSpec.Refuse gives a [*model.ValueError].
 func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
 // Flatten returns the flat document of doc, with columns in the order of doc's fields.

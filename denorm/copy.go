@@ -16,8 +16,7 @@ import (
 //
 //   - In an element of an array (KeyPath "items.id"), or of an array inside an array. A
 //     document can have copies of many sources.
-//   - In the document itself, next to the source's _id (KeyPath "publisher.id"). Each
-//     document has one source.
+//   - In the document itself, next to the source's _id (KeyPath "publisher.id").
 //   - In the documents whose _ids the source lists (Listed), without the source's _id.
 //
 // # Consistency
@@ -31,8 +30,8 @@ import (
 // the version, as [Copy.Set] does. Without a Version, the last write to a copy wins.
 //
 // A version can't prevent one race: the caller reads the source, another client changes
-// the source and its copies, and then the caller stores a copy of the old values.
-// [Copy.Storing] excludes this race or repairs its result.
+// it, and then the caller stores a copy of the old values. [Copy.Storing] excludes this
+// race or repairs its result.
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
@@ -80,9 +79,9 @@ type CopySpec struct {
 	Fields []Field
 
 	// Version is a field of the source that grows with each change of a copied field: an
-	// integer, which [Copy.Set] increments, or a time. VersionTo is the path where a copy
-	// stores it. Give both or neither. Don't use a field that grows for other reasons:
-	// [Copy.Refresh] would write all copies. If an embed.Versioned writes the source,
+	// integer, which [Copy.Set] increments, or a time, which the caller of Copy.Set
+	// gives. VersionTo is the path where a copy stores it. Give both or neither. Don't
+	// use a field that grows for other reasons. If an embed.Versioned writes the source,
 	// don't use [Copy.Set]. Change copied fields by Versioned.ChangeBy, with an $inc of
 	// Version, then run [Copy.Refresh].
 	Version, VersionTo string
@@ -94,7 +93,7 @@ type CopySpec struct {
 
 	// Lock is an integer field of the source that no other code writes. In a transaction,
 	// [Copy.Storing] increments it, so that a concurrent change of the source conflicts.
-	// "" means no lock. Each Copy of a source needs a Lock of its own.
+	// Each Copy of a source needs a Lock of its own.
 	Lock string
 
 	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
@@ -129,11 +128,12 @@ func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 }
 
 // Fields returns the fields that a copy of source consists of. Each is a path, in the
-// document that holds the copy, and a value. Pass them to [Counter.Set] if that document
-// is a child of a [Counter]. Without CopySpec.Listed they include the source's _id. A
-// field that the source lacks has the value bson.RawValue{}, with which Set removes the
-// field. A copy in an array gives a [*model.ValueError]. As with [Copy.Snapshot], the
-// copy may be outdated.
+// document that holds the copy, and a value. If that document is a child of a [Counter],
+// pass them to [Counter.Set]. Without CopySpec.Listed they include the source's _id. A
+// field that the source lacks has the value bson.RawValue{}, with which Counter.Set
+// removes the field. If the spec puts copies in an array, Fields returns a
+// [*model.ValueError]. If the source changes before the copy is stored, the copy is
+// outdated.
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 	return c.c.Fields(source)
 }
@@ -152,9 +152,10 @@ func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 	return c.c.Attach(id, source)
 }
 
-// Detach returns the write that removes the copy of the source with the _id source, if
-// any, from the document with the _id id. It removes the array element, or the key and
-// the fields. With Listed it doesn't change the source's list.
+// Detach returns the write that removes a copy, if any, from a document. id is the
+// document's _id, source the _id of the copy's source. It removes the array element, or
+// outside arrays the source's _id and the copied fields. It doesn't change the source's
+// list (CopySpec.Listed).
 //
 // Cost: one command, one document, by _id.
 func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
@@ -179,17 +180,17 @@ func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 // read. It skips copies of the same or a newer version. Without a Version it skips
 // documents whose copies are equal.
 //
-// Cost: one command, with Listed one for each 16 MiB of ids. It writes the documents with
-// an older copy, found by [Copy.Indexes] or the listed _ids.
+// Cost: one command. With CopySpec.Listed, one command for each 16 MiB of ids. It writes
+// the documents with an older copy, found by [Copy.Indexes] or the listed _ids.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 	return c.c.Propagate(source)
 }
 
 // PropagateJob is [Copy.Propagate] as a job, in batches, for sources with very many
-// copies. With Listed, running it gives a [*model.ValueError].
+// copies. If CopySpec.Listed is set, running it gives a [*model.ValueError].
 //
 // Cost: two commands for each batch of 500 documents, and two at the end. If no copy is
-// older, one command.
+// older than source, one command.
 func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 	return c.c.PropagateJob(source)
 }
@@ -204,10 +205,11 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 	return c.c.Refresh(source, core.Anys(docs))
 }
 
-// Storing returns the change that reads the source with this _id, runs the change that
-// store makes of it, and leaves the copies in docs up to date. store's change writes
-// copies ([Copy.Snapshot], [Copy.Fields]) into documents; docs are their _ids. Without
-// docs, all copies of the source are updated. A missing source gives model.ErrNotFound.
+// Storing returns the change that stores copies and keeps them up to date. It reads the
+// source with this _id, and runs the change that store returns for it. This change writes
+// copies ([Copy.Snapshot], [Copy.Fields]) into the documents whose _ids are docs. If the
+// source changed meanwhile, Storing updates the copies in docs or, without docs, all
+// copies. A missing source gives model.ErrNotFound.
 //
 // store is called several times, and must return equal changes for equal sources. To
 // store copies of two sources, let it return another Storing, for the second source.
@@ -241,7 +243,7 @@ func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[
 
 // Rebuild returns the job that updates the copies of all sources. It also corrects wrong
 // copies that have the same version as their source, but leaves copies with a newer
-// version. Run it after loading documents or adding a copied field.
+// version.
 //
 // Cost: two commands for each batch of 500 sources, and two at the end.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
@@ -250,19 +252,20 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 
 // Unfolded returns the check that finds the sources that [Copy.Fold] doesn't delete,
 // because data would be lost: sources without a copy, with a copy of other values, or
-// with a top-level field that isn't copied whole. drop names top-level fields of the
+// with a top-level field that isn't copied whole. drop lists top-level fields of the
 // sources that may be lost. No write repairs these sources.
 //
 // Cost: one command; it reads every source, and looks up its copies by [Copy.Indexes] or
 // _id.
 func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
 
-// Fold returns the job that deletes the sources, so that only the copies stay. drop names
-// top-level fields of the sources that may be lost. The job keeps the sources that
-// [Copy.Unfolded] reports for the same drop. Run [Copy.Rebuild] first.
+// Fold returns the job that deletes the sources, so that only the copies stay. drop lists
+// top-level fields of the sources that may be lost. The job keeps each source whose
+// deletion would lose other data: [Copy.Unfolded] reports it for the same drop. Run
+// [Copy.Rebuild] first.
 //
 // The job keeps a source that changes meanwhile. Stop other writers while it runs: a copy
-// that they store from an older read, after the source was deleted, stays old.
+// that they store after the source was deleted stays old.
 //
 // Cost: two commands for each batch of 500 sources, and two at the end, with the lookups
 // of [Copy.Unfolded]. It can be stopped and run again.

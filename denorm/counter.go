@@ -22,8 +22,8 @@ type CounterSpec struct {
 
 	// Where are conditions on a child's fields. A child counts if all conditions are
 	// true. A condition is {path: value} or {path: {operator: value}}, with scalars and
-	// $eq, $ne, $gt, $gte, $lt, $lte, $in or $exists, as in a query. By default every
-	// child with a parent counts.
+	// $eq, $ne, $gt, $gte, $lt, $lte, $in or $exists. By default every child with a
+	// parent counts.
 	Where bson.D
 
 	// Tokens is the path, in the parent, of an array of bson.ObjectID: the tokens (op) of
@@ -31,14 +31,11 @@ type CounterSpec struct {
 	// tagged omitempty: the mark of an unfinished operation. Give both or neither. With
 	// both, operations are exact without transactions. With neither, operations need
 	// transactions, unless Partial is set, and don't use op: pass bson.NilObjectID.
-	//
-	// Readers can see a child with its mark.
 	Tokens  string
 	Pending string
 
 	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100. A
-	// retry of an operation counts again after that many other operations on the parent,
-	// including operations that change no number.
+	// retry of an operation counts again after that many other operations on the parent.
 	Keep int
 
 	// Partial lets operations without Tokens run outside transactions, as separate
@@ -71,8 +68,8 @@ type CounterAverage struct {
 	From string // path in a child; missing values don't count
 	To   string // path, in the parent, of the document {sum, n}
 
-	// Value is the path, in the parent, where the same update stores the average sum/n,
-	// for queries and sorts. "" means that it isn't stored.
+	// Value is the path, in the parent, where each update of {sum, n} also stores the
+	// average, for queries and sorts. "" means that it isn't stored.
 	Value string
 }
 
@@ -107,15 +104,14 @@ type CounterPending struct {
 // With CounterSpec.Tokens, an operation has a token (op) and writes one document at a
 // time:
 //
-//  1. It changes the child and stores a mark in it. If the child has changed since it was
-//     read, the operation reads again.
+//  1. It changes the child and stores a mark in it.
 //  2. It adds the difference to the child's old and new parent, and stores the token
 //     there. It skips a parent that has the token.
 //  3. It removes the mark, or deletes the child.
 //
 // After a crash, a retry, the next operation on the child or [Counter.Settle] finishes
-// the marked operation. Until then readers see the old numbers, and a child that is being
-// deleted.
+// the marked operation. Until then readers see the old numbers, and a child whose
+// deletion has begun.
 //
 // A retry of a finished operation does nothing while the child's parent keeps the token.
 // Later a retry counts again, which [Counter.Recount] repairs. If the child has no stored
@@ -137,8 +133,8 @@ type CounterPending struct {
 // # Several counters
 //
 // If a child counts in two parents, each needs a Counter, and their operations must be
-// joined by [model.Change.Also], in a transaction. Two Sets of one field in turn update
-// the numbers of the first counter only.
+// joined by [model.Change.Also], in a transaction. If you set a field by one Counter and
+// then by the other, only the first updates its numbers.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -146,13 +142,13 @@ type CounterPending struct {
 // Indexes returns the children's indexes: on the reference, with each field of a smallest
 // or greatest value, and two partial indexes on marks.
 //
-// Checks returns one check, or two with Tokens:
+// Checks returns one check, or two with CounterSpec.Tokens:
 //
 //   - Parents with numbers that differ from their children. The repair writes the counted
 //     numbers. It skips a parent that changed meanwhile or has an operation under way:
-//     run the job again, or [Counter.Recount]. With Partial the check can't see
-//     operations under way. So its job counts twice, a minute apart (Check.Age), and
-//     repairs only parents for which both results are equal.
+//     run the job again, or [Counter.Recount]. With CounterSpec.Partial (no marks) the
+//     check can't see operations under way. So its job counts twice, a minute apart
+//     (Check.Age), and repairs only parents for which both results are equal.
 //   - Unfinished operations. The job finishes operations that are older than a minute, as
 //     [Counter.Settle] does.
 //
@@ -189,8 +185,6 @@ func NewCounter[C, CK, P, PK any](
 //
 // Cost: four commands, by _id. A child without a parent costs one command. In a
 // transaction: one command, or without Tokens two.
-//
-// A child whose parent is missing is stored but not counted.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), op)
 }
@@ -198,14 +192,13 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 // Set returns the change that sets fields of a child by their paths, and updates the
 // numbers of its parent, or of both parents if the reference changes. op is the
 // operation's token, a fresh bson.NewObjectID(). A nil value stores null; a null
-// reference takes the child off its parent. A bson.RawValue{} removes the field, so that
-// fields can contain [Copy.Fields]. Fields inside arrays, or below a counted field, give
-// a [*model.ValueError]. A missing child gives model.ErrNotFound.
+// reference takes the child off its parent. A bson.RawValue{} removes the field;
+// [Copy.Fields] returns it for a field that the source lacks. Fields inside arrays, or
+// below a counted field, give a [*model.ValueError]. A missing child gives
+// model.ErrNotFound.
 //
-// Set overwrites the fields, whatever they hold. If another writer came first, it reads
-// again, up to 100 times. A retry with the same op finishes the operation or does
-// nothing: see [Counter]. If another operation moved the child to another parent
-// meanwhile, a retry sets the fields again.
+// If another writer came first, it reads again, up to 100 times. A retry with the same op
+// finishes the operation or does nothing: see [Counter].
 //
 // Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
 // more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
@@ -234,8 +227,8 @@ func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[
 }
 
 // Pending returns the query of the children with an unfinished operation whose token (op)
-// was made before a time. [Counter.Settle] finishes the operation. Without
-// CounterSpec.Pending it gives a [*model.ValueError].
+// is older than a time, the parameter before. Pass these children to [Counter.Settle].
+// Without CounterSpec.Pending the query gives a [*model.ValueError].
 //
 // Cost: one command, served by a partial index of [Counter.Indexes].
 func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {

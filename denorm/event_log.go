@@ -48,8 +48,8 @@ type EventLogSpec[K, E, S any] struct {
 	Revision int
 
 	// Snapshots is the collection that stores a state of each aggregate, so that a read
-	// replays few events. Every is the number of events after which a new state is
-	// stored. Give both or neither.
+	// replays few events. The field Every is the number of events after which a new state
+	// is stored. Give both or neither.
 	Snapshots *model.Collection[EventState[K, S], K]
 	Every     int64
 
@@ -63,9 +63,8 @@ type EventLogSpec[K, E, S any] struct {
 // A writer appends events at the version (the number of the last event) that it has read.
 // Events never change.
 //
-// One append is one document, a commit. Its _id contains the aggregate's key and the
-// number of the first event. The collection must not have a collation. Tenants of a
-// [model.Scope] must not share keys. Reads include commits that a scope marked as
+// One append is one document, a commit. The collection must not have a collation. Tenants
+// of a [model.Scope] must not share keys. Reads include commits that a scope marked as
 // deleted.
 //
 // Source: Event Sourcing pattern
@@ -74,12 +73,12 @@ type EventLogSpec[K, E, S any] struct {
 //
 // Indexes returns the unique index of key and token.
 //
-// Checks returns one check, or two with Snapshots:
+// Checks returns one check, or two with EventLogSpec.Snapshots:
 //
 //   - Commits with gaps or overlaps, numbers that don't fit the events or the _id, or
 //     times that run backwards. No write repairs them.
-//   - Snapshots of this Revision that differ from a replay, or have a version at which no
-//     commit ends. The repair deletes them.
+//   - Snapshots of the current EventLogSpec.Revision that differ from a replay, or have a
+//     version at which no commit ends. The repair deletes them.
 //
 // Cost: the first check reads all commits. The second sends one command for each
 // snapshot.
@@ -172,10 +171,10 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 	}}
 }
 
-// Append returns the change that appends events, which happened at the time at, to the
-// aggregate key. expected is the version that the caller has read, 0 for a new aggregate.
-// It stores all events or none. op is the append's token: the same op makes a retry a
-// no-op, even after other appends.
+// Append returns the change that appends events to an aggregate. key is the aggregate's
+// key. at is when the events happened. expected is the version that the caller has read,
+// 0 for a new aggregate. The change stores all events or none. op is the append's token:
+// the same op makes a retry a no-op, even after other appends.
 //
 // Running it gives ErrVersion if the aggregate is at another version, ErrToken if the
 // token belongs to another append, ErrEarlier if at is before the last commit's time, and
@@ -191,9 +190,8 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events [
 // Decide returns the change that appends the events which decide returns for the
 // aggregate's current state. decide must be pure. When another append came first, decide
 // is called again with the new state, up to 100 times. An error of decide ends the
-// change. If decide returns no events, nothing is appended. The commit's At is the later
-// of two times: the parameter at and the last commit's At. op is the append's token: a
-// retry does nothing and doesn't call decide.
+// change. The commit's At is the later of two times: the parameter at and the last
+// commit's At. op is the append's token: a retry does nothing and doesn't call decide.
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
 // document. If there is a snapshot, one more command finds the token by
@@ -215,17 +213,16 @@ func (l *EventLog[K, E, S]) Decide(
 // Load returns the change that reads an aggregate's newest state. An aggregate without
 // events has version 0 and the zero state. Missing commits give ErrGap.
 //
-// Cost: two commands, by _id: one reads the snapshot, one the commits after it. These
-// normally have at most Every events, and those of one more commit. Without Snapshots,
-// one command reads every commit. One more command for each further 1000 commits or 16
-// MB.
+// Cost: two commands, by _id: one reads the snapshot, one the commits after it, normally
+// at most EventLogSpec.Every events plus one commit. Without Snapshots, one command reads
+// every commit. Each further 1000 commits or 16 MB cost a command.
 func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
 }
 
 // At returns the change that reads an aggregate's state at a version, the number of the
-// last event in the state. This event may be in the middle of a commit. Version 0 is the
-// zero state. A version that the aggregate hasn't reached gives ErrVersion.
+// last event in the state. Version 0 is the zero state. A version that the aggregate
+// hasn't reached gives ErrVersion.
 //
 // Cost: as [EventLog.Load]. If the snapshot is newer, it reads all commits up to the
 // version.

@@ -41,10 +41,10 @@ type ProjectionSpec[V, E any] struct {
 //
 // # Consistency
 //
-// Views are as late as the stream. A write replaces only a lower version, so that
-// repeated or reordered deliveries do nothing. A reader that uses [Projection.Load], or
-// [Projection.Generations] and [Projection.In] for each query, never sees a view return
-// to a lower version, even across a switch.
+// Views are as late as [Projection.Stream], which updates them. A write replaces only a
+// lower version, so that repeated or reordered deliveries do nothing. A reader that uses
+// [Projection.Load], or [Projection.Generations] and [Projection.In] for each query,
+// never sees a view return to a lower version.
 //
 // Under a [model.Scope] each tenant has a pointer. Streams give an error there: use
 // [Projection.CatchUp].
@@ -63,8 +63,8 @@ type Projection[K, E, V any] struct {
 	rev   int
 }
 
-// NewProjection declares a projection of a log. Each generation of views is a collection,
-// named as views with a dot and the generation's number. It panics with a
+// NewProjection declares a projection of a log. Each generation of views is a collection.
+// Its name is the name of views, a dot and the generation's number. It panics with a
 // [*model.DeclarationError] if Fold is missing, Poll is negative, or views,
 // ProjectionSpec.Places and the log's commits share a collection.
 func NewProjection[K, E, S, V any](
@@ -84,20 +84,17 @@ func NewProjection[K, E, S, V any](
 	return p
 }
 
-// CatchUp returns the change that updates an aggregate's view in the live generation and
-// in the one that is being built, if they were built with the spec's Revision. It is
-// idempotent. If they have a lower Revision, it gives a [*model.ValueError]: run
-// [Projection.Rebuild].
+// CatchUp returns the change that updates an aggregate's view in the live generation (the
+// views that readers read) and in the one that [Projection.Rebuild] is building. It is
+// idempotent. It skips a generation that wasn't built with the spec's Revision. If all
+// have a lower Revision, it gives a [*model.ValueError]: run [Projection.Rebuild].
 //
 // Cost: five commands, by _id, one document. Without new commits, three commands. While a
-// generation is built, two more commands and one more document. The first call also
-// stores the document that names the live generation. A crash can leave the view old in
-// one or both generations.
+// generation is built, two more commands and one more document.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views as commits come in. Run it with
-// [model.Stream.Run]. Its name contains the Revision, so that a new Revision goes through
-// all commits.
+// [model.Stream.Run]. A new Revision goes through all commits again.
 //
 // Cost: three commands for each commit: the pointer and the view by _id, and a write of
 // one document. One more command for a commit out of order.

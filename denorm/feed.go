@@ -16,8 +16,9 @@ import (
 // each change of a document, and the feed's [model.Stream] runs the plan.
 //
 // The stream first plans for every stored document, then follows the collection's change
-// stream. It stores its position after the plans ran. A feed that was killed and runs
-// again repeats the last changes, in order. So plans must be repeatable:
+// stream, or polls by FeedSpec.Since on a server without change streams. It stores its
+// position after the plans ran. A feed that was killed and runs again repeats the last
+// changes, in order. So plans must be repeatable:
 //   - A plan sets, replaces or deletes a copy under an _id that the change gives. It
 //     never adds to a value.
 //   - A repeated insert is recognized only while the copy is unchanged. If copies change,
@@ -31,14 +32,14 @@ import (
 // # Consistency
 //
 // [model.StreamProgress] reports how late the copies are. An update's document is read
-// after the change and may be newer. Polling and scanning don't see deletions. If a feed
-// runs twice, the later run takes over. In rare cases ([model.Stream.Run]) an old write
-// still arrives late: to exclude them, let plans compare a version of the document, or
-// the change's Token.
+// after the change and may be newer. Polls, and the first plans for stored documents,
+// don't see deletions. If a feed runs twice, the later run takes over. In rare cases
+// ([model.Stream.Run]) an old write still arrives late: to exclude them, let plans
+// compare a version of the document, or FeedChange.Token.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 //
-// Indexes returns the index for polling; nothing without Since.
+// Indexes returns the index for polling, if FeedSpec.Since is set.
 type Feed[D, K any] struct {
 	model.Parts
 
@@ -92,12 +93,12 @@ type FeedChange[D, K any] struct {
 // with each kind of change of sample, a typical document.
 //
 // It panics with a [*model.DeclarationError] if
-//   - a plan for sample isn't repeatable, has bad input, or writes to the source other
-//     than by updates with a Mark
+//   - a plan for sample isn't repeatable, has bad input, or writes to the source, except
+//     updates with FeedSpec.Mark
 //   - all plans for sample are empty, or sample has no _id
 //   - Mark isn't a string field, or Since isn't a time, ObjectID, integer or string
 //
-// A running feed stops before a plan with a fault of the first item.
+// A running feed stops before a plan that the first item refuses.
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
@@ -185,8 +186,8 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 // documents. While a feed runs, it can overwrite newer copies: let plans compare
 // versions, or stop the feed meanwhile.
 //
-// Cost: a query per batch of 500 documents, two to find the end, and the plans' writes. A
-// crash leaves some copies old, and perhaps one plan half done: run the job again.
+// Cost: a query per batch of 500 documents, two to find the end, and the plans' writes.
+// After a crash, run the job again.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

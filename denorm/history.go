@@ -65,9 +65,9 @@ type Difference struct {
 //	documents  update {_id: id, version: 3} to version 4
 //
 // A crash between the writes leaves a revision that equals the document. The next change
-// uses it. Documents stored by other code have version 0, which began at the zero time.
-// All writers must increment the version. [model.New] refuses a technique that doesn't,
-// unless HistorySpec.Uncounted names the paths that it writes.
+// uses it. A document that other code stored has version 0, with the zero time as its
+// beginning. All writers must increment the version. [model.New] refuses a technique that
+// doesn't, unless HistorySpec.Uncounted names the paths that it writes.
 //
 // Methods take a note (who, when, why) and op, the operation's token. A retry with the
 // same op does nothing while the operation's revision is stored. An operation that meets
@@ -81,7 +81,7 @@ type Difference struct {
 //
 // # Retention
 //
-// A schema.Expiry by the revisions' field until (when the version ended) deletes old
+// A schema.Expiry on the revisions' field "until" (when the version ended) deletes old
 // revisions.
 //
 // # Scopes
@@ -252,8 +252,9 @@ func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model
 	return x.h.Erase(subject, note.note(), op)
 }
 
-// Traces returns the checks that find what [History.Erase] would remove for the same
-// subject. Missing, null and zero values aren't findings.
+// Traces returns the checks that find what [History.Erase] would remove for a person.
+// subject is the person's value at the path HistorySpec.Subject. Missing, null and zero
+// values aren't findings.
 //
 // Cost: one command each, by the indexes on the subject. For a string subject, every
 // document and revision is read.

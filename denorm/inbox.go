@@ -57,10 +57,10 @@ func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, op bson.ObjectID) m
 }
 
 // Once returns the write that stores only an event's token, op, and a digest of event
-// (any value that BSON stores) in the document id. Put it before the writes of the
-// event's effect in a plan, and run the plan with model.Plan.RunTx. If the document has
-// the token already, the plan ends with [ErrHandled] and the transaction is aborted.
-// Other errors are those of [Inbox.Handle].
+// (any value that BSON stores) in the document with the _id id. Put it before the writes
+// of the event's effect in a plan, and run the plan with model.Plan.RunTx. If the
+// document has the token already, the plan ends with [ErrHandled] and the transaction is
+// aborted. Other errors are those of [Inbox.Handle].
 //
 // Cost: as [Inbox.Handle].
 func (x *Inbox[D, K]) Once(id K, event any, op bson.ObjectID) model.Write {

@@ -17,8 +17,10 @@ import (
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   in a unique table
 //
-// Each distinct element of an array has an entry. A missing or null value has no entry,
-// an empty string has one. Equal numbers of different types are one value.
+// ops are the tokens of operations that need the entry. sure is false (unconfirmed) until
+// the document has the value. Each distinct element of an array has an entry. A missing
+// or null value has no entry, an empty string has one. Equal numbers of different types
+// are one value.
 //
 // # Consistency
 //
@@ -105,17 +107,17 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 }
 
 // Insert returns the plan that writes the entries of a new document, inserts the document
-// and confirms the entries. op is the operation's token, a fresh bson.NewObjectID(). A
-// retry with the same op completes the plan.
+// and sets IndexEntry.Sure in the entries. op is the operation's token, a fresh
+// bson.NewObjectID(). A retry with the same op completes the plan.
 //
-// If another document has the _id, or the value in a unique table, the plan gives
+// If another document has the _id, or in a unique table the same value, the plan gives
 // model.ErrTaken and removes its entries again. A retry also gives model.ErrTaken if
-// another client has changed the stored document meanwhile, but it confirms the entries.
-// In a caller's transaction, or if the other document is deleted meanwhile, the error is
-// the driver's duplicate key error.
+// another client has changed the stored document meanwhile, but it sets Sure. In a
+// caller's transaction, or if the other document is deleted meanwhile, the error is the
+// driver's duplicate key error.
 //
-// Cost: three commands, or one without values. A crash leaves entries without a document:
-// retry, or see [IndexTable.Checks].
+// Cost: three commands, or one if the document has no indexed value. A crash leaves
+// entries without a document: retry, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), op)
 }
@@ -123,11 +125,11 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // Set returns the plan that sets fields of a document and updates its entries. doc is the
 // document as the caller read it. fields are paths and their new values; nil stores null.
 // op is the operation's token, as in [IndexTable.Insert]. A value of a wrong type, or a
-// path below the indexed path or a copied path, gives a [*model.ValueError].
+// path below an indexed or copied path, gives a [*model.ValueError].
 //
 // The plan gives model.ErrStale if the indexed value or a copied field has changed since
 // doc was read, model.ErrNotFound if the document is gone, and model.ErrTaken if another
-// document has the value in a unique table. Then it removes the new entries again. A
+// document has the value in a unique table. In each case it removes the new entries. A
 // retry with the same fields and op completes the first run, also with doc read anew.
 //
 // Cost: one command if no indexed or copied field is set, two if copied fields are set,
@@ -138,13 +140,13 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 	return indextable.Tables{x.t}.Set(doc, fields, op)
 }
 
-// Delete returns the plan that deletes a document, and then its entries. doc is the
-// document as the caller read it. If the stored document has changed since, it is deleted
-// too, but entries of newer values stay: see [IndexTable.Checks]. A crash leaves surplus
-// entries: retry. If the document can't be read any more, pass a document with only its
-// _id.
+// Delete returns the plan that deletes a document, and then its entries in the table. doc
+// is the document as the caller read it. If the stored document has changed since, it is
+// deleted too, but entries of newer values stay: see [IndexTable.Checks]. A crash leaves
+// surplus entries: retry. If the document can't be read any more, pass a document with
+// only its _id.
 //
-// Cost: three commands, two without values.
+// Cost: three commands, or two if the document has no indexed value.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 	return indextable.Tables{x.t}.Delete(doc)
 }
@@ -162,7 +164,7 @@ func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 }
 
 // Documents returns the query of the documents with a value, in the order of their ids.
-// It skips surplus entries.
+// It skips an entry whose document is gone or lacks the value.
 //
 // Cost: one command, and one per further batch; one entry and one document per result,
 // served by _id.
@@ -172,9 +174,9 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 }
 
 // Rebuild returns the job that writes missing entries, for documents that were stored
-// without the table. It can be run again, and while others write. If several documents
-// have one value of a unique table, the first by _id gets the entry. [IndexTable.Checks]
-// finds the other documents.
+// without the table. It can be run again, and while others write. If the table is unique
+// and several documents have the same value, the first document by _id gets the entry.
+// [IndexTable.Checks] finds the other documents.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
 // missing entry.

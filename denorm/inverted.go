@@ -12,8 +12,8 @@ import (
 // another field: users of a city who visited a site, by category.
 //
 // Each declared path has an inverted index, value → ids: an [IndexTable] in the
-// collection prefix.path. Write documents through the Inverted, not through one of its
-// tables.
+// collection named by [NewInverted]'s prefix, a dot and the path. Write documents through
+// the Inverted, not through one of its tables.
 //
 // # Consistency
 //
@@ -22,7 +22,7 @@ import (
 //
 // Source: "Inverted Search – Direct Aggregation" ("NoSQL Data Modeling Techniques", §10).
 //
-// Indexes and Checks return those of the tables.
+// Indexes and Checks return those of the IndexTables.
 type Inverted[D, K any] struct {
 	model.Parts
 
@@ -56,8 +56,7 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // Set returns the plan that sets fields of a document and updates the entries of all
 // declared paths. doc is the document as the caller read it. fields are paths and their
 // new values. op is the operation's token, a fresh bson.NewObjectID(). Errors are those
-// of [IndexTable.Set], such as model.ErrStale if a value at a declared path has changed
-// since doc was read.
+// of [IndexTable.Set].
 //
 // Cost: one command, two per path that is set, and one per path that gets or loses
 // values.
@@ -142,8 +141,9 @@ type InvertedID[K any] struct {
 }
 
 // An InvertedQuery says which documents to find. [Inverted.Is] returns one. And, Or and
-// Minus combine queries of the same Inverted, with at most 256 values in all. Running any
-// other query, or the zero InvertedQuery, gives a [*model.ValueError].
+// Minus combine queries of the same Inverted, with at most 256 values in all. Running a
+// query with more values or of several Inverteds, or the zero InvertedQuery, gives a
+// [*model.ValueError].
 type InvertedQuery struct{ q inverted.Query }
 
 // And returns the query of the documents that q and every one of others find.

@@ -12,10 +12,10 @@ type Part struct {
 	Path string // a top-level field: an array, or with a Key a document
 	Into string // the collection of the rows
 
-	// Key is the field that identifies the document at Path: a customer's id. Into then
-	// has one row for each key. If several documents contain a key, the one with the
-	// greatest _id gives the row's values. "" means that Path is an array, with one row
-	// for each element.
+	// Key is the field that identifies the document at Path: a customer's id. The
+	// collection Part.Into then has one row for each key. If several documents contain a
+	// key, the one with the greatest _id gives the row's values. "" means that Path is an
+	// array, with one row for each element.
 	Key string
 }
 
@@ -57,9 +57,9 @@ type Normalized[D, K any] struct {
 }
 
 // NewNormalized declares that documents are divided into main rows, in the collection
-// into, and the rows of parts. It panics with a [*model.DeclarationError] if two
-// collections have one name, if the Path or Key of a [Part] doesn't fit the documents, or
-// if a part's documents have an _id that isn't the Key.
+// that into names, and the rows of parts. It panics with a [*model.DeclarationError] if
+// two collections have one name, if the Path or Key of a [Part] doesn't fit the
+// documents, or if a part's documents have an _id that isn't the Key.
 func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
 	list := make([]normalized.Part, len(parts))
 	for i, p := range parts {
@@ -70,8 +70,9 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ..
 }
 
 // Plan returns the plan that writes or replaces the rows of the documents that match
-// filter; nil means all. The rows of parts are written before the main rows, so a crash
-// leaves no main row without its parts. The plan can be run again.
+// filter; nil means all. It writes the rows of each [Part] before the main rows (one for
+// each document), so a crash leaves no main row without its parts. The plan can be run
+// again.
 //
 // Cost: one command per collection, which reads the documents and writes rows.
 func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
@@ -83,7 +84,8 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 }
 
 // Documents returns the query that puts whole documents together from the rows. filter
-// selects main rows; nil means all. In a keyed part, the key becomes the first field.
+// selects main rows; nil means all. In the embedded document of a [Part] with a Key, the
+// key becomes the first field.
 //
 // Cost: one command; per main row a look-up for each part, by _id or the index of
 // Indexes.

@@ -45,9 +45,9 @@ type NumberedSpec struct {
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
 // Techniques", §15).
 //
-// Indexes returns an index per position, on Fields in order.
+// Indexes returns an index per position, on NumberedSpec.Fields in their order.
 //
-// Checks returns two checks, for positions up to Max:
+// Checks returns two checks, for positions up to NumberedSpec.Max:
 //   - Counts that differ from the numbered fields, or are missing. The repair sets the
 //     count to the highest position with a field.
 //   - Lists that are stored nested, or have a count above Max. No write repairs them: use
@@ -119,8 +119,8 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 
 // AppendAt returns the write that adds an element at the end of a list that has n
 // elements. It gives model.ErrStale if the list has a different length, model.ErrNotFound
-// for a missing document, and model.ErrFull if n is Max. With a Key, it adds nothing if
-// the list contains the key.
+// for a missing document, and model.ErrFull if n is NumberedSpec.Max. With
+// NumberedSpec.Key, it adds nothing if the list has an element with the same key.
 //
 // Cost: one command, one document, by _id; up to two reads more if the update matches
 // nothing.
@@ -134,11 +134,11 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 
 // Append returns the change that adds an element at the end of a document's list. After a
 // concurrent append it reads again, up to 100 times. It gives model.ErrFull if the list
-// has Max elements, model.ErrNotFound for a missing document, and a [*model.ValueError]
-// if the stored count isn't a number up to Max.
+// has NumberedSpec.Max elements, model.ErrNotFound for a missing document, and a
+// [*model.ValueError] if the stored count isn't a number up to Max.
 //
-// With a Key, it adds nothing if the list contains the key. Without a Key, a retry can
-// add the element twice: look for it first.
+// With NumberedSpec.Key, it adds nothing if the list has an element with the same key.
+// Without a Key, a retry can add the element twice.
 //
 // Cost: two commands per attempt and one document, by _id. If the element exists, it only
 // reads, twice.
@@ -151,8 +151,8 @@ func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 // Values are never used as operators. Null also matches a missing field of an existing
 // element.
 //
-// Cost: one command with an $or over Max positions, each served by its index. Without a
-// condition on the first of Fields no index serves.
+// Cost: one command with an $or over NumberedSpec.Max positions, each served by its
+// index. Without a condition on the first of NumberedSpec.Fields no index serves.
 func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 	filter, err := x.n.Equal(fields)
 	return x.find(filter, x.n.Serves(fields), err)
@@ -172,9 +172,9 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the query that returns the results of query with the list as an
-// array. query comes from [Numbered.Equal], [Numbered.Match] or the collection. Its
-// projection is ignored.
+// Documents returns the pipeline that gives the documents that query finds, with the list
+// as an array again. query comes from [Numbered.Equal], [Numbered.Match] or the
+// collection. Its projection is ignored.
 //
 // Cost: one command, and one per further batch. The same index serves as for query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
