@@ -18,7 +18,7 @@ type OutboxSpec struct {
 	MaxBytes int // the BSON size of one event at most; 0 means 64 KiB, at most 15 MiB
 
 	// Create lets [Outbox.Publish] create a missing document, with only its _id and
-	// events: for an outbox in a collection of its own.
+	// events.
 	Create bool
 }
 
@@ -30,7 +30,8 @@ type Outgoing[E any] struct {
 	Fence  int64              `bson:"fence,omitempty"`  // greatest Delivery.Fence of a runner so far
 }
 
-// An OutgoingEvent is an event that waits for delivery or is parked.
+// An OutgoingEvent is an event that waits for delivery, or that is parked: set aside
+// after RelaySpec.Attempts failures.
 type OutgoingEvent[E any] struct {
 	ID       bson.ObjectID `bson:"id"` // the token that it was published with
 	At       time.Time     `bson:"at"`
@@ -40,8 +41,7 @@ type OutgoingEvent[E any] struct {
 	Error    string        `bson:"error,omitempty"`    // why it failed last, in at most 500 bytes
 }
 
-// A Delivery is an event as a [Relay] passes it to hand, the function given to
-// [Outbox.Relay].
+// A Delivery is an event as the function given to [Outbox.Relay] receives it.
 type Delivery[K, E any] struct {
 	OutgoingEvent[E]
 
@@ -81,8 +81,7 @@ type OutboxDepth struct {
 // deleted documents from relays. A write that replaces a whole document removes its
 // events: with embed.Versioned, name the path in VersionedSpec.Uncounted.
 //
-// Source: the Transactional Outbox pattern,
-// https://microservices.io/patterns/data/transactional-outbox.html.
+// Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //
 // Indexes returns two partial indexes, for waiting and for parked events.
 type Outbox[D, K, E any] struct {
@@ -102,16 +101,17 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
 }
 
-// Publish returns the write that adds an event to a document. at is stored as the event's
-// time. op is the event's token: a fresh bson.NewObjectID(), or the token of the
-// operation that the event reports.
+// Publish returns the write that adds an event to a document. The event stores the time
+// at. op is the event's token: a fresh bson.NewObjectID(), or the token of the operation
+// that the event reports.
 //
 // The write gives model.ErrNotFound if the document is missing and OutboxSpec.Create is
 // false, model.ErrFull if OutboxSpec.Max events wait, [ErrToken] if a different event of
 // the document has the token, and a [*model.ValueError] for an event over
 // OutboxSpec.MaxBytes.
 //
-// Cost: one command, one document, by _id; no more if merged.
+// Cost: one command, one document, by _id. Merged with another write ([model.Merge]), it
+// adds no command.
 func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID) model.Write {
 	return x.o.Publish(id, event, at, op)
 }
@@ -127,8 +127,8 @@ func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID
 	return out, err
 }
 
-// Depth returns the query of how many events wait. It has no result if no event waits or
-// is parked.
+// Depth returns the query that counts the waiting events and, separately, the parked
+// events ([Outbox.Parked]). Without any, it has no result.
 //
 // Cost: one command, served by the partial indexes; it reads each document with events.
 func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
@@ -173,13 +173,13 @@ type RelaySpec struct {
 // A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the relay that passes each event to hand. Runners with the same name
-// divide the documents among them.
+// Relay returns the relay that calls the function hand for each event. Runners (processes
+// that run the relay) with the same name divide the documents into parts.
 //
-// For each part, one goroutine calls hand, with a document's events in order. If hand
-// returns an error, the event is tried again later. After RelaySpec.Attempts errors it is
-// parked, and the document's next event follows. hand's context ends when the runner
-// loses its lease on the part.
+// For each part, one goroutine calls hand with the events of each document in order. If
+// hand returns an error, the event is tried again later. After RelaySpec.Attempts errors
+// it is parked, and the document's next event follows. hand's context ends when the
+// runner loses its lease on the part.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if hand == nil {
@@ -203,14 +203,14 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 // database error it retries. With RelaySpec.Once it returns such an error, or nil when no
 // event is due. A bad spec, an empty name, or a nil function gives a [*model.ValueError].
 //
-// Runners divide the documents into parts, and hold a lease on each part. A new runner
-// gets its share within a third of RelaySpec.For. Other runners take over a dead runner's
-// parts after For. The runners' clocks must differ by much less than For. If a slow
-// runner loses its lease, two runners can deliver an event at the same time, with a
-// different Delivery.Fence.
+// Runners hold a lease on each of their parts of the documents. A new runner gets its
+// share within a third of RelaySpec.For. Other runners take over a dead runner's parts
+// after For. The runners' clocks must differ by much less than For. If a slow runner
+// loses its lease, two runners can deliver an event at the same time, with a different
+// Delivery.Fence.
 //
 // Cost: one read per 100 documents with events, and one per RelaySpec.Poll for a part
-// without events; one write per document with delivered events, and per failure. To keep
-// its leases, each runner sends about three commands, and one per part, every third of
-// RelaySpec.For.
+// without events; one write per document with delivered events, and per failure. Every
+// RelaySpec.For/3, each runner also sends about three commands, plus one for each of its
+// parts, to keep its leases.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

@@ -39,20 +39,19 @@ type OutlierCount struct {
 // # Consistency
 //
 // The flag is set before the first overflow document is written, so a reader who sees no
-// flag misses nothing. A crash in between leaves a flag without overflow. With a Key,
-// appends never store an element both in the array and in the overflow, as long as nobody
-// unsets the flag.
+// flag misses nothing. With a Key, appends never store an element both in the array and
+// in the overflow, as long as nobody unsets the flag.
 //
-// Source: the Outlier pattern,
+// Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
 //
 // Indexes returns the partial index of the owners with the flag, and the index that finds
 // overflow by owner: the Bucket's own index if there is a Key.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
-//   - Overflow without the flag, which readers miss. The repair sets the flag. But if
-//     there is a Key and the array has all elements of the overflow, which an interrupted
-//     Split leaves, it deletes the overflow. It leaves unclear cases unchanged.
+//   - Overflow without the flag, which readers miss. The repair sets the flag. An
+//     interrupted Split leaves overflow whose elements are all still in the array: with a
+//     Key, the repair deletes this overflow. It leaves unclear cases unchanged.
 //   - Arrays over Max. No write repairs them: use [Outlier.Split], or [Outlier.Settle]
 //     for owners with the flag.
 //   - Overflow without an owner. The repair deletes it, unless it changed meanwhile.
@@ -83,14 +82,14 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 }
 
 // Append returns the change that adds an element to the owner's array, or to the overflow
-// if the array is full. After a concurrent write it reads again, up to 100 times. With a
-// Key, it adds nothing if the owner has an element with the key. A missing owner gives
-// model.ErrNotFound. An array over Max without overflow, or overflow without the flag,
-// gives [ErrUnsound].
+// (documents of a [Bucket]) if the array is full. After a concurrent write it reads
+// again, up to 100 times. With a BucketSpec.Key, it adds nothing if the owner has an
+// element with the key. A missing owner gives model.ErrNotFound. An array over
+// OutlierSpec.Max without overflow, or overflow without the owner's flag
+// (OutlierSpec.Flag), gives [ErrUnsound].
 //
 // Cost: two commands while the array has room, three with overflow. Setting the flag is
-// one more, and so is closing an overflow document that reaches the Bucket's MaxBytes. If
-// the element exists, the reads are sent twice.
+// one more, and so is closing an overflow document that reaches BucketSpec.MaxBytes.
 //
 // A crash leaves at most a flag without overflow, or a closed overflow document. Without
 // a Key, look for the element before a retry.

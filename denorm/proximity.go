@@ -10,15 +10,15 @@ import (
 
 // ProximitySpec says how a list is written as text. Text is required.
 type ProximitySpec struct {
-	// Text is the document's field that stores the list a second time, as one text. The
-	// Go type may declare it, as a string.
+	// Text is the document's field that also stores the list (at NewProximity's path), as
+	// one text. The Go type may declare it, as a string.
 	Text string
 
 	// Fields are the elements' string fields that go into the text, in this order. Fields
 	// are required for a list of documents, and empty for a list of strings.
 	Fields []string
 
-	// IgnoreCase lets queries ignore case (regular expression option i).
+	// IgnoreCase lets queries ignore case.
 	IgnoreCase bool
 }
 
@@ -32,7 +32,8 @@ type ProximitySpec struct {
 //     %00.
 //   - An empty list is "|". A document without a list has no text.
 //
-// Spaces, tabs, line ends and ends of values separate words, but not commas or hyphens.
+// Spaces, tabs, line ends and ends of values separate words. Commas and hyphens within a
+// value don't.
 //
 // A query reads every text. For more than some thousands of documents, add a condition on
 // an indexed field, or use [Numbered], $elemMatch or a search engine.
@@ -87,7 +88,7 @@ func (x *Proximity[D, K]) Replace(doc D) model.Write {
 
 // Set returns the write that sets a document's list to elements, and its text to the text
 // computed from them. Without elements the list becomes empty. A missing document gives
-// [model.ErrNotFound]. It is idempotent.
+// [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
@@ -98,10 +99,10 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 	return x.docs.Update(id, update)
 }
 
-// Add returns the write that appends an element to a document's list and text. If the
-// list contains an equal element (same fields, same order), the status is Already. A
-// missing document gives [model.ErrNotFound]. It is idempotent and safe against
-// concurrent Adds.
+// Add returns the write that appends an element to a document's list, and to the text
+// stored for the list (ProximitySpec.Text). If the list contains an equal element (same
+// fields, same order), the write's status is [model.Already]. A missing document gives
+// [model.ErrNotFound]. It is safe against concurrent Adds.
 //
 // Cost: one command, one document, by _id. One or two more if the update matches nothing.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
@@ -111,7 +112,7 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 
 // Remove returns the write that removes elements from a document's list, and their words
 // from its stored text. An element is removed if all its fields equal those of one of
-// elements. Missing elements and documents are ignored. It is idempotent.
+// elements. Missing elements and documents are ignored.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
@@ -138,11 +139,11 @@ const (
 	InOrder                   // the first before the second
 )
 
-// Near returns the query of the documents with one element that contains both words close
-// together. between is the maximum number of words between them: 0 (adjacent) to 100.
-// order says whether word must come before other, in the order of Fields ([InOrder]), or
-// not ([AnyOrder]). A word that is empty or contains a space, tab or line end gives a
-// [*model.ValueError].
+// Near returns the query of the documents with one element that contains the words word
+// and other close together. between is the maximum number of words between them: 0
+// (adjacent) to 100. With order [InOrder], word must come before other, with an element's
+// fields in the order of ProximitySpec.Fields. With [AnyOrder], either may come first. A
+// word that is empty or contains a space, tab or line end gives a [*model.ValueError].
 //
 // Cost: as [Proximity.Equal].
 func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) *model.Find[D] {

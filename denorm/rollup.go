@@ -23,8 +23,9 @@ type RollupSpec struct {
 	Zone *time.Location // of hours, days and months; nil means UTC
 	Mark string         // path of an event's *RollupMark, tagged omitempty
 
-	// Keep is how many batches a bin remembers, so that it counts each once: 1 to 10,000;
-	// 0 means 100.
+	// Keep is how many batches (events that [Rollup.Roll] counts together) a bin
+	// ([RollupDoc]) remembers, so that the bin counts each batch once: 1 to 10,000; 0
+	// means 100.
 	Keep int
 
 	// For is how long you keep events ([Rollup.Expire] deletes them). [Rollup.Checks]
@@ -43,9 +44,9 @@ type RollupMark struct {
 
 // A RollupDoc is a bin: the totals of one group's events in one hour, day or month.
 //
-// G is the type of the field at By. For several paths it is a struct with a field per
-// path, named with "/" for each dot. Without By it is struct{}. V is int64, float64 or
-// bson.Decimal128, and must represent all numbers of the bin.
+// G is the type of the field at RollupSpec.By. For several paths it is a struct with a
+// field per path, named with "/" for each dot. For no path it is struct{}. V is int64,
+// float64 or bson.Decimal128, and must represent all numbers of the bin.
 type RollupDoc[G, V any] struct {
 	ID     string                    `bson:"_id"` // group, unit and start
 	Group  G                         `bson:"group,omitempty"`
@@ -71,26 +72,26 @@ type RollupTotal[V any] struct {
 	Values map[string]RollupValue[V] `bson:"values"` // by path, with "/" for a dot
 }
 
-// Rollup keeps totals of events by hour, day and month, so that you can delete the
-// events.
+// Rollup keeps totals of events in bins, so that you can delete the events. A bin is a
+// document ([RollupDoc]) with a group's totals of one hour, day or month.
 //
 // [Rollup.Insert] stores an event with a mark: the event waits. [Rollup.Roll], run by a
 // timer, adds waiting events to the bins and removes the marks. Late events count in the
 // bin of their time. Don't change events. Deleted events stay counted.
 //
-// An hour that clocks repeat makes two bins.
+// The hour that clocks repeat when summer time ends makes two bins.
 //
 // Counts and integer sums are exact, and the server returns an error for sums over 64
-// bits. Sums of bson.Decimal128 are exact up to 34 digits. Sums of floats are rounded.
+// bits.
 //
 // # Consistency
 //
 // Events are added in batches.
 //
 // The next run finishes an interrupted batch. If two runners finish the same batch, it
-// counts once. It can count twice only if a bin gets Keep other batches in between. Don't
-// delete events with a mark: the batch may count wrong. [Rollup.Rebuild] repairs the bins
-// in both cases.
+// counts once. It can count twice only if a bin gets RollupSpec.Keep other batches in
+// between. Don't delete events with a mark: the batch may count wrong. [Rollup.Rebuild]
+// repairs the bins in both cases.
 //
 // # Scopes
 //
@@ -142,8 +143,8 @@ func NewRollup[E, K, G, V any](
 
 // Insert returns the write that stores an event, which then waits for [Rollup.Roll]. If
 // an equal event is stored, it does nothing. If a different event has the _id, it gives
-// [model.ErrTaken]. An event whose [RollupMark] isn't nil, without time or group, or with
-// a number that V can't represent, gives a [*model.ValueError].
+// [model.ErrTaken]. An event gives a [*model.ValueError] if its [RollupMark] isn't nil,
+// if it has no time or group, or if V can't represent one of its numbers.
 //
 // Cost: one command, one document; on a duplicate key error one more command.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
@@ -172,8 +173,8 @@ func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 func (x *Rollup[E, K, G, V]) Rebuild(from, to time.Time) model.Job { return x.r.Rebuild(from, to) }
 
 // Bins returns the query of a group's bins of one unit with from ≤ start < to, in order.
-// A zero time means no bound. Times without events have no bin. For the next page use
-// After(bin.ID). A unit that isn't in the spec's Bins gives a [*model.ValueError].
+// A zero time means no bound. For the next page use After(bin.ID). A unit that isn't in
+// the spec's Bins gives a [*model.ValueError].
 //
 // Cost: one command per batch; served by _id.
 func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *model.Find[RollupDoc[G, V]] {
@@ -193,11 +194,10 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events before a time, except those with a
-// [RollupMark], which aren't counted yet. Afterwards don't call [Rollup.Rebuild] for that
-// time, and set RollupSpec.For so that the checks skip the bins of that time. It is
-// idempotent.
+// Expire returns the write that deletes the events with times earlier than before, except
+// events with a [RollupMark], which aren't counted yet. Afterwards don't call
+// [Rollup.Rebuild] for times earlier than before, and set RollupSpec.For to how long you
+// keep events.
 //
-// Cost: one command, served by [Rollup.Indexes], which deletes all these events. If
-// interrupted, some events stay.
+// Cost: one command, served by [Rollup.Indexes]. If interrupted, some events stay.
 func (x *Rollup[E, K, G, V]) Expire(before time.Time) model.Write { return x.r.Expire(before) }

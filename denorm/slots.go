@@ -30,8 +30,9 @@ type SlotDoc[K any] struct {
 	ID  string `bson:"_id"`
 	Key K      `bson:"key"`
 	N   int32  `bson:"n"` // slot number, from 0
-	// Of says which operations this slot counts: those whose hash (SlotOp.H) modulo Of is
-	// N. 0 means that the slot is closed: it counts no more, but keeps its Sum.
+	// Of says which operations this slot counts: those whose hash (SlotOp.H) modulo Of
+	// equals the field N. 0 means that the slot is closed: it counts no more, but keeps
+	// its Sum.
 	Of   int32            `bson:"of"`
 	Sum  int64            `bson:"sum"`            // of all operations in this slot
 	Free int64            `bson:"free,omitempty"` // available stock
@@ -63,23 +64,22 @@ type SlotTotal[K any] struct {
 // An operation's token decides its slot: a retry goes to the same slot, which remembers
 // the token. Each operation changes one slot's sum in one update: the key's number, the
 // total of the sums, is exact. With SlotsSpec.Stock the number is a stock that
-// [Slots.Take] takes from. It is divided among the slots. A slot with too little stock
-// for a Take gets stock from other slots.
+// [Slots.Take] takes from, divided among the slots. A slot with too little stock for a
+// Take gets stock from other slots.
 //
 // A numbered transfer moves stock from one slot to another, in three updates. Any
 // operation finishes the transfers that it reads.
 //
-// Source: distributed counters,
-// https://firebase.google.com/docs/firestore/solutions/counters; the resizing is Litwin's
-// linear hashing.
+// Source: https://firebase.google.com/docs/firestore/solutions/counters; the resizing is
+// Litwin's linear hashing.
 //
 // Checks returns three checks:
 //
 //   - Unfinished transfers. The repair finishes them.
 //   - Keys whose slots don't fit together: a slot is missing, two slots count the same
-//     tokens, or only a closed slot does. With Stock, also keys whose stock, in slots and
-//     transfers, differs from the sum of their slots. The repair only stores missing
-//     slots.
+//     tokens, or tokens have only a closed slot (SlotDoc.Of is 0). With Stock, also keys
+//     whose available stock (SlotDoc.Free, and transfers) differs from the total of
+//     SlotDoc.Sum. The repair only stores missing slots.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
 type Slots[K any] struct {
 	model.Parts
@@ -96,10 +96,10 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints), docs, s}
 }
 
-// Add returns the change that adds n to a key, new or existing. n is positive; without
-// SlotsSpec.Stock it can be negative. Another n gives a [*model.ValueError]. op is the
-// operation's token: a retry with the same op does nothing, and the same op with a
-// different n gives [ErrToken]. The server returns an error for sums over 64 bits.
+// Add returns the change that adds n to a key. n is positive; without SlotsSpec.Stock it
+// can be negative. Another n gives a [*model.ValueError]. op is the operation's token: a
+// retry with the same op does nothing, and the same op with a different n gives
+// [ErrToken]. The server returns an error for sums over 64 bits.
 //
 // Cost: one command, one document by _id. Two more commands if the key has a different
 // number of slots than SlotsSpec.Slots, or if op was counted before. The first Add of a
@@ -117,7 +117,7 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 // Cost: one command, one document by _id, if the operation's slot has enough. If it needs
 // stock of one other slot, five commands write three documents; of two other slots, seven
 // commands write six. After a crash in between, the next operation that reads the
-// transfers finishes this Take too.
+// unfinished transfer of stock finishes this Take too.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }
@@ -137,8 +137,8 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 	return model.AggregateAs[SlotTotal[K]](s.docs, s.s.Totals())
 }
 
-// Resize returns the change that divides a key into slots slots, a power of two up to
-// 1024, while other clients write. An unknown key gives [model.ErrNotFound]. If two
+// Resize returns the change that divides a key into this number of slots, a power of two
+// up to 1024, while other clients write. An unknown key gives [model.ErrNotFound]. If two
 // Resizes to different numbers run at once, one may end with an error. Change
 // SlotsSpec.Slots too, otherwise each operation costs two commands more.
 //

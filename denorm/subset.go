@@ -22,8 +22,7 @@ import (
 // element, which the check finds: a Delete and a Set of one child at once, and a Set of a
 // child before its Insert returns.
 //
-// Source: the Subset pattern,
-// https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
+// Source: https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
 //
 // Indexes returns the index that finds a parent's children in order.
 //
@@ -49,8 +48,9 @@ type SubsetSpec struct {
 	// of By, and every child must have them: don't use omitempty.
 	By bson.D
 
-	// Fields are the paths of a child, not inside arrays, that its element copies besides
-	// _id. Nil copies the whole child: elements then have the type C.
+	// Fields are the paths of a child, not inside arrays, that the child's element in the
+	// parent's array copies besides _id. Nil copies the whole child: elements then have
+	// the type C.
 	Fields []string
 }
 
@@ -94,8 +94,8 @@ func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 	return x.s.Delete(child)
 }
 
-// Refresh returns the change that sets a parent's array from its children, after a crash
-// or a write of other code. A missing parent isn't an error.
+// Refresh returns the change that sets a parent's array from its children. A missing
+// parent isn't an error.
 //
 // Cost: one command, served by the index; if the array differs, one to write and one to
 // check again.
@@ -104,8 +104,8 @@ func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 }
 
 // Rest returns the query of the children after the last element of the array in parent,
-// which the caller has read, in the order of By. For the next page, use Find.After with
-// the last child's values of By and _id.
+// which the caller has read, in the order of SubsetSpec.By. For the next page, use
+// Find.After with the last child's values of By and _id.
 //
 // Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
@@ -116,7 +116,7 @@ func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 	return f
 }
 
-// Children returns the query of all children of a parent, in the order of By.
+// Children returns the query of all children of a parent, in the order of SubsetSpec.By.
 //
 // Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Children(parent PK) *model.Find[C] {

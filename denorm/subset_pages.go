@@ -87,8 +87,8 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 // [*model.ValueError]. A missing element gives [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write, and two more if the array contains the
-// element. If a field of By is set, the array is refreshed ([SubsetPages.Refresh]). A
-// crash leaves an array with old fields.
+// element. If a field of SubsetPagesSpec.By is set, the array is refreshed
+// ([SubsetPages.Refresh]). A crash leaves an array with old fields.
 func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change[any] {
 	return x.s.Set(parent, key, fields)
 }
@@ -112,8 +112,8 @@ func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
 	return x.s.Delete(x.parents.Delete(parent), parent)
 }
 
-// Refresh returns the change that sets a parent's array from its pages, after a crash or
-// a write of other code. A missing parent isn't an error.
+// Refresh returns the change that sets a parent's array from its pages. A missing parent
+// isn't an error.
 //
 // Cost: one command, for which the server reads all pages of the parent. If the array
 // differs, one to write and one to check again.

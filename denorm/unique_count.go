@@ -39,9 +39,10 @@ type UniqueDoc[G, M any] struct {
 // The _id is group#period#member, or group#member without a Period. The collection must
 // not have a collation.
 //
-// Queries count visits at from ≤ t < to. Periods that overlap this time count as a whole,
-// and a member of several periods counts once. A zero time means no bound. Without a
-// Period, both times must be zero, otherwise a query gives a [*model.ValueError].
+// Queries count visits at times t with from ≤ t < to. Periods that overlap this time
+// count as a whole, and a member of several periods counts once. A zero time means no
+// bound. Without a Period, both times must be zero, otherwise a query gives a
+// [*model.ValueError].
 //
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
@@ -55,8 +56,9 @@ type UniqueCount[G, M any] struct {
 	u    *uniquecount.Members
 }
 
-// NewUniqueCount declares that the collection docs counts members. It panics with a
-// [*model.DeclarationError] if G or M can't be written into an _id, or for a bad spec.
+// NewUniqueCount declares that docs stores the different members (type M) that each group
+// (type G) saw. It panics with a [*model.DeclarationError] if G or M can't be written
+// into an _id, or for a bad spec.
 func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec UniqueSpec) *UniqueCount[G, M] {
 	out := &UniqueCount[G, M]{model.Parts{}, docs, uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
 		Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
@@ -65,10 +67,10 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	return out
 }
 
-// Visit returns the upsert that stores that group saw member at the time at. It is
-// idempotent.
+// Visit returns the upsert that stores that a group saw a member at a time.
 //
-// Cost: one command; one document, by _id, if the member is new in its period.
+// Cost: one command; one document, by _id, if the group hasn't seen the member in this
+// period (UniqueSpec.Period).
 func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 	return x.u.Visit(group, member, at)
 }
@@ -80,8 +82,8 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 // only the first visits are counted: run it again.
 func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x.u.VisitAll(visits) }
 
-// Seen returns the query of the document of a visit in the period of at. If group didn't
-// see member in that period, One returns [model.ErrNotFound].
+// Seen returns the query that finds whether a group saw a member in the period that
+// contains the time at. If not, Find.One returns [model.ErrNotFound].
 //
 // Cost: one command, one document by _id.
 func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -89,8 +91,9 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[Un
 	return commands.Served(x.docs.ByID(id), model.IDIndex, err)
 }
 
-// Visits returns the query of a group's documents at from ≤ t < to, ordered by period and
-// member. For the next page use After(doc.ID).
+// Visits returns the query of a group's documents (one per period and member) for the
+// periods that overlap from ≤ t < to, ordered by period and member. For the next page use
+// After(doc.ID).
 //
 // Cost: one command per batch; served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -120,8 +123,7 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggreg
 }
 
 // Counts returns the pipeline of how many different members each group saw at from ≤ t <
-// to, in the order of groups. A zero time means no bound. Groups without members are left
-// out.
+// to, in the order of groups. Groups without members are left out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
 // periods, or the whole collection if both times are zero.
@@ -130,14 +132,13 @@ func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
-// Rollup returns the plan that copies the members seen at from ≤ t < to into another
-// UniqueCount, with a longer Period or none: days into months, so that the days can
-// expire. A zero time, a different Location, or more than 120 periods of into give a
-// [*model.ValueError]. Members that are already counted in into stay, so a month can be
-// filled day by day.
+// Rollup returns the plan that copies the members seen at times t with from ≤ t < to into
+// another UniqueCount, the target (parameter into), with a longer Period or none: days
+// into months. A zero time, a different Location, or more than 120 periods of the target
+// give a [*model.ValueError]. Members that the target already counts stay.
 //
-// Cost: one command per period of into, served by [UniqueCount.Indexes]; it writes each
-// member of a group once. If interrupted, run it again.
+// Cost: one command per period of the target, served by [UniqueCount.Indexes]; it writes
+// each member of a group once. If interrupted, run it again.
 func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) model.Plan {
 	if into == nil {
 		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("into", nil, "is nil: give a result of NewUniqueCount"))
@@ -145,8 +146,8 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 	return x.u.Rollup(into.u, from, to)
 }
 
-// Expire returns the write that deletes the documents of periods that ended by the time
-// before. Without UniqueSpec.Period it gives a [*model.ValueError]. It is idempotent.
+// Expire returns the write that deletes the documents of periods that ended at the time
+// before or earlier. Without UniqueSpec.Period it gives a [*model.ValueError].
 //
 // Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
 // periods are too low.

@@ -15,10 +15,11 @@ type WideRowSpec struct {
 	LeftRows  string // collection of the left documents' rows
 	RightRows string // collection of the right documents' rows
 
-	// LeftCopies are the paths of left documents, not inside arrays, that columns of
-	// right rows copy.
+	// LeftCopies are paths, not inside arrays, of left documents' fields that are copied
+	// into the columns of right rows.
 	LeftCopies []string
-	// RightCopies are the paths of right documents that columns of left rows copy.
+	// RightCopies are paths of right documents' fields that are copied into the columns
+	// of left rows.
 	RightCopies []string
 
 	Max int // maximum columns per document of a row, 2 to 100,000; 0 means 500
@@ -48,23 +49,23 @@ type RowColumn[K any] struct {
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
 // row is the left or right document's _id, n the number of columns, and rev the number of
-// writes. Columns are in order, with low ≤ k < hi. Times have milliseconds, in the years
-// 0 to 9999.
+// writes. [RowColumn] explains cols. Columns are in order, with low ≤ k < hi. Times have
+// milliseconds, in the years 0 to 9999.
 //
 // # Consistency
 //
 // A link is two columns in two documents. The left column is authoritative: it is written
 // first and removed first. A crash, or two concurrent operations on a pair, can leave one
 // column of a link, which [WideRow.Checks] finds. Two concurrent Links of a pair with
-// different times can leave two columns in a row. The next operation on the pair, or the
-// repair, keeps the earlier column.
+// different times can leave two columns of the pair in one row. The next operation on the
+// pair, or the repair, keeps the earlier column.
 //
 // Concurrent writes of a row lose nothing. The next operation finishes an interrupted
 // split. While a document is split, readers can see columns twice.
 //
 // Copied fields are as old as the link or the last [RowSide.Refresh].
 //
-// Source: user_by_item and item_by_user, a text on data as an ordered map of maps.
+// Source: a text on data as an ordered map of maps.
 //
 // Indexes returns two indexes for each collection of rows: to find a pair, and to page
 // from the oldest column.
@@ -72,10 +73,10 @@ type RowColumn[K any] struct {
 // Checks returns these checks, which can report operations in progress:
 //
 //   - Pairs of documents with a column in one row only, with two columns in a row, or
-//     with columns of different times. The repair links the pair with the earliest time
-//     in the left row, or unlinks it if the left row has no column. It skips pairs with a
-//     column younger than the check's Age. This check can't have a filter
-//     ([model.Check.In]).
+//     with columns of different times. If the left row has a column, the repair links the
+//     pair with the earliest time in the left row. Otherwise it unlinks the pair. It
+//     skips pairs with a column younger than the check's Age. This check can't have a
+//     filter ([model.Check.In]).
 //   - Columns with old copied fields. The repair updates them, unless they have changed
 //     since. After a concurrent split, check again.
 //   - Columns that link to a missing document. No write repairs them: use
@@ -103,11 +104,11 @@ func NewWideRow[L, LK, R, RK any](
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints), w}
 }
 
-// Link returns the change that links two documents, as the caller read them, at the time
-// at, and copies their fields. op is the operation's token, a new bson.NewObjectID(). If
-// the pair is linked, it keeps its time, and only a missing column is written. After a
-// concurrent write it reads again, up to 100 times. A retry after an Unlink links the
-// pair again.
+// Link returns the change that links two documents, as the caller read them, with the
+// time at, and copies their fields. op is the operation's token, a new
+// bson.NewObjectID(). If the pair is linked, it keeps its time, and only a missing column
+// is written. After a concurrent write it reads again, up to 100 times. A retry after an
+// Unlink links the pair again.
 //
 // Cost: six commands, which write two documents, by [WideRow.Indexes] and _id. If a row's
 // document is full, four more commands write three documents more.
@@ -124,16 +125,16 @@ func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 }
 
 // Linked returns the query that finds whether left is linked to right. It returns the
-// [RowPage] of left that stores the link, with only this column. If they aren't linked,
-// Count gives 0 and One gives model.ErrNotFound.
+// [RowPage] of left that stores the link, with only the column of right. If they aren't
+// linked, Count gives 0 and One gives model.ErrNotFound.
 //
 // Cost: one command, served by [WideRow.Indexes].
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
 	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
 }
 
-// A RowPage is one of the documents that store a row: links to documents with an _id of
-// type K.
+// A RowPage is one of the documents that store a row of a [WideRow]: links to documents
+// with an _id of type K.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
 	Low  string         `bson:"low"` // the document has columns with keys from Low
@@ -157,38 +158,38 @@ type RowSide[D, K, O any] struct {
 	side int
 }
 
-// Newest returns the pipeline of the n newest columns of a document's row, newest first.
-// n 0 means all. after is the Key of the last column of the previous page, "" for the
-// first page, or the key of a time ([ColumnsFrom]).
+// Newest returns the pipeline of the n newest columns (links) of a document's row, newest
+// first. n 0 means all. after is "" for the first page, the Key of the last column of the
+// previous page, or ColumnsFrom(t) for columns before the time t.
 //
-// Cost: one command per batch, served by _id; it reads the row's documents with these
-// columns.
+// Cost: one command per batch, served by _id.
 func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, after, n)}
 }
 
-// Oldest returns the pipeline of the n oldest columns of a document's row, oldest first.
-// n 0 means all. after is the Key of the last column of the previous page, "" for the
-// first page, or the key of a time ([ColumnsFrom]).
+// Oldest returns the pipeline of the n oldest columns (links) of a document's row, oldest
+// first. n 0 means all. after is "" for the first page, the Key of the last column of the
+// previous page, or ColumnsFrom(t) for columns from the time t.
 //
 // Cost: as [RowSide.Newest], but served by the index on row and hi.
 func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
 }
 
-// ColumnsFrom returns a key that sorts after all columns before t, and before all other
-// columns. Pass it as the parameter after of [RowSide.Oldest] to begin at t, or of
-// [RowSide.Newest] to begin before t.
+// ColumnsFrom returns a key for reading columns from a time. Give it as the second
+// argument to [RowSide.Oldest] to begin at t, or to [RowSide.Newest] to begin before t.
 func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
-// A RowCount is the size of a row: its columns (links) and the documents that store them.
+// A RowCount is the size of a row of a [WideRow]: its columns (links) and the documents
+// that store them.
 type RowCount struct {
 	Columns   int64 `bson:"columns"`
 	Documents int   `bson:"documents"`
 }
 
-// Count returns the pipeline that counts the columns of a document's row. For an empty
-// row, One can return model.ErrNotFound. During a split columns can count twice.
+// Count returns the pipeline that counts the columns (links) of a document's row. For an
+// empty row, Aggregate.One can return model.ErrNotFound. While a document of the row is
+// split, columns can count twice.
 //
 // Cost: one command, served by _id; it reads every document of the row.
 func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
@@ -196,7 +197,7 @@ func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 }
 
 // Refresh returns the write that copies the fields of doc, a changed document, to all
-// columns that link to it. It is idempotent.
+// columns that link to it.
 //
 // Cost: one command, served by [WideRow.Indexes]; it writes all documents of the other
 // side's rows with such a column. If interrupted, or while a document is split, some
