@@ -15,7 +15,8 @@ type AbsorbSpec struct {
 	Parent string // field of the documents with the owner's _id; it isn't embedded
 
 	// Order is the field that sorts an owner's documents. It is left out of the elements.
-	// "" means the order of the ids at Refs or, with Parent, of the _ids.
+	// "" means _id. Leave Order empty with AbsorbSpec.Refs: the owner's list of ids gives
+	// the order.
 	Order string
 
 	Key       string // first field of an element, for the document's _id; "" means "_id"
@@ -24,9 +25,8 @@ type AbsorbSpec struct {
 }
 
 // NewAbsorb declares the [Migration] that moves documents (children) into their owners,
-// as an embedded array or subdocument at path: the reverse of [NewExtract]. An owner's
-// documents are those whose ids it stores at AbsorbSpec.Refs, or those with its _id in
-// AbsorbSpec.Parent.
+// as an embedded array or subdocument at path. An owner's documents are those with the
+// ids at AbsorbSpec.Refs, or with its _id in AbsorbSpec.Parent.
 //
 // Copy embeds each owner's documents, sorted by AbsorbSpec.Order. It reports owners that
 // would exceed 16 MiB, and ids without a document.
@@ -36,8 +36,7 @@ type AbsorbSpec struct {
 // With Parent, Drop deletes the documents of each owner that embeds them unchanged. A
 // document that changed since it was read stays.
 //
-// An invalid path or spec, such as Refs together with Order, panics with a
-// [*model.DeclarationError].
+// An invalid path or spec panics with a [*model.DeclarationError].
 //
 // Cost: see [Migration.Copy]; it reads the whole owners.
 //

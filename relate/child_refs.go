@@ -27,8 +27,9 @@ type ChildRefs[P, PK, C, CK any] struct {
 	in       childrefs.ChildRefs
 }
 
-// NewChildRefs declares that path in the parents is a list of ids of children. It panics
-// with a [*model.DeclarationError] if it isn't, or if it stores a nil slice as null.
+// NewChildRefs declares that the parents' field at path is a list of ids of children. It
+// panics with a [*model.DeclarationError] if it isn't, or if it stores a nil slice as
+// null.
 func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
 	children.Docs().MustField("_id")
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: core.NewReader[CK](parents.Docs(), path)}
@@ -39,7 +40,7 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 
 // Add returns the write that appends ids to a parent's list. Ids that are listed already
 // stay where they are. If the list contains documents, give one id: it becomes an element
-// without other fields. A call without ids gives a write that fails before it is sent.
+// without other fields. Without ids, the write fails before it is sent.
 //
 // Cost: one command, one document, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
@@ -48,7 +49,8 @@ func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 
 // AddElement returns the write that appends an element with an id and other fields to a
 // list of documents: {stockId, numberHeld}. element has the array's element type, if that
-// is known, or is a pointer to it. A listed id is ignored.
+// is known, or is a pointer to it. If the list contains the id already, nothing is
+// written.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
@@ -57,7 +59,7 @@ func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write
 
 // InsertAt returns the write that inserts an id at a position of a parent's list.
 // Negative positions count from the end, and positions past the end append. A listed id
-// is ignored.
+// isn't inserted again.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
@@ -72,17 +74,17 @@ func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write 
 	return r.in.Remove(parent, core.Anys(children))
 }
 
-// RemoveEverywhere returns the write that removes an id from every parent's list. Run it
-// before you delete the child. It is idempotent, but not atomic.
+// RemoveEverywhere returns the write that removes an id from every parent's list. It is
+// idempotent, but not atomic.
 //
 // Cost: one command that writes each document with the id, by [ChildRefs.Indexes].
 func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 	return r.in.RemoveEverywhere(child)
 }
 
-// Reorder returns the write that replaces a parent's list: was is the list as you read
-// it, becomes the new list. Running it returns model.ErrStale if the stored list isn't
-// was. If the list contains documents instead of ids, the write fails before it is sent.
+// Reorder returns the write that replaces a parent's list, which you read (was), by a new
+// list (becomes). Running it returns model.ErrStale if neither of the two is stored. If
+// the list contains documents instead of ids, the write fails before it is sent.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {

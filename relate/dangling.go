@@ -11,28 +11,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Dangling finds and repairs dangling references: ids of targets that don't exist. The
-// path contains one id, a list of ids, or a list of documents with one id each.
+// Dangling finds dangling references: ids of documents (targets) that don't exist. The
+// path given to [NewDangling] contains one id, a list of ids, or a list of documents with
+// one id each. By [DanglingSpec], a repair removes or replaces the id, or deletes the
+// document that contains it.
 //
-// A repair filters for the missing id, so it never touches a reference that was changed
-// meanwhile. A repairing job looks for the target twice, one Age apart, the second time
-// right before it writes. If the target is stored after that, the job still repairs the
-// reference, also in a transaction. To avoid this, store targets before references, and
-// never reuse an id.
+// A repair never touches a reference that was changed meanwhile. A repairing job looks
+// for the target twice, one [model.Check].Age apart, the second time right before it
+// writes. If the target is stored after that, the job still repairs the reference, also
+// in a transaction. To avoid this, store targets before references, and never reuse an
+// id.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
 // Indexes returns the index on the path.
 //
-// Checks returns one check of dangling references, in the order of the documents' _id. It
-// skips null, the empty id and missing fields. A value that can't be an _id (a regular
-// expression, an array) makes the repair's plan fail, and a job skips it. The Age is one
-// minute: set a longer one if the application may store a target more than a minute after
-// a reference to it.
+// Checks returns one check of dangling references, in the order of the documents' _id.
+// The check skips null, the empty id and missing fields. A value that can't be an _id
+// makes the repair's plan fail, and a job skips it. The Age is one minute: set a longer
+// one if the application may store a target more than a minute after a reference to it.
 //
-// Cost: the check reads every document, and the server looks up its ids by _id.
-// [model.Check.In] narrows the check by [Dangling.Indexes]. Repairs write one document
-// each, by _id, in one command for each 16 MiB. Needs MongoDB 5.0.
+// Cost: the check reads every document, and the server looks up its ids by _id. Repairs
+// write one document each, in one command for each 16 MiB. Needs MongoDB 5.0.
 type Dangling[D, DK, T, TK any] struct {
 	model.Parts
 
@@ -67,8 +67,8 @@ const (
 	DeleteReferrers
 )
 
-// NewDangling declares that path in the documents contains ids of targets. An invalid
-// path or spec panics with a [*model.DeclarationError].
+// NewDangling declares that the documents' field at path contains ids of targets. An
+// invalid path or spec panics with a [*model.DeclarationError].
 func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec DanglingSpec) *Dangling[D, DK, T, TK] {
 	targets.Docs().MustField("_id")
 	in := &dangling.Dangling{

@@ -23,10 +23,9 @@
 //
 // # Consistency
 //
-// A reference and its target are two documents, so one can exist without the other. The
-// plans of this package write the child before the reference, and delete the reference
-// before the child. A crash therefore leaves a child that no document lists, not a
-// reference to a missing document.
+// The plans of this package write the child before the reference, and delete the
+// reference before the child. A crash therefore leaves a child that no document lists,
+// not a reference to a missing document.
 //
 // # Limits
 //

@@ -24,8 +24,7 @@ type ExtractSpec[OK, CK any] struct {
 	Parent string // field of the documents with the owner's _id
 
 	// Order is the field of the documents that stores an element's position in the
-	// owner's list, from 0. A list of ids at Refs keeps the order too. With neither, the
-	// order is lost.
+	// owner's list, from 0. A list of ids at Refs keeps the order too.
 	Order string
 
 	Mark      string // field that marks a copy until Drop; "" means "extracted"
@@ -33,15 +32,15 @@ type ExtractSpec[OK, CK any] struct {
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewExtract declares the [Migration] that moves embedded elements (post.comments,
-// person.address) into documents of their own. Afterwards the owner lists the documents'
-// ids, or each document contains the owner's id.
+// NewExtract declares the [Migration] that moves embedded elements (post.comments) into
+// documents of their own. Afterwards the owner lists the documents' ids, or each document
+// contains the owner's id.
 //
-// Copy stores a document for each element, and the ids in the owner. It marks each copy
-// with its owner and a checksum, and overwrites only its own unchanged copies. It reports
-// and skips an owner if another document has an element's id, if somebody changed a copy,
-// or if an element can't be extracted. Then it deletes its unchanged copies without an
-// element.
+// Copy stores a document, the copy, for each element, and with Refs the ids in the owner.
+// It marks each copy with the owner's _id and a checksum, and overwrites only the owner's
+// unchanged copies. It reports and skips an owner if another document has an element's
+// id, if somebody changed a copy, or if an element can't be extracted. Then it deletes
+// the unchanged copies whose element is gone.
 //
 // Drop unsets an owner's elements if the documents agree and the elements haven't changed
 // since they were read. Then it removes the marks.

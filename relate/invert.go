@@ -24,33 +24,31 @@ type InvertSpec struct {
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewInvert declares the [Migration] that moves a one-to-many relation from a list of
-// child ids in the parent (publisher.books) to a parent's id in each child (book.pub-id),
-// or back (ToLists).
+// NewInvert declares the [Migration] that moves a one-to-many relation from the path
+// list, the child ids in each parent (publisher.books), to the path ref, the parent's id
+// in each child (book.pub-id), or back (InvertSpec.ToLists).
 //
-// Only [Migration.Verify] reports children whose parent is missing. It also reports ids
-// that a parent lists twice.
+// Only [Migration.Verify] reports children whose parent is missing.
 //
 // From lists to references:
 //
-//   - Copy stores in each child its parent's id and its position, and unsets both if no
-//     parent lists the child. It reports children that several parents list, and doesn't
-//     copy them (see InvertSpec.FirstWins). A child that one parent lists twice is copied
-//     once.
+//   - Copy stores in each child the parent's id and, at InvertSpec.Order, the child's
+//     position. It unsets both if no parent lists the child. It reports (in a
+//     [model.LeftError]) children that several parents list, and doesn't copy them (see
+//     InvertSpec.FirstWins).
 //   - Drop unsets a list that agrees with the children's references and is still as it
 //     was read. It reports lists that disagree or repeat an id.
 //
 // From references to lists:
 //
 //   - Copy stores each parent's list of children, sorted by InvertSpec.Order. It reports
-//     a list of 16 MiB. A shorter list that makes its document exceed 16 MiB ends the job
-//     with the server's error.
+//     a list of 16 MiB. A shorter list that doesn't fit its document ends the job with
+//     the server's error.
 //   - Drop unsets the references and positions of a parent's children if the list agrees
-//     with them and they are still as they were read. Otherwise, for example if an id has
-//     no child, it reports the parent and keeps them.
+//     with them and they are still as they were read. Otherwise it reports the parent and
+//     keeps them.
 //
-// An invalid path or spec panics with a [*model.DeclarationError]. Indexes returns the
-// indexes on the list, and on the reference with the order.
+// An invalid path or spec panics with a [*model.DeclarationError].
 //
 // Cost: see [Migration.Copy]; a batch sends one update command. To references, it reads
 // the parents' whole lists.

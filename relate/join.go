@@ -12,7 +12,7 @@ import (
 
 // Join loads the documents that many parents refer to. The ids are a list
 // (product.parts), fields of a list's elements (portfolio.holdings.stockId), or single
-// (logmsg.host). It fetches each id once, with $in on _id in chunks that fit a command.
+// (logmsg.host). It fetches each id once, with $in on _id.
 //
 // Sources: "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3; "NoSQL Data
 // Modeling Techniques", §3.
@@ -46,17 +46,18 @@ type JoinSpec struct {
 	Options model.ReadOptions // of every query, and of Pipeline
 }
 
-// Joined is a parent with its children, in the order of its ids or of [JoinSpec].Sort. An
-// id that the parent contains twice gives its child twice. In a result of [Then],
-// Children contains what the next join loads for each child.
+// Joined is a parent with its children, in the order of the ids in the parent, or of
+// [JoinSpec].Sort. An id that the parent contains twice gives its child twice. In a
+// result of [Then], each element of Children is what the next loader returned for a
+// child.
 type Joined[P, C any, CK comparable] struct {
 	Parent   P    `bson:"parent"`
 	Children []C  `bson:"children"`
 	Missing  []CK `bson:"missing"` // ids without a document, in stored order, each once
 }
 
-// NewJoin declares that path in the parents contains ids of children. An invalid path or
-// spec panics with a [*model.DeclarationError].
+// NewJoin declares that the parents' field at path contains ids of children. An invalid
+// path or spec panics with a [*model.DeclarationError].
 func NewJoin[P, PK, C any, CK comparable](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK], spec JoinSpec) *Join[P, PK, C, CK] {
 	j := &Join[P, PK, C, CK]{parents: parents, children: children, path: path, spec: spec}
 	j.oneType = reflect.TypeFor[CK]().Kind() != reflect.Interface

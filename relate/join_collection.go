@@ -17,8 +17,8 @@ import (
 //
 // Source: texts on Azure Cosmos DB.
 //
-// Indexes returns the unique index on the pair, without which concurrent writers can link
-// a pair twice, and for each side the index that serves its links newest first.
+// Indexes returns the unique index on the pair, and for each side the index that serves
+// its links newest first.
 //
 // Checks returns one check for links with a missing left document, and one for the right
 // side. The repair deletes the link. Cost and Age are as in [Dangling].
@@ -35,8 +35,7 @@ type JoinCollection[L, LK, A, AK, B, BK any] struct {
 
 // JoinCollectionSpec contains the options of a [JoinCollection].
 type JoinCollectionSpec struct {
-	// By is the path that orders links, newest last. "" means _id, which is in the order
-	// of creation for ObjectIDs.
+	// By is the path that orders links, newest last. "" means _id.
 	By string
 }
 
@@ -70,10 +69,10 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 }
 
 // Link returns the plan that stores links, in order. It can be run again. Running it
-// returns [model.ErrTaken] if another link connects a pair already, or if the same _id
-// has other fields; the links before it stay. Store the linked documents first: the plan
-// doesn't check them. If links contain a pair twice, running the plan gives a
-// [*model.ValueError] and sends nothing.
+// returns [model.ErrTaken] if another link connects a pair already, or if a stored link
+// with the same _id has other fields; the links before it stay. Store the linked
+// documents first: the plan doesn't check them. If links contain a pair twice, running
+// the plan gives a [*model.ValueError] and sends nothing.
 //
 // Cost: one command for each 25,000 links or 16 MiB; for a pair that is linked already,
 // one or two more commands.
@@ -85,7 +84,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 // link keeps its fields and its _id. It can be run again, also concurrently. If links
 // contain a pair twice, running the plan gives a [*model.ValueError] and sends nothing.
 //
-// Cost: as [JoinCollection.Link]; it writes the missing links.
+// Cost: as [JoinCollection.Link].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(links ...L) model.Plan {
 	return j.each(links, j.in.Ensure)
 }
@@ -113,8 +112,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Unlink(left AK, right BK) model.Wr
 
 // Update returns the write that applies update operators to the link of a pair. Running
 // it returns model.ErrNotFound if the pair isn't linked. An update of _id or the pair's
-// ids is refused: use [JoinCollection.Move]. It can be run again if its operators are
-// idempotent.
+// ids is refused: use [JoinCollection.Move].
 //
 // Cost: as [JoinCollection.Unlink].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update bson.D) model.Write {

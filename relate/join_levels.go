@@ -9,8 +9,8 @@ import (
 )
 
 // A Loader loads what belongs to each of many documents. A [Join] is a Loader. [Then] and
-// [ParentRef.Loader] return one. Load returns one entry for each of parents, in their
-// order.
+// [ParentRef.Loader] return one. Its method Load returns one entry for each element of
+// parents, in the same order.
 type Loader[P, R any] interface {
 	Load(ctx context.Context, db model.DB, parents []P) ([]R, error)
 }
@@ -21,9 +21,9 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 	next  Loader[C, R]
 }
 
-// Then returns a loader that loads the children with first, and with next what belongs to
-// each child: product → parts → suppliers. A child that several parents share is loaded
-// once.
+// Then returns a loader of two levels: product → parts → suppliers. The Join first loads
+// the children, and the Loader next loads what belongs to each child. A child that
+// several parents share is loaded once.
 //
 // Cost: that of each level's Load.
 func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {

@@ -54,8 +54,8 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P)
 	return out, nil
 }
 
-// Each joins a stream of parents, Batch of them at a time, with memory for one batch and
-// its children. An error ends the sequence.
+// Each joins a stream of parents. It reads [JoinSpec].Batch parents at a time, and keeps
+// one batch and its children in memory. An error ends the sequence.
 //
 // Cost: as [Join.Load], for each batch.
 func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {

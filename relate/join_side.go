@@ -46,7 +46,7 @@ func (s JoinSide[L, LK, D, K, O]) Others(id K, after *L, n int64) *model.Aggrega
 }
 
 // Counts returns the number of links of each given document, in the order of ids. A
-// document without links has no entry. A call without ids gives an error when it is run.
+// document without links has no entry. Without ids, running it fails.
 //
 // Cost: one command; one index key for each link.
 func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {

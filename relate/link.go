@@ -35,7 +35,8 @@ type Link[K any] struct {
 	V  int64         `bson:"v"`
 	Op bson.ObjectID `bson:"op"` // its timestamp lets checks skip recent operations
 
-	// Ended says that a single reference was removed. The document keeps the Link.
+	// Ended says that the reference was removed, if the Link is a single reference, not a
+	// list's element. The document keeps the Link.
 	Ended bool `bson:"ended,omitempty"`
 }
 

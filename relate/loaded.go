@@ -6,8 +6,9 @@ type Loaded[P, C any] struct {
 	Children []C `bson:"children"`
 }
 
-// Linked is a document with its target: a link with the document at one end, or a child
-// with its parent. To is nil if the target is missing.
+// Linked is a document (Doc) with the document that it refers to (To): for example, a
+// link of a [JoinCollection] with the document on one side. To is nil if that document is
+// missing.
 type Linked[D, T any] struct {
 	Doc D  `bson:"doc"`
 	To  *T `bson:"to"`

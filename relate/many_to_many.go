@@ -11,10 +11,10 @@ import (
 // ManyToMany is a relation that both sides list: an author lists books, and a book lists
 // authors.
 //
-// With bare ids, concurrent operations on one pair can leave the link on one side only.
-// Checks repairs this, and a transaction prevents it. With versioned links (elements of
-// type [Link], and a version in the left document) the left document decides, and no race
-// leaves a half-link.
+// With bare ids (lists of _ids), concurrent operations on one pair can leave the link on
+// one side only. Checks repairs this, and a transaction prevents it. With versioned links
+// (elements of type [Link], and a version in the left document) the left document
+// decides, and no race leaves a half-link.
 //
 // Source: texts on Azure Cosmos DB.
 //
@@ -23,15 +23,16 @@ import (
 // Checks returns these checks, in this order:
 //
 //  1. With versioned links only: right documents with a link whose operation stopped
-//     before it wrote the left document. The repair adds the link to the left document
-//     or, if its list is full, increments its version. Then check 3 removes the link.
+//     before it wrote the left document. The repair adds the link to the left document.
+//     If the left document's list is full, it increments that document's version, and
+//     check 3 then removes the link from the right document.
 //  2. Left documents that list a missing right document, or one that doesn't list them.
 //  3. Right documents that list a missing left document, or one that doesn't list them.
 //
-// The repairs of 2 and 3 trust the left side, or with TrustRight the right side: they add
-// a link that only this side lists, and remove a link that only the other side lists.
-// They always remove ids of missing documents. Repairs ignore MaxRight and, for bare ids,
-// MaxLeft. Age and cost are as in [TwoWay].
+// The repairs of 2 and 3 trust the left side, or with [ManyToManySpec].TrustRight the
+// right side: they add a link that only this side lists, and remove a link that only the
+// other side lists. They always remove ids of missing documents. Repairs ignore
+// ManyToManySpec.MaxRight and, for bare ids, MaxLeft. Age and cost are as in [TwoWay].
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -41,7 +42,8 @@ type ManyToMany[L, LK, R, RK any] struct {
 	in    twosided.ManyToMany
 }
 
-// ManyToManySpec contains the options of a [ManyToMany]. The zero value is for bare ids.
+// ManyToManySpec contains the options of a [ManyToMany]. The zero value is for lists of
+// _ids (bare ids), not of [Link].
 type ManyToManySpec struct {
 	// Version is the path of an int64 in the left documents that counts the changes of
 	// their list. Only versioned links need it.
@@ -81,27 +83,31 @@ func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 // Right returns the right side.
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
-// Link returns the plan that links left, a document as it was read, with the document
+// Link returns the plan that links the left document, as it was read, with the document
 // whose _id is right. op is the operation's token: see [Link]. It can be run again after
 // a crash.
 //
-// Running it returns [model.ErrFull] if a list has MaxLeft or MaxRight links. With bare
-// ids, it writes the left list first, and removes the id again if the right list is full.
+// Running it returns [model.ErrFull] if a list has [ManyToManySpec].MaxLeft or MaxRight
+// links. If the lists contain bare ids, it writes the left list first, and removes the id
+// again if the right list is full.
 //
-// With versioned links, running it returns model.ErrStale, and leaves nothing, if another
-// operation has changed left's list since left was read. If left lists the right document
-// already, the plan is empty.
+// If the lists contain versioned links ([Link]), running it returns model.ErrStale, and
+// leaves nothing, if another operation has changed left's list since left was read. If
+// left lists the right document already, the plan is empty.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
 	return m.in.Link(m.listed(left, right, op))
 }
 
-// Unlink returns the plan that removes the link between left, a document as it was read,
-// and the document with the _id right, from both lists. op is the operation's token: see
-// [Link]. It can be run again after a crash. With versioned links, running it returns
-// model.ErrStale if another operation has changed left's list since left was read, and if
-// left doesn't list right, it only removes the link from right's list.
+// Unlink returns the plan that removes the link between the left document, as it was
+// read, and the document whose _id is right, from both lists. op is the operation's
+// token: see [Link]. It can be run again after a crash.
+//
+// If the lists contain versioned links ([Link]), running it returns model.ErrStale if
+// another operation has changed left's list since left was read. If left, as read,
+// doesn't list the right document, the plan only removes the link from the right
+// document's list.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {

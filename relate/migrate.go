@@ -22,7 +22,7 @@ import (
 //
 // From the first Drop on, Copy returns [ErrDropping]. Don't start Drop while a Copy runs.
 //
-// Indexes returns the indexes that find what belongs to a document.
+// Indexes returns the indexes by which Copy, Verify and Drop find related documents.
 type Migration struct {
 	model.Parts
 	in migrate.Migration
@@ -34,13 +34,13 @@ func newMigration(indexes func() []model.Index, relations func() []model.Relatio
 
 // Copy returns the job that stores the old form's content in the new form. You can stop
 // it anywhere and run it again. It skips and reports documents that it can't copy: see
-// [model.LeftError]. A document that changed after its batch was read isn't written
-// (Modified is less than Writes): run the job again. A tenant's [model.Scope] refuses the
-// job with a [*model.ConflictError].
+// [model.LeftError]. A document that changed after its batch was read isn't written, and
+// [model.Progress].Modified is less than Writes: run the job again. A tenant's
+// [model.Scope] refuses the job with a [*model.ConflictError].
 //
 // Cost of a batch: one command that reads the documents, one or two that read the other
-// side by an index, one that reads the state, and one for each kind of write. Only
-// documents that differ are written.
+// collection by an index, one that reads the migration's state, and one for each kind of
+// write. Only documents that differ are written.
 func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 
 // Verify returns the check that finds the documents in which the forms disagree. A

@@ -14,19 +14,21 @@ import (
 
 // OnDelete deletes documents, and applies rules to the documents that refer to them, at
 // any depth: forbid the deletion, delete them too, or remove the reference. A deletion
-// first reads all documents that it reaches, level by level. Then it deletes the deepest
-// level first, and the given documents last.
+// first reads all documents that it reaches, level by level: level n is n references away
+// from the given documents. Then it deletes the deepest level first, and the given
+// documents last.
 //
 // # Consistency
 //
-// After a crash, run the deletion of the same ids again: it reaches the levels that
-// remain. Until then, a document can refer to a deleted one only if references form a
-// cycle or skip levels.
+// After a crash, run the deletion of the same ids again. Until then, a document can refer
+// to a deleted one only if it refers to a deeper level: by Owns, or in a cycle, for
+// example.
 //
-// A document that was moved to another parent meanwhile stays, but documents below it may
-// be gone. Run the change with Tx set to prevent this.
+// If another writer meanwhile changes the reference by which Cascade reached a document,
+// the document stays, but documents below it may be gone. Run the change with Tx set to
+// prevent this.
 //
-// A document that is stored under a parent during the deletion keeps a dangling
+// A document that is stored meanwhile with a reference to a deleted one keeps the
 // reference, also with a transaction: use [OnDelete.Sweep], or [Dangling] at any time.
 //
 // Source: texts on Azure Cosmos DB; the actions are SQL's.
@@ -43,9 +45,10 @@ type OnDeleteSpec struct {
 	// Cascade deletes the documents that refer to a deleted document.
 	Cascade []Referrer
 
-	// Owns deletes the documents that a deleted document refers to: a product's own
-	// parts. With a Restrict of the same reference, parts that other products list forbid
-	// the deletion. With a Nullify, the other lists lose them.
+	// Owns deletes the documents that a deleted document refers to: a product's parts. If
+	// another product lists such a part, that product keeps a dangling id. If Nullify
+	// contains the same reference, it loses the id. If Restrict does, the deletion is
+	// forbidden.
 	Owns []Referrer
 
 	// Nullify names references. If their target is deleted, the id, or the element that
@@ -78,14 +81,14 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints), in}
 }
 
-// Delete returns the change that deletes documents by the rules. Running it returns what
-// it reached, or a [*RestrictError] if a rule forbids the deletion and nothing was
-// written. To see what a deletion would reach, call only the change's Read.
+// Delete returns the change that deletes documents by the rules. Running it returns the
+// [Reach], or a [*RestrictError] if a rule forbids the deletion and nothing was written.
+// To see the Reach without a deletion, call only the change's Read.
 //
 // Cost: for each level and each 10,000 ids, one query for each rule about the level's
-// collection (Reach.Queries), one command for each Nullify of the collection, and one for
-// each way its documents were reached. It writes the reached documents and those that
-// lose a reference.
+// collection (Reach.Queries), one update command for each Nullify of the collection, and
+// one delete command, or one for each [ReachVia]. It writes the reached documents and
+// those that lose a reference.
 func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	return reaching(o.in.Change(o.in.Roots(core.Anys(ids))))
 }
@@ -96,7 +99,7 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 // Restrict rule can't prevent the deletion any more: it gives a [*RestrictError].
 //
 // If the deletion crashed, run it again first. If Sweep crashes, run it again with the
-// same reach; nothing else stores the reach.
+// same reach.
 //
 // Cost: for each level, one query for each 10,000 ids; then as [OnDelete.Delete] of the
 // missing ids.
@@ -104,7 +107,7 @@ func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
 
-// Reach lists what a deletion reaches.
+// Reach lists the documents that a deletion deletes, and the references that forbid it.
 type Reach struct {
 	Levels  []ReachLevel    // given documents first; one for each depth and collection
 	Blocked []model.Finding // the first 10 references that forbid the deletion

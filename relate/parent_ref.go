@@ -9,8 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ParentRef is the id of a parent in a child document: logmsg.host is a host's id. A
-// parent can have any number of children.
+// ParentRef is the id of a parent in a child document: logmsg.host is a host's id.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
@@ -26,8 +25,7 @@ type ParentRef[C, CK, P, PK any] struct {
 
 // ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
-	// By is the path that orders a parent's children, newest last. "" means _id, which is
-	// in the order of creation for ObjectIDs.
+	// By is the path that orders a parent's children, newest last. "" means _id.
 	By string
 
 	// CountUp is the path of the children's version, if an embed.Versioned guards them:
@@ -35,8 +33,8 @@ type ParentRefSpec struct {
 	CountUp string
 }
 
-// NewParentRef declares that path in the children contains the id of a parent. An invalid
-// path or spec panics with a [*model.DeclarationError].
+// NewParentRef declares that the children's field at path contains the id of a parent. An
+// invalid path or spec panics with a [*model.DeclarationError].
 func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path string, parents *model.Collection[P, PK], spec ParentRefSpec) *ParentRef[C, CK, P, PK] {
 	parents.Docs().MustField("_id")
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
@@ -45,8 +43,8 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	return r
 }
 
-// Children returns the query of a parent's children, newest first. To continue, pass the
-// last child's value of By, and its _id, to After.
+// Children returns the query of a parent's children, newest (greatest [ParentRefSpec].By)
+// first. To continue, pass to After the last child's value at By (if set), and its _id.
 //
 // Cost: one command for each batch, served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
@@ -78,14 +76,14 @@ func (r *ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write { return r.in.Attach(child, to) }
 
 // MoveAll returns the write that moves every child of one parent to another. It isn't
-// atomic: a crash leaves some children moved. It can be run again.
+// atomic. After a crash, run it again.
 //
 // Cost: one command that writes each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write { return r.in.MoveAll(from, to) }
 
 // Lookup returns a $lookup stage for pipelines over the parents. It adds the n newest
-// children of each parent as an array, newest first, in the field that as names. n 0 or
-// below adds all.
+// children of each parent as an array, newest first. The argument as is the array's field
+// name. n 0 or below adds all.
 func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.in.Lookup("_id", n, as) }
 
 // Load returns the parents that match a filter, each with its n newest children, newest
@@ -101,7 +99,7 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 }
 
 // Counts returns the number of children of each parent, in the order of ids. A parent
-// without children has no entry. A call without parents gives an error when it is run.
+// without children has no entry. Without parents, running it fails.
 //
 // Cost: one command; one index key for each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {

@@ -6,6 +6,5 @@ import (
 
 // A Referrer is a declared reference to documents of another collection, for
 // [OnDeleteSpec]: a [ParentRef], a [ChildRefs], a [Join], a [Dangling], or a side that
-// [TwoWay.Left], [ManyToMany.Left] or [JoinCollection.Left] returns. Only types of this
-// package are Referrers.
+// [TwoWay.Left], [ManyToMany.Left] or [JoinCollection.Left] returns.
 type Referrer interface{ reference() idref.Ref }

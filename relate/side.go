@@ -67,8 +67,8 @@ func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 }
 
 // Others returns the query of the other side's documents that refer to the document with
-// the given id. It doesn't ask the deciding side of versioned links (see [Link]);
-// [Side.Listed] does.
+// the given id. With versioned links, it can return documents with a half-link (see
+// [Link]), which [Side.Listed] omits.
 //
 // Cost: one command, served by the index on the other side's ids.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {

@@ -6,12 +6,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TwoWay is a one-to-many relation that both sides store: a person lists tasks, and a
-// task names its owner.
+// TwoWay is a one-to-many relation that both sides store: an owner (a person) lists items
+// (tasks), and an item names its owner.
 //
-// With bare ids, concurrent operations on one item can leave the link on one side only.
-// Checks repairs this, and [model.Plan.RunTx] prevents it. With versioned links (fields
-// of type [Link]) the item decides, and no race leaves a half-link.
+// With bare ids (plain _ids), concurrent operations on one item can leave the link on one
+// side only. Checks repairs this, and [model.Plan.RunTx] prevents it. With versioned
+// links (fields of type [Link]) the item decides, and no race leaves a half-link.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 //
@@ -24,17 +24,16 @@ import (
 //  2. Owners that list a missing item, or one that doesn't name them.
 //  3. Items whose owner is missing or doesn't list them.
 //
-// The Age is one minute.
+// Their [model.Check].Age is one minute.
 //
 // The repairs of 2 and 3 trust the items: they remove an item from the lists of other
 // owners, and add it to the list of the owner that it names. With [TwoWaySpec].TrustLists
 // they give an item to the owner that lists it (if several do, the one that it names, or
 // else the first found), and unset the owner of an item that no list contains. Repairs
-// always remove ids of missing documents, and ignore bounds.
+// always remove ids of missing documents, and ignore TwoWaySpec.Max.
 //
 // Cost: each check reads every document of its side that contains an id, and the server
-// looks each id up by _id. Repairs send one command for each run of findings of one kind,
-// and write one document for each.
+// looks each id up by _id. Repairs write one document for each finding.
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
 
@@ -47,14 +46,15 @@ type TwoWay[O, OK, I, IK any] struct {
 type TwoWaySpec struct {
 	Max int // bound of an owner's list; 0 means none
 
-	// TrustLists makes the repairs trust the owners' lists if the items differ. With
-	// versioned links (see [Link]), [NewTwoWay] panics if it is set.
+	// TrustLists makes the checks' repairs trust the owners' lists, not the items, where
+	// a list and an item disagree. With versioned links (see [Link]), [NewTwoWay] panics
+	// if it is set.
 	TrustLists bool
 }
 
-// NewTwoWay declares that list in the owners and ref in the items are two sides of one
-// relation, as bare ids or as [Link]. An invalid path or spec panics with a
-// [*model.DeclarationError].
+// NewTwoWay declares that the owners' field at the path list and the items' field at the
+// path ref are two sides of one relation, of plain _ids (bare ids) or of [Link]. An
+// invalid path or spec panics with a [*model.DeclarationError].
 func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	l, r := owners.Docs().CheckArray(list), items.Docs().MustField(ref)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
@@ -88,14 +88,15 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 	return h
 }
 
-// Assign returns the plan that gives an item, as it was read, to the owner whose _id is
-// to, and removes the item from its old owner's list. op is the operation's token: see
-// [Link].
+// Assign returns the plan that gives an item, as it was read, to a new owner, and removes
+// the item from its old owner's list. The argument to is the new owner's _id. op is the
+// operation's token: see [Link].
 //
 // Running it returns model.ErrStale, and leaves nothing, if another operation changed the
 // item's owner meanwhile. It returns model.ErrNotFound if the new owner doesn't exist,
-// and [model.ErrFull] if the owner's list is full; links of unfinished operations count.
-// After a crash, run the plan again, or read the item and call Assign again.
+// and [model.ErrFull] if the new owner's list is full ([TwoWaySpec].Max), counting links
+// of unfinished operations. After a crash, run the plan again, or read the item and call
+// Assign again.
 //
 // If the item has this owner already, the plan only repairs. With bare ids, it adds the
 // item to the owner's list if it is missing there. With versioned links (see [Link]), it
@@ -107,12 +108,14 @@ func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Pl
 	return t.in.Assign(t.held(item), to, op)
 }
 
-// Unassign returns the plan that removes an item, as it was read, from its owner. op,
-// model.ErrStale and what to do after a crash are as in [TwoWay.Assign]. If the item has
-// no owner, the plan only removes links that a crashed operation left.
+// Unassign returns the plan that removes an item, as it was read, from its owner. op is
+// the operation's token: see [Link]. Running it returns model.ErrStale if another
+// operation changed the item's owner meanwhile. After a crash, read the item and call
+// Unassign again. If the item has no owner, the plan only removes links that a crashed
+// operation left.
 //
-// Cost: two commands, two documents; one command for versioned links if the item has no
-// owner any more.
+// Cost: two commands, two documents; one command for versioned links ([Link]) if the item
+// has no owner any more.
 func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
 	return t.in.Unassign(t.held(item), op)
 }
