@@ -60,12 +60,11 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 // gives a [*model.ValueError].
 //
 // Adopt doesn't change lists. A node in two lists, a cycle, or a field that isn't a list
-// gives [ErrDamaged], and nothing is written: see [Tree.CheckLists]. After Adopt,
-// [Tree.Checks] finds only missing or repeated ids in lists, and its repair removes them.
+// gives [ErrDamaged], and nothing is written: see [Tree.CheckLists].
 //
 // A crash leaves some nodes without links. Run Adopt again before anything else changes
 // the tree. If other code still writes only lists, run Adopt again after its writes.
-// Don't run it once all writers use the tree: then the links are the truth.
+// After all writers use the tree, don't run Adopt any more: then the links are the truth.
 //
 // Cost: one command reads the tree's fields of all documents, with their lists, into
 // memory. Then one per 25,000 documents or 16 MiB of writes, and two for the

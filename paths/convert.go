@@ -9,9 +9,9 @@ import (
 
 // Convert returns the change that adds the fields of a second representation to the
 // documents of a tree. Both trees must be declared over one collection with equal
-// [TreeSpec]s, else it gives a [*model.ValueError]. The fields of the first tree stay. If
-// writers still use the first tree, run Convert again to copy their changes. When all
-// clients use the second tree, [Tree.Drop] removes the old fields.
+// [TreeSpec]s, else it gives a [*model.ValueError]. If writers still use the first tree,
+// run Convert again to copy their changes. When all clients use the second tree,
+// [Tree.Drop] removes the old fields.
 //
 // If the second tree has a unique index (materialized path, nested set), create it after
 // Convert, and before writers use that tree. [model.New] refuses two trees of one
@@ -60,8 +60,8 @@ type IntoSpec[K any] struct {
 // # Steps
 //
 //  1. read the source and the target, and compare them
-//  2. with Delete, delete nodes now if one of them has a path or number, unique in an
-//     index, that another node needs
+//  2. with Delete, delete nodes now if one of them has a unique path or number that
+//     another node needs
 //  3. give temporary paths or numbers to remaining nodes whose path or number another
 //     node needs
 //  4. store missing nodes in preorder, then write nodes that differ
@@ -87,10 +87,11 @@ type IntoSpec[K any] struct {
 //   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path.
 //   - [ErrDamaged]: a tree must be repaired first.
 //   - [model.ErrLeased]: another writer holds the target's lease.
-//   - Errors of make.
+//   - any error that make returns
 //
-// After ErrLeased, or an error of make for a document that changed meanwhile, written
-// batches stay. The other errors come before an attempt writes.
+// After ErrStale, ErrLeased, or an error of make for a document that changed meanwhile,
+// written batches stay. The other errors come before the first write of an attempt, but
+// earlier attempts can have written.
 //
 // Cost: one command, in batches, for the source and one for the target. Each batch of
 // nodes that differ takes one command that reads their documents again, two for the

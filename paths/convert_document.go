@@ -18,8 +18,8 @@ import (
 // Siblings keep their order. Run the job again until all clients use the target.
 //
 // Panics, errors and cost are those of [ConvertInto]. A missing owner also gives
-// [model.ErrNotFound]. The owner is read again for each batch, unless the batch only
-// moves nodes.
+// [model.ErrNotFound]. Each batch that stores nodes or replaces their content reads the
+// owner again.
 func Extract[E, N, O, D, K any](from *DocumentTree[E, N, O], owner O, to *Tree[D, K], make func(E) (D, error), spec IntoSpec[K]) model.Job {
 	mustHave("Extract", from != nil && to != nil)
 	place := "Extract of " + from.t.Owners + "." + from.t.Path + " to " + to.t.Collection
@@ -44,8 +44,7 @@ type AbsorbSpec[K any] struct {
 // to the [DocumentTree] of one owner. One write replaces the owner's list. make returns
 // the node, with its id, for a document. The change fills in the fields of the tree.
 //
-// Run Absorb again to bring the list up to date. An equal list isn't written. If another
-// writer changes the list meanwhile, the change decides again.
+// Run Absorb again to bring the list up to date. An equal list isn't written.
 //
 // Errors are:
 //
@@ -73,11 +72,11 @@ func Absorb[D, K, E, N, O any](
 }
 
 // ConvertDocument returns the change that copies the [DocumentTree] of one owner to
-// another owner or another list. from and of give the source: its declaration, and its
-// owner's _id. to and owner give the target, which can have another form (flat or
-// nested). make returns the target's node, with its id, for a node of the source.
-// spec.Delete deletes target nodes that the source doesn't have. spec.Top must be nil.
-// Errors are those of [Absorb].
+// another owner or another list. The parameters from and of are the source's declaration
+// and its owner's _id. The parameters to and owner are those of the target, which can
+// have another form (flat or nested). make returns the target's node, with its id, for a
+// node of the source. spec.Delete deletes target nodes that the source doesn't have.
+// spec.Top must be nil. Errors are those of [Absorb].
 //
 // Cost: two commands read the owners, and one writes the target's, by _id.
 func ConvertDocument[E, N, O, F, M, P any](

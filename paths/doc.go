@@ -44,6 +44,5 @@
 // trees write. See internal/bench/RESULTS.md for times of all representations.
 //
 // One writer at a time changes a tree, and a reader can see a part of a change: see
-// [Tree]. [Tree.Checks] finds and repairs damage by code that writes past Tree. A
-// [DocumentTree] changes by one write of one document.
+// [Tree]. [Tree.Checks] finds and repairs damage by code that writes past Tree.
 package paths

@@ -20,9 +20,9 @@ type DocumentTreeSpec struct {
 	// form has no Parent.
 	Parent string
 
-	// Order is a string field that orders siblings by its bytes: see [Between]. A move
-	// then writes two fields. "" means the order of the list, and then a new leaf is
-	// pushed without reading. The nested form has no Order.
+	// Order is a string field that orders siblings by its bytes: see [Between]. "" means
+	// the order of the list, and then a new leaf is pushed without reading. The nested
+	// form has no Order.
 	Order string
 
 	// Nested is the field with the list of a node's children. "" means the flat form.
@@ -39,10 +39,10 @@ type DocumentTreeSpec struct {
 
 // DocumentTree is a tree within one document, such as the comments of a post. E is the
 // type of a node, N of its id, K of the _id of the document, which is the owner. Each
-// change is one atomic write. So readers and crashes see no state between, and concurrent
-// moves can't make a cycle. Read the tree with the owner's document:
-// [DocumentTree.Arrange] puts the nodes in order. Use a [Tree] for more than 16 MiB, or
-// to read single nodes.
+// change is one atomic write. So a reader never sees a part of a change, also after a
+// crash, and concurrent moves can't make a cycle. Read the tree with the owner's
+// document: [DocumentTree.Arrange] puts the nodes in order. Use a [Tree] for more than 16
+// MiB, or to read single nodes.
 //
 // # Forms
 //
@@ -57,8 +57,8 @@ type DocumentTreeSpec struct {
 // In the flat form, queries and updates find a node by its id, at any depth.
 // [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull] need one command
 // each, and don't conflict with other writers. All changes of the nested form read the
-// list first, and it is at most 49 levels deep. Choose it for small trees that are seldom
-// written, if clients need this form.
+// list first. A nested tree is at most 49 levels deep. Choose the nested form for small
+// trees that are seldom written, if clients need this form.
 //
 // # Changes
 //
@@ -94,8 +94,9 @@ type DocumentTree[E, N, K any] struct {
 //
 // It panics with a [*model.DeclarationError] if the path isn't a list of E or lies in a
 // list, if a field is missing or has the wrong type, or if Max or MaxBytes is out of
-// range. It also panics if the parent field of E's zero value, a root, would be stored as
-// a possible id, such as 0. Declare this field as a pointer or with omitempty.
+// range. E's zero value must be a root: it also panics if the zero value's parent field
+// would be stored as a possible id, such as 0. Declare this field as a pointer or with
+// omitempty.
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}
@@ -132,9 +133,10 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 
 // Load returns the write that stores a whole tree in an owner without nodes. nodes come
 // in any order, with their parents' ids, or nested. Siblings are sorted by their order
-// keys, or as listed if the tree has no order keys. If a key is missing or repeated, they
-// get new keys. Errors are [model.ErrTaken] if an id comes twice or the owner has nodes,
-// [model.ErrNotFound] for a missing parent or owner, [ErrCycle] and [model.ErrFull].
+// keys (DocumentTreeSpec.Order), or as listed without Order. If an order key is missing
+// or repeated, the siblings get new order keys. Errors are [model.ErrTaken] if an id
+// comes twice or the owner has nodes, [model.ErrNotFound] for a missing parent or owner,
+// [ErrCycle] and [model.ErrFull].
 //
 // Cost: one command, one document, by _id. A retry is a no-op.
 func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
@@ -145,8 +147,9 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 // Push returns the write that adds a leaf as the first or last root or child. It
 // overwrites the tree's fields in node. Errors are [model.ErrTaken] if the id exists,
 // [model.ErrNotFound] if the owner or the parent is missing, and [model.ErrFull] if Max
-// or MaxBytes is exceeded. The nested form (see [DocumentTree]), order keys, and other
-// places give a [*model.ValueError]: use [DocumentTree.Insert].
+// or MaxBytes is exceeded. The nested form (see [DocumentTree]), a tree with
+// DocumentTreeSpec.Order, and other places give a [*model.ValueError]: use
+// [DocumentTree.Insert].
 //
 // Cost: one command, one document, by _id. If nothing was pushed, one to five more
 // commands find the reason. A retry is a no-op if the stored node is equal.
@@ -184,8 +187,8 @@ func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 // in node. A nonempty nested list gives a [*model.ValueError]: insert its nodes one by
 // one. Errors are [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull].
 //
-// Cost: two commands, one document. In the flat form without order keys, inserts don't
-// conflict with each other.
+// Cost: two commands, one document. In the flat form without DocumentTreeSpec.Order,
+// inserts don't conflict with each other.
 func (t *DocumentTree[E, N, K]) Insert(owner K, node E, at Place[N]) model.Change[any] {
 	o, doc, p, err := t.insertion(owner, node, at)
 	return t.t.Insert(o, doc, p, err)
@@ -195,8 +198,9 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, at Place[N]) model.Chang
 // [model.ErrNotFound] and [ErrCycle]. Moving a node to where it is, or next to itself,
 // writes nothing.
 //
-// Cost: two commands, one document. It writes the whole list or, with order keys, two
-// fields of the node. Siblings get new keys if their keys have become long.
+// Cost: two commands, one document. It writes the whole list or, with
+// DocumentTreeSpec.Order, two fields of the node. Siblings get new order keys if theirs
+// have become long.
 func (t *DocumentTree[E, N, K]) Move(owner K, id N, to Place[N]) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	p, errTo := forest.PlaceOf(to.place, t.nodeID)
@@ -206,12 +210,12 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, to Place[N]) model.Change[an
 	return t.t.Move(o, n, p, err)
 }
 
-// Delete returns the change that deletes a node. The mode decides what happens to its
-// children. Errors are [ErrHasChildren] and, even if another writer deleted the node
-// first, [model.ErrNotFound].
+// Delete returns the change that deletes the node id from the tree in the document owner.
+// The mode decides what happens to its children. Errors are [ErrHasChildren] and, even if
+// another writer deleted the node first, [model.ErrNotFound].
 //
-// Cost: two commands, one document. A leaf is pulled, and so is a subtree in the flat
-// form. Other deletions write the whole list.
+// Cost: two commands, one document. The flat form (see [DocumentTree]) pulls a leaf or a
+// subtree. Other deletions write the whole list.
 func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	return t.t.Delete(o, n, forest.Mode(mode), err)
@@ -233,7 +237,8 @@ func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[a
 // [model.ErrFull].
 //
 // Cost: two commands, one document. In the flat form without a Revision, it overwrites
-// changes of the node's fields since its read. Else it reads again.
+// changes that others made to the node's fields after it read the node. In the nested
+// form, or with a Revision, it reads again if the list changed.
 func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	o, err := t.owner(owner)
 	doc, errNode := t.t.NewNode(node)

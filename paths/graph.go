@@ -14,14 +14,14 @@ import (
 
 // GraphSpec says where a [Graph] stores its computation.
 type GraphSpec struct {
-	// States is the collection of the vertices' states; "" means the vertices' name with
-	// "_states". Two more collections have its name with "_steps", for the records of
-	// supersteps, and "_messages".
+	// States is the name of the collection of the vertices' states. "" means the name of
+	// the vertices' collection plus "_states". Two more collections have the name States
+	// plus "_steps", for the records of supersteps, and "_messages".
 	States string
 }
 
-// VertexState is the state of a vertex in a computation. Fields that only other kinds of
-// computations set are zero.
+// VertexState is the state of a vertex in a computation. Fields that the computation
+// doesn't use are zero.
 type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
 	Step int64 `bson:"step"` // the superstep that wrote the state; for Distances, the distance
@@ -54,9 +54,8 @@ type VertexState[K any] struct {
 // # Shards
 //
 // Computations weren't tested on shards. Shard the collections of vertices, states and
-// messages by {_id: "hashed"}, so that lookups and $merge find their shard by _id. Don't
-// shard the collection of the supersteps' records. Distances and Components need MongoDB
-// 5.1 there, for $lookup in sharded collections.
+// messages by {_id: "hashed"}. Don't shard the collection of the supersteps' records.
+// Distances and Components need MongoDB 5.1 there.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -71,11 +70,11 @@ type Graph[D, K any] struct {
 	g      *graph.Graph
 }
 
-// NewGraph declares that documents list at a path the _ids of other documents of the
-// collection, such as follows, or roads.to if an edge is a document. It panics with a
-// [*model.DeclarationError] if the path doesn't exist, contains other values than _ids,
-// crosses no array or more than one, or is within _id, and if a collection that spec
-// names has an invalid name or is the vertices' collection.
+// NewGraph declares a graph. edges is the path at which a document of vertices lists the
+// _ids of other documents of vertices, such as "follows", or "roads.to" if an edge is a
+// document. It panics with a [*model.DeclarationError] if the path doesn't exist,
+// contains other values than _ids, crosses no array or more than one, or is within _id,
+// and if a collection that spec names has an invalid name or is the vertices' collection.
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
 	g := graph.Declare(vertices.Name(), field, spec.States)
@@ -89,9 +88,10 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 }
 
 // Distances returns the computation of each vertex's distance: the number of edges from
-// the nearest vertex of from. A state's Step is the distance, and Via leads back. Missing
-// vertices in from are ignored. An empty _id gives a [*model.ValueError]. Unreachable
-// vertices get no state: see [Graph.Unreached].
+// the nearest of the vertices that from lists. In a vertex's result ([VertexState]), Step
+// is the distance, and Via the previous vertex on a shortest path. Missing vertices in
+// from are ignored. An empty _id gives a [*model.ValueError]. Unreachable vertices get no
+// result: see [Graph.Unreached].
 //
 // Each superstep reads the states of the previous superstep by the index of
 // [Supersteps.Indexes], and their current edges and targets by _id. A distance, once
@@ -113,8 +113,8 @@ func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 //
 // It first copies each vertex's edges to its state, so later changes of edges don't
 // count. In each superstep, vertices whose component changed pass it to their neighbours.
-// The number of supersteps is one more than the longest path from a least _id to a vertex
-// of its component.
+// The number of supersteps is one more than the greatest distance, in edges, of a vertex
+// from its component's least _id.
 func (x *Graph[D, K]) Components() *Supersteps {
 	return supersteps(x.g.Components())
 }
@@ -127,9 +127,9 @@ type RankSpec struct {
 
 // PageRank returns the computation of the ranks of vertices. The ranks sum up to 1. A
 // rank is the probability that a walker is at the vertex. The walker follows edges at
-// random, but goes to any vertex once in 1/(1-Damping) steps and from a vertex without
-// edges. At the end, the sum of all errors is below Tolerance·Damping/(1-Damping), except
-// for rounding. Runs can differ in the last digits.
+// random, but jumps to a random vertex once in 1/(1-Damping) steps on average, and
+// whenever its vertex has no edges. At the end, the sum of all errors is below
+// Tolerance·Damping/(1-Damping), except for rounding.
 //
 // It first copies each vertex's edges to its state, so later changes of edges and
 // vertices don't count. It panics with a [*model.DeclarationError] for a Damping that
@@ -164,8 +164,9 @@ func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 	return f
 }
 
-// Within returns the query of the states of all vertices at most distance edges from the
-// start vertices of [Graph.Distances], nearest first. Run that computation before.
+// Within returns the query of the states of all vertices whose distance from the start
+// vertices of [Graph.Distances] is at most distance, in edges, nearest first. Run
+// Distances before.
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {

@@ -6,8 +6,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A GraphVertex is a vertex in a superstep, as a program's function receives it. The
-// function changes State, calls Send, and sets Halt. It must not keep the GraphVertex.
+// A GraphVertex is a vertex, as the function given to [NewProgram] receives it in a
+// superstep, a step of the [Supersteps]. The function changes State, calls Send, and sets
+// Halt. It must not keep the GraphVertex.
 type GraphVertex[D, K, S, M any] struct {
 	Step     int64 // the superstep; the first is 1
 	ID       K

@@ -12,14 +12,14 @@ import (
 //
 // # Consistency
 //
-// A superstep writes states, and then a record that it is over, which decides whether
-// another superstep follows. A state contains its superstep and its previous values. So
-// an interrupted superstep, run again, reads what it read before and ends the same. While
-// a superstep runs, readers see states of two supersteps.
+// A superstep writes states, the results for vertices ([VertexState]), and then a record
+// that it is over ([GraphStep]). The record decides whether another superstep follows. A
+// state contains its superstep and its previous values. So an interrupted superstep, run
+// again, reads what it read before and ends the same. While a superstep runs, readers see
+// states of two supersteps.
 //
-// Only one process at a time may run a computation: use a lock of your own. A slow second
-// process can overwrite states of a superstep that is over. Only PageRank notices this:
-// see [GraphStep].Lost.
+// Only one process at a time may run a computation: use a lock of your own. Only PageRank
+// notices a second process: see [GraphStep].Lost.
 //
 // # Cost
 //
@@ -30,9 +30,9 @@ import (
 //	PageRank    3 commands; all vertices
 //	a program   5 commands, and 2 to 4 per batch of vertices; states and messages
 //
-// PageRank and programs read every vertex. The beginning takes five commands, four for a
-// program. For Components and PageRank it also writes a state per vertex. One more
-// command finds the end.
+// Messages are those of [GraphVertex.Send]. PageRank and programs read every vertex.
+// Superstep 0 takes five commands, four for a program. For Components and PageRank it
+// writes a state per vertex. One more command finds the end.
 type Supersteps struct {
 	model.Parts
 
@@ -48,22 +48,23 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 // anew. States of another computation give [ErrGraphState]. See [Supersteps] for the
 // cost.
 //
-// A batch of the job is the beginning or one superstep. A superstep of a program
-// ([NewProgram]) has several batches of JobOptions.BatchSize vertices; 0 means 500.
-// Progress.After is the number of the superstep that ended. Within a program's superstep
-// it is a document with the superstep's number and the last vertex. With a Checkpoint, a
-// program continues after the last batch. Without one, it continues at the superstep's
-// first vertex.
+// A batch of the job is superstep 0, which prepares the computation, or a later
+// superstep. In a program ([NewProgram]), a later superstep has several batches of
+// JobOptions.BatchSize vertices; 0 means 500. Progress.After is the number of the
+// superstep that ended. Within a program's superstep it is a document with the
+// superstep's number and the last vertex. With JobOptions.Checkpoint, an interrupted
+// program continues after the last batch. Without Checkpoint, it continues at the
+// superstep's first vertex.
 //
 // Progress.Documents counts the vertices that a program read. Other computations, such as
 // [Graph.PageRank], run as pipelines on the server. A pipeline counts as one in
-// Progress.Writes. The states that it writes don't count in Progress.Modified:
+// Progress.Writes. The states that a pipeline writes don't count in Progress.Modified:
 // [Supersteps.Steps] returns their number. A dry run plans the next superstep, and calls
 // a program's function for it.
 func (s *Supersteps) Job() model.Job { return s.s.Job() }
 
-// A GraphStep is the record of a superstep that is over. Fields that only other kinds of
-// computations set are 0.
+// A GraphStep is the record of a superstep that is over. Fields that the computation
+// doesn't use are 0.
 type GraphStep struct {
 	Step     int64   `bson:"_id"`      // 0 is the beginning
 	Kind     string  `bson:"kind"`     // distances, components, rank or program

@@ -11,8 +11,8 @@ import (
 type MaterializedPathSpec struct {
 	TreeSpec
 	Path string // a string; "" means "path"
-	// Segment is a string, the node's own part of the path. "" means the _id, which must
-	// be a string, an ObjectID or an integer.
+	// Segment names a string field that contains the node's own part of the path. ""
+	// means the _id, which must be a string, an ObjectID or an integer.
 	Segment string
 }
 

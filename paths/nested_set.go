@@ -32,16 +32,16 @@ type NestedSetSpec struct {
 //
 // # Gap
 //
-// Choose dense numbers for a tree that is loaded and then only read, or to count
-// descendants as (right - left - 1) / 2. An insert shifts all later numbers, and the
-// ancestors' right numbers. A delete closes its room. A move writes all nodes between the
-// old place and the new place.
+// Choose dense numbers (NestedSetSpec.Gap 0 or 1) for a tree that is loaded and then only
+// read, or to count descendants as (right - left - 1) / 2. An insert shifts all later
+// numbers, and the ancestors' right numbers. A move writes all nodes between the old
+// place and the new place.
 //
 // Choose a larger Gap for a tree with inserts or moves. Most inserts then write one
-// document, and a move writes the subtree. A delete leaves its room free. If a gap is
-// full, [Tree] spreads the numbers of the smallest range around it that has room. It
-// shifts numbers as a dense tree only if a subtree with 1,000 descendants or more doesn't
-// fit, or if 256 numbers on each side leave no room.
+// document, and a move writes the subtree. If a gap is full, [Tree] spreads the numbers
+// of the smallest range around it that has room. It shifts all later numbers, as in a
+// dense tree, only if a subtree with 1,000 descendants or more doesn't fit, or if 256
+// numbers on each side leave no room.
 //
 // # Consistency
 //
@@ -53,30 +53,29 @@ type NestedSetSpec struct {
 // runs, a range can also contain a node that doesn't belong there.
 //
 // With NestedSetSpec.Direct, one update writes the final numbers. Until it ends, a range
-// can contain a node that doesn't belong there. This begins with the update or, if the
-// update makes room for a new node, with the node's insert.
+// can contain a node that doesn't belong there. This begins with the update or, for a new
+// node, with the node's insert.
 //
 // Read in [Tree.Settled] to see nothing of a shift.
 //
 // # Cost
 //
-// The table says how often each document is written, besides the lease's. Both updates of
-// a shift are one command.
+// The table says how often each document is written, besides the tree's lock document.
+// Both updates of a shift are one command.
 //
-//	Insert last, or in a gap  the node 1
-//	Insert elsewhere          the node 2, later nodes 2, ancestors 1
-//	Move                      the subtree and nodes between both places 2, ancestors 1
-//	Move into a gap           the subtree 1
-//	if the gap is full        inserted or moved nodes 2, nodes of the range up to 2
-//	Delete, Subtree, or leaf  deleted nodes 1; if dense, later nodes 2, ancestors 1
-//	Delete, Promote, Rootify  as Move of all children, and each child 1
+//	Insert last, or in a gap  the node once
+//	Insert elsewhere          the node twice, later nodes twice, ancestors once
+//	Move                      subtree and nodes between both places twice, ancestors once
+//	Move into a gap           the subtree once
+//	if the gap is full        inserted or moved nodes twice, the range's nodes up to twice
+//	Delete, Subtree, or leaf  deleted nodes; if dense, later nodes twice, ancestors once
+//	Delete, Promote, Rootify  as a Move of all children, and each child once more
 //
-// Later nodes come after the place in preorder. With Direct, read 1 for 2.
+// Later nodes come after the place in preorder. With Direct, read once for twice.
 //
 // Ancestors use the index on the right and left numbers, and scan the keys of all nodes
-// that end after the node. The repair of a tree with gaps keeps numbers that are in
-// order, and fits the other numbers in between. If they don't fit, all nodes get new
-// numbers.
+// that end after the node. The repair of a tree with gaps keeps numbers that are in order
+// if the other numbers fit in between. Otherwise all nodes get new numbers.
 //
 // A missing field, a wrong type or an invalid Gap panics with a
 // [*model.DeclarationError].

@@ -21,7 +21,7 @@ type Numbered[T any] struct {
 // Number yields a node after all its descendants, when its right number is known. It
 // keeps one node per depth in memory.
 //
-// A negative depth, or a depth more than one below the previous node, yields a
+// A negative depth, or a depth that exceeds the previous node's by more than 1, yields a
 // [*model.ValueError] and ends the sequence. So does a number above int64.
 //
 // Cost: no command.

@@ -10,16 +10,16 @@ func placeAt[K any](at forest.Position, ref K) Place[K] {
 	return Place[K]{forest.Place[K]{At: at, Ref: ref}}
 }
 
-// FirstChild returns the place before the first child of the node parent.
+// FirstChild returns the place before the first child of the node whose id is parent.
 func FirstChild[K any](parent K) Place[K] { return placeAt(forest.FirstChild, parent) }
 
-// LastChild returns the place after the last child of the node parent.
+// LastChild returns the place after the last child of the node whose id is parent.
 func LastChild[K any](parent K) Place[K] { return placeAt(forest.LastChild, parent) }
 
-// Before returns the place directly before the node sibling, which is a child or a root.
+// Before returns the place directly before the node whose id is sibling.
 func Before[K any](sibling K) Place[K] { return placeAt(forest.Before, sibling) }
 
-// After returns the place directly after the node sibling, which is a child or a root.
+// After returns the place directly after the node whose id is sibling.
 func After[K any](sibling K) Place[K] { return placeAt(forest.After, sibling) }
 
 // FirstRoot returns the place before the first root.

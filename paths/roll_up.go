@@ -39,7 +39,7 @@ type Total[D any, V Numeric] struct {
 
 // RollUp adds up a number over subtrees, such as the products in a category and all
 // categories below it. [RollUp.Total] and [RollUp.Children] compute totals on the server.
-// [RollUp.Store] stores totals in the nodes, which don't follow later changes.
+// [RollUp.Store] stores totals in the nodes. Stored totals don't follow later changes.
 //
 // A node whose field is missing or isn't a number counts only in Totals.Nodes. An int64
 // overflow is an error. Sums of float64 can differ in the last digits between reads.
@@ -137,13 +137,13 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 // differ. A damaged tree gives [ErrDamaged]. Numbers that can't be added up give a
 // [*model.ValueError].
 //
-// Other changes of the tree wait meanwhile, but writes of the field don't. Run Store
-// again to follow them. A crash leaves some nodes with old totals. Run it again.
+// Other changes of the tree wait meanwhile, but writes of the number that is added up
+// don't. Run Store again after such writes, and after a crash, which leaves some nodes
+// with old totals.
 //
-// Cost: one command, in batches, reads the links, the field and the totals of all nodes
+// Cost: one command, in batches, reads the links, the number and the totals of all nodes
 // into memory, about 1 KB each. A command per 25,000 documents or 16 MiB of writes, two
-// for the lease. If one leaf's number changes, only its total and its ancestors' totals
-// are written.
+// for the lease.
 func (r *RollUp[V, D, K]) Store() model.Change[any] {
 	return r.r.Store()
 }

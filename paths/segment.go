@@ -3,8 +3,7 @@ package paths
 import "github.com/docmodel/docmodel/paths/internal/tree"
 
 // Path joins segments to the path that a materialized path stores. In a segment, % and /
-// become %25 and %2F. Each segment ends with "/", so the path of "one", "two" isn't a
-// prefix of the path of "one", "two-test". [Segments] is the inverse. Errors are
+// become %25 and %2F. Each segment ends with "/". [Segments] is the inverse. Errors are
 // [ErrSegment] and a [*model.ValueError].
 //
 //	paths.Path("clothing", "men/boys") // "clothing/men%2Fboys/"

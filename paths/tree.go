@@ -30,8 +30,8 @@ import (
 //	write the nodes
 //	give the lease back                     1 command
 //
-// So concurrent moves can't make a cycle. A plan from a change's Read and Decide, without
-// [model.Change.Run], is only for printing.
+// So concurrent moves can't make a cycle. Only [model.Change.Run] runs a change. A plan
+// that you get by calling the change's Read and Decide is only for printing.
 //
 // # Consistency
 //
@@ -41,13 +41,13 @@ import (
 // (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/).
 //
 // A writer that dies leaves a part of its plan, which readers see. Other writers wait for
-// TreeSpec.For. Then the next change writes the rest of the plan first. No crash loses a
-// node that isn't deleted. [Tree.Load], [RollUp.Store], [Convert] and the repair store no
-// plan: run them again.
+// the duration TreeSpec.For. Then the next change writes the rest of the plan first. No
+// crash loses a node that isn't deleted. [Tree.Load], [RollUp.Store], [Convert] and the
+// repair store no plan: run them again.
 //
 // A write that arrives after its lease expired changes nothing. The exception is an
 // insert. If the next change has inserted the plan's node, and a later change has deleted
-// it, the late insert stores it again. Checks finds the node if it doesn't fit.
+// it, the late insert stores it again.
 //
 // On a database of [model.WithTransactions], each change except the repair is a
 // transaction. A crash leaves nothing, and no reader sees a part. A change that writes
@@ -90,9 +90,9 @@ type Tree[D, K any] struct {
 	t    *tree.Tree
 }
 
-// TreeSpec names the fields that each representation has, and the lock document. The zero
-// TreeSpec has the defaults, for documents with these fields (string is the type of _id;
-// nil, null or no parent is a root):
+// TreeSpec names the fields that all kinds of trees have, and the document that locks the
+// tree. The zero TreeSpec has the defaults, for documents with these fields (string is
+// the type of _id; nil, null or no parent is a root):
 //
 //	Parent *string `bson:"parent"`
 //	Order  string  `bson:"order"`
@@ -153,8 +153,8 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 
 // Insert returns the change that stores a node at a place. It overwrites the tree's
 // fields in doc. Errors are [model.ErrTaken] for an _id that exists, [model.ErrNotFound]
-// for a missing node in at, and [ErrSegment]. A document that a unique index or a
-// validator refuses is refused before any write.
+// if a node that the place names is missing, and [ErrSegment]. A document that a unique
+// index or a validator refuses is refused before any write.
 //
 // Cost: one document. Six commands for a root or a child, seven next to a sibling. One
 // more for a materialized path, and one more if a child tree writes the parent or a
@@ -252,10 +252,10 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // in docs. If a key is missing or repeated, all siblings get new keys. Orphans, cycles
 // and repeated _ids give a [*model.ValueError], and nothing is stored.
 //
-// A crash leaves the first nodes in preorder. Their lists and numbers can refer to
-// missing nodes. Run Load again with the same documents before anything changes the tree.
-// It skips stored nodes that are equal. A stored node that differs gives a duplicate key
-// error.
+// A crash leaves the first nodes in preorder. Their lists of children, or their numbers
+// in a nested set, can refer to missing nodes. Run Load again with the same documents
+// before anything changes the tree. It skips stored nodes that are equal. A stored node
+// that differs gives a duplicate key error.
 //
 // Cost: one command per 25,000 documents or 16 MiB, and two for the lease; six for the
 // lease if the tree has no lock document yet. It needs memory for the tree's fields of

@@ -10,12 +10,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Roots returns the query of the roots, by their order keys.
+// Roots returns the query of the roots, sorted by their order keys.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Roots() *model.Find[D] { return t.linked(nil, nil) }
 
-// Children returns the query of a node's children, by their order keys.
+// Children returns the query of a node's children, sorted by their order keys.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
@@ -24,7 +24,7 @@ func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
 }
 
 // Siblings returns the query of the other children of n's parent, or of the other roots
-// if n is a root, in order.
+// if n is a root, sorted by their order keys.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
