@@ -34,8 +34,8 @@ type VerifyCase struct {
 	// times of changes.
 	Ignore map[string]string
 
-	// Except lists the subtests that may fail. The key is a subtest's name, "view cut",
-	// or, for one scope only, "rate and leave, scope 1". The value is the reason.
+	// Except lists the subtests that may fail. The key is a subtest's name, such as "view
+	// cut", or, for one scope only, "rate and leave, scope 1". The value is the reason.
 	// Failures of these subtests are only logged. If such a subtest never fails, Verify
 	// fails.
 	Except map[string]string

@@ -77,8 +77,8 @@ type ExpiryPair struct {
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
 // Indexes returns the index on the time, and, with [ExpirySpec].ArchiveFor, the TTL index
-// of the cold collection. The index on the time is a TTL index without Archive, and with
-// Margin, which deletes even documents that aren't archived.
+// of the cold collection. The index on the time is a TTL index without Archive, or with
+// Margin, which deletes even unarchived documents.
 type Expiry[D, K any] struct {
 	model.Parts
 
