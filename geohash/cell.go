@@ -11,16 +11,14 @@ const (
 
 // Key is the number of a 60-bit cell, the smallest [Cell], from 0 to 1<<60 - 1. Its bits
 // halve longitude and latitude in turn, beginning with longitude. Keys sort like their
-// geohashes of 12 characters. BSON stores a Key as an int64. Methods ignore bits above
-// the lower 60.
+// geohashes of 12 characters. BSON stores a Key as an int64.
 type Key int64
 
 // Cell is the rectangle of all keys that begin with the same Bits bits. The zero value is
 // the world. Cells of 5, 10, … 60 bits are geohashes of 1 to 12 characters.
 //
 // Cells that this package returns can be compared by ==: their Key is the first key of
-// the cell. Methods also accept any other key of the cell as Key, and treat Bits above 60
-// as 60.
+// the cell.
 type Cell struct {
 	Key  Key
 	Bits uint8

@@ -2,9 +2,9 @@ package geohash
 
 import "math"
 
-// Cover appends to dst at most max ranges of keys, sorted and disjoint. max below 1 means
-// 1. They contain the keys of all points that [Circle.Contains] accepts, also at the
-// antimeridian and poles, and of some points around the circle.
+// Cover appends to dst at most max ranges of keys, sorted and disjoint. The ranges
+// contain the keys of all points that [Circle.Contains] accepts, also at the antimeridian
+// and poles, and of some points around the circle. max below 1 means 1.
 func (c Circle) Cover(dst []Range, max int) []Range {
 	if !c.valid() {
 		return dst

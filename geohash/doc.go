@@ -28,8 +28,7 @@
 // # Exactness
 //
 // [Encode], [Cell.Box], [Cell.Center] and [Key.Point] return the same bits on every
-// architecture. [Distance] can differ in the last digits. Covers contain every point that
-// Contains reports.
+// architecture.
 //
 // # Costs
 //
@@ -43,8 +42,7 @@
 //	ranges        4     8    16    32
 //	mean       2.03  1.44  1.21  1.10
 //
-// Towards the poles eight ranges cover more: 1.7 times the area at 80°, 4.7 at 89°.
-// Around a pole, filter by latitude.
+// Towards the poles, covers are larger. Around a pole, filter by latitude.
 //
 // # Limits
 //

@@ -25,8 +25,9 @@ func Encode(p Point) (Key, error) {
 	return interleave(x>>fractionBits, y>>fractionBits), nil
 }
 
-// AppendEncode appends a point's geohash of chars characters, 1 to 12, to dst. An invalid
-// point gives a [*CoordinateError], another chars a [*SyntaxError], and dst is unchanged.
+// AppendEncode appends a point's geohash to dst. The parameter chars is its length, 1 to
+// 12. An invalid point gives a [*CoordinateError], and another length gives a
+// [*SyntaxError]. On an error, dst is unchanged.
 func AppendEncode(dst []byte, p Point, chars int) ([]byte, error) {
 	x, y := scaled(p)
 	n := len(dst)

@@ -12,7 +12,7 @@ type Range struct{ Lo, Hi Key }
 func (r Range) Contains(k Key) bool { return r.Lo <= k && k < r.Hi }
 
 // Cells returns the fewest cells that together have the keys of the range, in order, at
-// most 118. It skips numbers of the range that aren't keys.
+// most 118. It skips numbers below 0 or above the greatest key.
 func (r Range) Cells() iter.Seq[Cell] {
 	return func(yield func(Cell) bool) {
 		for lo, hi := max(r.Lo, 0), min(r.Hi, 1<<MaxBits); lo < hi; {
@@ -26,9 +26,9 @@ func (r Range) Cells() iter.Seq[Cell] {
 	}
 }
 
-// Subtract appends to dst ranges of the keys of a that aren't in b, at most
-// len(a)+len(b). a and b must be sorted and disjoint, like covers. The result is so too.
-// dst must not share memory with a or b.
+// Subtract appends to dst at most len(a)+len(b) ranges, with the keys that are in the
+// ranges a but not in the ranges b. a and b must be sorted and disjoint, like covers. The
+// result is so too. dst must not share memory with a or b.
 func Subtract(dst, a, b []Range) []Range {
 	for _, r := range a {
 		for len(b) > 0 && b[0].Hi <= r.Lo {

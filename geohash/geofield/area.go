@@ -20,10 +20,10 @@ type Area interface {
 	Validate() error
 }
 
-// Keys returns the query that reads only the index fields (Prefix, key, Suffix) of the
-// documents with keys in the area's cover, without _id. The cover includes keys around
-// the area, also for a box. where and errors are those of [Field.Within]. A point is
-// within 2.1 cm of [geohash.Key.Point] of its key.
+// Keys returns the query that reads only the index fields (the key, and FieldSpec.Prefix
+// and Suffix) of the documents with keys in the area's cover, without _id. The cover
+// includes keys around the area, also for a box. where and errors are those of
+// [Field.Within]. A point is within 2.1 cm of [geohash.Key.Point] of its key.
 //
 // Cost: as [Field.Within], but the server reads no documents, unless where has conditions
 // on other fields, or on DocumentDB.

@@ -39,9 +39,8 @@
 //
 // # Consistency
 //
-// One update of one document writes point and key. Code that writes the point without
-// [Field] leaves an old key, and searches miss the document at its new place: see
-// [Field.Checks].
+// Code that writes the point without [Field] leaves an old key, and searches miss the
+// document at its new place: see [Field.Checks].
 //
 // # Limits
 //

@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Field is a place in documents: a GeoJSON point, and its key ([geohash.Encode]), by
-// which an ordinary index finds what is near. One write stores both. A document without a
-// point has no key, and no search finds it.
+// Field stores a geographic place in documents: a GeoJSON point, and its key
+// ([geohash.Encode]), by which an ordinary index finds what is near. One write stores
+// both. A document without a point has no key, and no search finds it.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
 // Index" of
@@ -23,18 +23,17 @@ import (
 // Indexes returns the index on Prefix, key and Suffix, and with FieldSpec.Sphere a
 // 2dsphere index on the point.
 //
-// Prefix and key, ascending, can be a shard key, supported by this index. Queries then go
-// only to the shards with their ranges. [Field.Set] then changes the shard key's value.
-// MongoDB 4.2 and later allow this in a transaction or retryable write, if you AND the
-// whole old shard key to the filter
+// Prefix and key, ascending, can be a shard key, supported by this index. [Field.Set]
+// then changes the shard key's value. MongoDB 4.2 and later allow this in a transaction
+// or retryable write, if you AND the whole old shard key to the filter
 // (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
 // Checks returns one check: documents with an invalid point, or with a key that is
-// missing, wrong, or without a point. Mending writes the point's key, and removes a key
-// without a valid point, unless the document has changed since. Invalid points stay.
+// missing, wrong, or without a point. The repair writes the point's key, and removes a
+// key without a valid point, unless the document has changed since. Invalid points stay.
 //
-// Cost: one command per batch; it reads every document. Mending writes one document per
-// finding, by _id.
+// Cost: one command per batch; it reads every document. The repair writes one document
+// per finding, by _id.
 type Field[D, K any] struct {
 	model.Parts
 
@@ -70,10 +69,11 @@ type field struct {
 	zero, sphere   bool
 }
 
-// NewField declares that owners contain a GeoJSON point at the path point and its
-// [geohash.Key] at the path key. It panics with a [*model.DeclarationError] if a path
-// doesn't exist or lies in an array, if the point isn't a document with coordinates, the
-// key isn't an int64 or string, or the spec is bad.
+// NewField declares that documents of owners contain a GeoJSON point and its
+// [geohash.Key]. The parameters point and key are the paths of their fields. It panics
+// with a [*model.DeclarationError] if a path doesn't exist or lies in an array, if the
+// point's field isn't a document with coordinates, the key's field isn't an int64 or
+// string, or the spec is bad.
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
 	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints)

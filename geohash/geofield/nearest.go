@@ -27,7 +27,8 @@ type Nearest[D any] struct {
 type NearestSpec struct {
 	Max float64 // maximum distance in metres; 0 means no maximum
 	// Start is the radius of the first circle in metres; 0 means 1000. The search is
-	// cheapest if the circle contains slightly more than n places.
+	// cheapest if the circle contains slightly more than n places, the number asked of
+	// [Field.Nearest].
 	Start float64
 	Where bson.D // conditions, as where of [Field.Within]
 
@@ -82,7 +83,8 @@ func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, 
 }
 
 // Each runs the search and yields places in order. An error ends the sequence. It reads
-// the next ring only when the loop needs it. Each loop is a new search.
+// the next [Ring] around the point only when the loop needs it. Each loop is a new
+// search.
 func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}

@@ -27,9 +27,9 @@ type Within[D any] struct {
 
 // Within returns the search for the documents with a point that area.Contains accepts.
 //
-// where are conditions that documents must match, too. Conditions on Prefix and Suffix
-// narrow the index scans. An invalid area, or a field of Prefix without a condition,
-// gives a [*model.ValueError], in Find.Err and from every run.
+// The conditions where must match, too. Conditions on the fields of FieldSpec.Prefix and
+// Suffix narrow the index scans. An invalid area, or a field of Prefix without a
+// condition, gives a [*model.ValueError], in Find.Err and from every run.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //

@@ -71,7 +71,7 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
 }
 
-// Complete extends w, a write of the owners' collection, so that it also writes the key
+// Complete extends w, a write of the Field's collection, so that it also writes the key
 // of the point:
 //
 //   - A stored or replaced document gets the key, as in [Field.Insert].

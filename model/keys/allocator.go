@@ -7,14 +7,14 @@ import (
 	"github.com/docmodel/docmodel/model/keys/internal/sequence"
 )
 
-// An Allocator gives out numbers of a sequence in blocks. Any number of goroutines may
-// use it, and those with the same owner share a block. It keeps each owner's unused
-// numbers in memory. They become gaps when the process ends or the Allocator is replaced.
+// An Allocator reserves blocks of numbers for the owners of a [Sequence], and gives the
+// numbers out one by one. Any number of goroutines may use it. Unused numbers stay in
+// memory, and become gaps when the process ends or the Allocator is replaced.
 type Allocator[K any] struct{ in *sequence.Allocator }
 
-// Allocator returns an allocator for one database, which reserves block numbers at a
-// time. It panics with a [*model.DeclarationError] if db is nil, or block isn't from 1 to
-// the sequence's greatest number.
+// Allocator returns an allocator for one database. It reserves numbers in blocks of the
+// size block. Allocator panics with a [*model.DeclarationError] if db is nil, or block
+// isn't from 1 to the sequence's greatest number.
 func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 	return &Allocator[K]{s.in.NewAllocator(db, block)}
 }
@@ -23,11 +23,11 @@ func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 // ignores the context's transaction, so an abort doesn't return the number.
 //
 // It returns [model.ErrFull] if no number is left, and a [*model.ValueError] for an
-// invalid owner or a damaged counter, which [Sequence.Raise] repairs. After the context's
-// error or the driver's, a block may be lost, which is a gap.
+// invalid owner or a damaged counter, which [Sequence.Raise] repairs. After an error of
+// the context or the driver, a reserved block may be lost, which leaves a gap.
 //
-// Cost: one command, one document by _id, for each block; for a new owner, two or three
-// more commands.
+// Cost: one command, one document by _id, for each block of numbers; for a new owner, two
+// or three more commands.
 func (a *Allocator[K]) Next(ctx context.Context, owner K) (int64, error) {
 	return a.in.Next(ctx, owner)
 }

@@ -19,14 +19,15 @@ import (
 //
 //	CA :San Francisco :b42
 //
-// Texts compare bytewise, with "San" before "San Francisco". Integers compare by number,
-// times and ObjectIDs as in BSON. The encoding is:
+// Texts compare bytewise. Integers compare by number, times and ObjectIDs as in BSON. The
+// encoding is:
 //
-//   - text: a space is written " <" if it is the last character, or if the next one is
-//     "<" or sorts before it, as digits do. So "a " is "a <". A control character is " ;"
-//     and a letter, so a tab is " ;I"
+//   - text: a space is written " <" at the end of the text, and before "<" or a character
+//     that sorts below "<", such as a digit. So "a " is "a <". A control character is
+//     " ;" and a letter, so a tab is " ;I"
 //   - integer: a letter for the number of digits comes first (a7, b42, c100). Negative
-//     numbers have a capital letter, and each digit subtracted from 9: R57 is -42
+//     numbers begin with S for one digit, R for two, and so on, with each digit
+//     subtracted from 9: R57 is -42
 //   - time: 2014-03-28T09:00:00.000Z, in UTC
 //
 // Texts that aren't UTF-8, times outside the years 0 to 9999, empty ObjectIDs, values of
@@ -72,8 +73,8 @@ func (x *Composite[D]) Key(doc *D) (string, error) {
 	return key, err
 }
 
-// KeyOf returns the key of values, one for each part, in order: for the collection's
-// ByID.
+// KeyOf returns the _id that consists of values, one for each part in order. Pass it to
+// the collection's ByID. Invalid values give a [*model.ValueError].
 func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
 
 // Scan reads the first parts of a key, or of [PartCount].Key, into pointers, one for each
@@ -97,18 +98,19 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 	return x.c.InsertMany(len(docs), func(i int) any { return docs[i] })
 }
 
-// Move returns the plan that replaces an old document, was, by a new one, now, and stores
-// it under the key of now. Pass was exactly as it was read. The _id of now must be empty
-// or the key of its fields. Stored fields that D doesn't have are lost.
+// Move returns the plan that replaces the document was (the old one, exactly as read) by
+// the document now, under the key of now's fields. The _id of now must be empty or that
+// key. Stored fields that D doesn't have are lost.
 //
 // Running it returns model.ErrStale if a field that D has was changed meanwhile, or a
 // stored subdocument differs from D's encoding of it, and model.ErrNotFound if the
 // document is gone.
 //
 // The plan is transactional. With model.PlanOptions.AllowPartial it inserts and then
-// deletes without a transaction: a crash, or a concurrent change of was, leaves the
-// document under both keys. After a crash, run it again. If the key stays the same, the
-// plan is one guarded replacement, which can be run again.
+// deletes without a transaction: a crash, or a concurrent change of the old document,
+// leaves the document under both keys. After a crash, run it again. After a change,
+// compare both and delete one. If the key stays the same, the plan is one guarded
+// replacement, which can be run again.
 //
 // Cost: two commands, two documents, by _id. If the key stays the same, one of each.
 func (x *Composite[D]) Move(was *D, now D) model.Plan {
@@ -133,9 +135,9 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 // move, one insert command for a batch, and one delete command each.
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
-// Prefix returns the query of the documents with values as their first parts, in the
-// order of keys. "San" doesn't find "San Francisco". Without values it returns all
-// documents. Page it in both directions:
+// Prefix returns the query of the documents whose first parts equal values, in the order
+// of keys. "San" doesn't find "San Francisco". Without values it returns all documents.
+// Page it in both directions:
 //
 //	inCity := byPlace.Prefix("CA", "San")
 //	next := inCity.After(doc.ID).Limited(1)
@@ -147,9 +149,9 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// Range returns the query of the documents with the first parts prefix, and a next part
-// with from ≤ part < to. A nil from or to means no bound. Bounds in the wrong order give
-// a query with an error.
+// Range returns the query of the documents whose first parts equal prefix, and whose next
+// part is at least from and less than to. A nil from or to means no bound. Bounds in the
+// wrong order give a query with an error.
 //
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //
@@ -159,8 +161,8 @@ func (x *Composite[D]) Range(prefix []any, from, to any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// StartingWith returns the query of the documents with the first parts prefix, and a next
-// part that begins with text, case-sensitive.
+// StartingWith returns the query of the documents whose first parts equal prefix, and
+// whose next part begins with text, case-sensitive.
 //
 // Cost: as [Composite.Prefix].
 func (x *Composite[D]) StartingWith(prefix []any, text string) *model.Find[D] {

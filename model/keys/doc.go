@@ -17,8 +17,7 @@
 //
 // # Limits
 //
-// The collection must not have a collation. Times in keys have the years 0 to 9999, in
-// milliseconds. A part can't be descending.
+// The collection must not have a collation. A part can't be descending.
 //
 // A [Shard] follows the rules of MongoDB's manual and sends nothing. A server may send a
 // command to fewer or more shards. Zones are ignored.

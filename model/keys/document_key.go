@@ -15,7 +15,6 @@ import (
 // # The order of fields
 //
 // To MongoDB, {_id: {city: 'San Francisco', state: 'CA', user: 42}} is another _id.
-// Therefore a Go map can't be such an _id, and the declaration fixes the order.
 //
 // Documents compare field by field: the type of the value, then the name, then the value
 // (manual: "Comparison/Sort Order", "Objects"). [DocumentKey.Prefix] and
@@ -23,7 +22,7 @@ import (
 // to {state: 'CA', city: MaxKey()}. In queries of your own:
 //
 //   - a bound of another type is above or below everything, without an error
-//   - a bound with another first name is compared by that name
+//   - a bound whose first field has another name is compared by the name, not the value
 //   - conditions on a field ("_id.state": 'CA') find any order of fields, but don't use
 //     the index on _id
 //
@@ -47,11 +46,12 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 	return &DocumentKey[D, K]{model.Parts{}, docs, c}
 }
 
-// ID returns the _id of values, one for each part, in order: for a K that is a bson.D.
+// ID returns the _id that consists of values, one for each part in order. Use it if K is
+// bson.D. Invalid values give a [*model.ValueError].
 func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.Document(values) }
 
-// Prefix returns the query of the documents with values as their first parts, in the
-// order of keys. Without values it returns all documents. Page the query as in
+// Prefix returns the query of the documents whose first parts equal values, in the order
+// of keys. Without values it returns all documents. Page the query as in
 // [Composite.Prefix].
 //
 // Cost: one command, and one for each further batch; served by _id.
@@ -60,8 +60,8 @@ func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// Range returns the query of the documents with the first parts prefix, and a next part
-// with from ≤ part < to. A nil from or to means no bound.
+// Range returns the query of the documents whose first parts equal prefix, and whose next
+// part is at least from and less than to. A nil from or to means no bound.
 //
 // Cost: as [DocumentKey.Prefix].
 func (x *DocumentKey[D, K]) Range(prefix []any, from, to any) *model.Find[D] {

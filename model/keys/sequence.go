@@ -17,7 +17,7 @@ type SequenceSpec struct {
 	Digits int
 
 	// Days is the collection of day buckets, which list the keys of an owner's documents
-	// by day, for [Sequence.Days]. With nil, writes and queries of [Days] give errors.
+	// by day, for [Sequence.Days].
 	Days *model.Collection[DayBucket, string]
 
 	// Location decides where a day begins; nil means UTC. Don't change it later.
@@ -38,8 +38,8 @@ type SequenceGap[K any] struct {
 }
 
 // Sequence gives documents enumerable keys: the _id is the owner's id and a number from
-// the owner's counter, alice_0…042. The index on _id pages a mailbox in both directions,
-// with Limited and After(doc.ID).
+// the owner's counter, alice_0…042. The index on _id pages an owner's documents in both
+// directions, with [model.Find]'s Limited and After(doc.ID).
 //
 // "_" and "%" in the owner are written %5F and %25. The collection must not have a
 // collation.
@@ -59,14 +59,14 @@ type SequenceGap[K any] struct {
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
 //
-// Indexes returns the index that finds a key's day bucket, if there are day buckets.
+// Indexes returns the index that finds a key's day bucket, if SequenceSpec.Days is set.
 //
 // Checks returns three checks:
 //
 //   - counters behind: an owner's counter is missing, damaged, or less than the owner's
 //     newest number. The repair raises the counter, and is safe beside writers.
-//   - damaged counters: a counter isn't a whole number of the sequence. For an owner
-//     without documents, use [Sequence.Raise].
+//   - damaged counters: a counter isn't a whole number, is negative, or has too many
+//     digits. For an owner without documents, use [Sequence.Raise].
 //   - foreign keys: the _id of a document isn't a key of the sequence. There is no
 //     repair.
 //
@@ -143,16 +143,16 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 }
 
 // Append returns the change that stores a document under the owner's next number, without
-// a gap: it increments the counter and inserts the document in one transaction. It needs
-// a server with transactions. Its Run returns the number. Run tries up to 100 times if
-// another writer was first, but only once inside a transaction of the caller. After an
-// unknown commit result, look for the document first: a second Run stores it again.
+// a gap: it increments the counter and inserts the document in one transaction. Its Run
+// returns the number. Run tries up to 100 times if another writer was first, but only
+// once inside a transaction of the caller. After an unknown commit result, look for the
+// document first: a second Run stores it again.
 //
 // To choose the number yourself, call the change's Decide with the number that you know
-// is next, and run the returned plan by RunTx. It returns [model.ErrStale] if the counter
-// isn't one below that number, also if the plan was committed and only the answer was
-// lost: look for the document by [Sequence.At]. If two plans create the counter, one gets
-// the server's error.
+// is next, and run the returned plan by RunTx. RunTx returns [model.ErrStale] if the
+// counter isn't one below that number, also if the plan was committed and only the answer
+// was lost: look for the document by [Sequence.At]. If two plans create the counter, one
+// gets the server's error.
 //
 // Cost: three commands, two documents, the commit, and the hello of [model.InTx].
 func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {
@@ -210,8 +210,9 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.Raise(owner, to) }
 
-// Gaps returns the owners with fewer documents than numbers from 1 to their newest. The
-// missing numbers were lost, are in flight, or belong to deleted documents.
+// Gaps returns the owners whose newest number is greater than the count of their
+// documents from number 1 on. The missing numbers were lost, are in flight, or belong to
+// deleted documents.
 //
 // Cost: one command that reads every key, not the documents.
 func (s *Sequence[D, K]) Gaps() *model.Aggregate[SequenceGap[K]] {

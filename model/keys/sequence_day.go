@@ -16,9 +16,10 @@ type DayBucket struct {
 	Keys []string `bson:"keys,omitempty"` // in the order of packing
 }
 
-// Days are a [Sequence]'s buckets by day. A day is a text in the format [time.DateOnly],
-// "2026-11-21". A time belongs to a day by the spec's Location. A text that isn't a date,
-// such as 2026-02-29, gives a [*model.ValueError].
+// Days are a [Sequence]'s [DayBucket] documents, one for each owner and day. A day is a
+// text in the format [time.DateOnly], "2026-11-21". A time belongs to a day by
+// SequenceSpec.Location. In a query, a text that isn't a date, such as 2026-02-29, gives
+// a [*model.ValueError].
 type Days[D, K any] struct{ s *Sequence[D, K] }
 
 // Days returns the sequence's buckets by day. Unless SequenceSpec.Days is set, the writes
@@ -33,8 +34,8 @@ func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {
 }
 
 // Pack returns the write that adds the key of an owner's document number n to the bucket
-// of the day of at. It is idempotent. A bucket must stay below 16 MiB: about 300,000
-// keys.
+// of the day that contains the time at. It is idempotent. A bucket must stay below 16
+// MiB: about 300,000 keys.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Pack(owner K, n int64, at time.Time) model.Write {

@@ -10,7 +10,7 @@ import (
 
 // ShardSpec contains the options of a [Shard].
 type ShardSpec struct {
-	// Unique makes the whole key unique. [NewShard] panics if the key is hashed.
+	// Unique makes the whole key unique. With a hashed key, [NewShard] then panics.
 	Unique bool
 
 	// Moves allows documents to change their key, by [Shard.ChangeKey]. Fewer commands
@@ -35,8 +35,7 @@ type ShardSpec struct {
 //
 // A good key has many values, none of them frequent, and distributes the writes of each
 // moment: see [Shard.Distribution]. Most queries contain it, so that they go to one
-// shard: see [Shard.Find]. [Shard.Check] finds unique indexes that the key makes
-// impossible.
+// shard: see [Shard.Find].
 //
 // The answers are tested against a simulated cluster (modeltest.WithShards) with the
 // rules of MongoDB 7.0 and 8.0, not against a real one.
@@ -68,11 +67,11 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 //	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
-// Reshard returns the command that gives a sharded collection this key instead, from
-// MongoDB 5.0 on. Run it as that of [Shard.Command]. It rewrites all documents. With
-// [ShardSpec].Unique, first create the unique index of [Shard.Indexes], which the server
-// allows only if this key begins with the fields of the old key. Manual:
-// "reshardCollection".
+// Reshard returns the command that changes the key of a sharded collection in database db
+// to this key, from MongoDB 5.0 on. Run it on the database admin, through a mongos. It
+// rewrites all documents. With [ShardSpec].Unique, first create the unique index of
+// [Shard.Indexes], which the server allows only if this key begins with the fields of the
+// old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
 // ShardKey returns the key for a [model.Model]. On a database of [model.Model.On], a
@@ -81,10 +80,10 @@ func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
 
-// ChangeKey returns the write that gives a document another shard key. from contains
-// every field of the key as it was read, and to the new values of the fields that change.
-// It can be run again. Running it returns [model.ErrStale] if the document has another
-// key now.
+// ChangeKey returns the write that gives a document another shard key. The document from
+// contains every field of the key as it was read. The document to contains the new values
+// of the fields that change. It can be run again. Running it returns [model.ErrStale] if
+// the document has another key now.
 //
 // Run it alone: MongoDB requires a retryable write, which is the driver's default, or a
 // transaction. It is refused with a [*model.ValueError] if from lacks a field of the key,
@@ -111,11 +110,11 @@ func (x *Shard[D]) indexes() []model.Index {
 	return []model.Index{x.s.index()}
 }
 
-// Find returns the shards that a query is sent to: byDevice.Find(f.Query). Manual:
-// "Targeted Operations vs. Broadcast Operations".
+// Find returns the shards that a query is sent to. For a [model.Find] f, call
+// byDevice.Find(f.Query). Manual: "Targeted Operations vs. Broadcast Operations".
 //
-// A query is targeted by equality on the first fields of the key, and after that several
-// values or ranges of one field.
+// A query is targeted by equality on the first fields of the key. The next field of the
+// key may have several values, or ranges.
 //
 //   - With the key {device: 1, at: 1}, {device: {$in: [a, b]}, at: 1} asks for two
 //     values. {device: {$in: [a, b]}, at: {$in: [1, 2]}} asks for two ranges: everything
@@ -124,19 +123,18 @@ func (x *Shard[D]) indexes() []model.Index {
 //     device a or b, with at 1 or 2.
 //   - A hashed field is targeted by equality only.
 //   - Equality with null counts as two values unless the whole key is given.
-//   - $ne, $not, $elemMatch, $all, $expr, an unanchored regular expression, and an $or
-//     beside conditions on the first field aren't targeted here.
+//   - Find ignores $ne, $not, $elemMatch, $all, $expr, an unanchored regular expression,
+//     and an $or beside conditions on the first field.
 //   - If a query has its own collation, strings in its filter don't target it.
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
 // Aggregate returns the shards that a pipeline is sent to, by its leading $match stages.
-// Collections of a $lookup are ignored. With several shards, the stages from the first
-// $group or $sort run once more to merge results.
+// Collections of a $lookup are ignored.
 func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(a) }
 
 // Modify returns the shards that a findAndModify is sent to, by the rules of
-// [Shard.Write]. Before MongoDB 7.1 it needs the whole key; the _id isn't enough. Manual:
-// "findAndModify", "Sharded Collections".
+// [Shard.Write]. Before MongoDB 7.1 it needs the whole key. Manual: "findAndModify",
+// "Sharded Collections".
 func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
 // Write returns the shards that a write is sent to, or why it is refused.

@@ -31,9 +31,8 @@ func (c ShardCandidate) String() string {
 
 // ShardCandidates returns the keys by which a collection of the model could be sharded:
 // the hashed _id, and the first field and all fields of each index. It sorts them by
-// broken unique indexes (fewest first), by indexes whose queries go to few shards (most
-// first), and by length (longest first). A write by _id goes to all shards unless the key
-// is the _id.
+// unique indexes that the key makes impossible (fewest first), by indexes whose queries
+// go to few shards (most first), and by length (longest first).
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
 		core.Fail("the model is nil", "ShardCandidates of "+collection, "give a result of model.New")

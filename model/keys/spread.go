@@ -12,14 +12,14 @@ import (
 type SpreadSpec struct {
 	Parts int // number of parts for new documents, from 1 to 1000
 
-	// Was lists earlier numbers of parts that documents may still have. Reads look there
-	// too. 0 means documents with the plain value.
+	// Was lists earlier values of Parts, by which documents may still be stored. Reads
+	// look in those parts too. 0 means documents with the plain value.
 	Was []int
 
-	// By is the path of the field whose hash ([HashedValue]) decides to which part a
-	// document belongs. [Spread.Point] must know the field's value, so it is usually _id.
-	// With "" the caller picks a part at random ([Spread.InsertAt]), and Point gives an
-	// error.
+	// By is the path of the field whose hash ([HashedValue]) decides to which of the
+	// Parts a document belongs. [Spread.Point] needs the field's value, so By is usually
+	// _id. With "" the caller picks a part at random ([Spread.InsertAt]), and Point gives
+	// an error.
 	By string
 
 	// Order is the order of [Spread.Find]: {at: -1}. The _id is added to it. Nil is the
@@ -40,15 +40,15 @@ type SpreadSpec struct {
 //  2. Run the job of Checks, which moves documents.
 //  3. When Checks finds nothing and no program uses the old declaration, remove Was.
 //
-// A move is one atomic update, if the document is still as it was found. If the spec has
-// no By, a document moves only if its part no longer exists. A concurrent query can miss
-// the document or return it twice.
+// A move is one atomic update, if the document is still as it was found. Without
+// [SpreadSpec].By (the field that decides on the part), a document moves only if its part
+// no longer exists. A concurrent query can miss the document or return it twice.
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
 //
-// Indexes returns {path: 1} with the fields of Order, for Find, and {path: 1, By: 1} for
-// Point, unless By is _id.
+// Indexes returns {path: 1} with the fields of SpreadSpec.Order, for [Spread.Find], and
+// {path: 1, By: 1} for [Spread.Point], unless By is _id.
 //
 // Checks returns one check of documents that aren't in their part. The repair moves them,
 // except documents without a value of By or with an unreadable key.
@@ -70,9 +70,9 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
 }
 
-// Key returns the key of value, such as "2014-03-28#007". by is the content of the
-// document's field [SpreadSpec].By. Store the key with each write that changes value or
-// by. A value that is empty or contains "#", or a spec without By, gives a
+// Key returns the key of value, such as "2014-03-28#007", for a document whose field
+// [SpreadSpec].By contains by. Store the key with each write that changes the value or
+// that field. A value that is empty or contains "#", or a spec without By, gives a
 // [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, by any) (string, error) { return s.k.Key(value, by) }
 
@@ -82,28 +82,28 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
 }
 
-// Insert returns the write that stores doc as a document of a hot value. In the field at
-// the path of [NewSpread] it stores [Spread.Key] of value and of doc's field
-// [SpreadSpec].By. In doc, that field must be empty or contain this key. Insert gives an
-// error if the spec has no By.
+// Insert returns the write that stores doc under value. It sets the field at the path of
+// [NewSpread] to the [Spread.Key] of value and of doc's field [SpreadSpec].By. In doc,
+// the set field must be empty or contain this key. Insert gives an error if the spec has
+// no By.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
-// InsertAt is [Spread.Insert] for a spec without By. It stores doc under the hot value,
-// in the part whose index is number % Parts. The caller picks number at random, and a
-// retry needs the same number. InsertAt gives an error if the spec has By.
+// InsertAt is [Spread.Insert] for a spec without By. It stores doc under value, in the
+// part whose index is number % Parts. The caller picks number at random, and a retry
+// needs the same number. InsertAt gives an error if the spec has By.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
 	return s.k.InsertAt(value, number, doc)
 }
 
-// Point returns the query of a value's documents whose field [SpreadSpec].By equals by.
-// It gives an error if the spec has no By.
+// Point returns the query of the documents that are stored under value, and whose field
+// [SpreadSpec].By equals the parameter by. It gives an error if the spec has no By.
 //
-// Cost: one command, which reads one part, and one more part for each number in
-// [SpreadSpec].Was.
+// Cost: one command, which reads one part of the value's documents, and one more for each
+// number in [SpreadSpec].Was.
 func (s *Spread[D, K]) Point(value string, by any) *model.Find[D] {
 	f := s.docs.Find(nil)
 	s.k.Point(&f.Query, value, by)

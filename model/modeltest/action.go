@@ -83,10 +83,10 @@ func CutAfter() Action {
 }
 
 // CutInside executes the first n parts of a write, and breaks the connection, like a
-// server that crashes halfway. The parts are the statements of an insert, update, delete
-// or bulkWrite. If there is only one statement, which updates or deletes many documents,
-// they are these documents in the order of _id. Other commands, and writes with at most n
-// parts, run as with [CutAfter].
+// server that crashes halfway. The parts are the documents of an insert, and the
+// statements of an update, delete or bulkWrite. The parts of a single statement that
+// updates or deletes many documents are these documents, in the order of _id. Other
+// commands, and writes with at most n parts, run as with [CutAfter].
 //
 // In a transaction the whole command runs.
 func CutInside(n int) Action {

@@ -10,7 +10,7 @@ import (
 )
 
 // NewClient returns a client of a new, empty engine, and closes both when the test ends.
-// It works inside a testing/synctest bubble. Wrong options fail the test.
+// Wrong options fail the test.
 func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 	t.Helper()
 	client, stop, err := start(opts)

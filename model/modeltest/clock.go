@@ -41,9 +41,9 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock by d, which may be negative. It returns when the engines have
-// aborted overdue transactions and removed expired documents. Engines with a [TTL] may
-// remove expired documents later.
+// Advance moves the clock by d, which may be negative. It returns when the in-memory
+// engines that use the clock have aborted overdue transactions and removed expired
+// documents. Engines with a [TTL] may remove expired documents later.
 func (c *Clock) Advance(d time.Duration) {
 	c.move(func(now time.Time) time.Time { return now.Add(d) })
 }

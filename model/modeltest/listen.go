@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Listen serves a new, empty engine at a local TCP address, and returns its connection
-// string. Any client on this machine may connect:
+// Listen serves a new, empty engine (a simulated MongoDB server in memory) at a local TCP
+// address, and returns its connection string. Any client on this machine may connect:
 //
 //	uri, stop, err := modeltest.Listen("127.0.0.1:0") // port 0 means a free one
 //	…

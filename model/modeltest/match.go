@@ -62,7 +62,7 @@ func On(collections ...string) Match {
 	return func(c Command) bool { return c.Collection != "" && slices.Contains(collections, c.Collection) }
 }
 
-// Both matches the commands that each of matches matches: Both(modeltest.Writes,
+// Both matches the commands that all given Matches match: Both(modeltest.Writes,
 // modeltest.On("products")).
 func Both(matches ...Match) Match {
 	matches = slices.Clone(matches)

@@ -34,9 +34,9 @@ type FaultCase struct {
 	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// OnServer limits the tested faults, evenly chosen, if MONGODB_URI is set or with
-	// -short. It applies to the engine and the server. 0 means 6, a negative number all.
-	// In other runs all are tested.
+	// OnServer is how many faults are tested, evenly chosen, if MONGODB_URI is set (then
+	// also on the in-memory engine), or with -short. 0 means 6, a negative number all.
+	// Other runs test all faults.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.
@@ -44,8 +44,8 @@ type FaultCase struct {
 }
 
 // FaultMatrix runs the operation once without a fault, and once for each way in which
-// each write can fail. Each run has a new database. It does this on the engine, and on
-// the server of MONGODB_URI:
+// each write can fail. Each run has a new database. All runs are on the in-memory engine,
+// and again on the server of MONGODB_URI, if set. The ways are:
 //
 //   - fail: the server refuses the write, and the process gets the error
 //   - fail-inside: the server is interrupted within the write, and the process gets the
@@ -54,8 +54,7 @@ type FaultCase struct {
 //   - cut-inside: the process dies with the write partly done
 //   - cut-after: the process dies after the write, before the answer
 //
-// The ways "inside" stop after the first statement, after half of them, and before the
-// last, or after the first of many documents: see [CutInside].
+// The ways "inside" stop after one or more statements or documents: see [CutInside].
 //
 // A dead process sends nothing: its connections are broken, its transactions aborted.
 // After the fault, a second Run must succeed, Check must pass, and a third Run must not

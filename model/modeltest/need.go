@@ -65,7 +65,7 @@ func replicated(ctx context.Context, db *mongo.Database) error {
 }
 
 // NeedValidators skips the rest of the test if the server doesn't enforce a validator set
-// by collMod. It creates and drops a collection.
+// by collMod.
 func NeedValidators(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "enforced validators", func(ctx context.Context, db *mongo.Database) error {

@@ -56,8 +56,8 @@ func WithChangeLag(lag time.Duration) Option {
 }
 
 // WithoutTransactions makes the engine a standalone server, which has neither
-// transactions nor change streams. A client of a real server fails with this option, and
-// it panics together with [WithShards].
+// transactions nor change streams. A client of a real server fails with this option.
+// Together with [WithShards], the option panics.
 func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON

@@ -53,9 +53,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 //
 // # The file
 //
-// A recording is text: commands and replies in extended JSON. Recording again gives the
-// same text. Avoid values that the server computes: $$NOW, $rand, $currentDate with a
-// date.
+// A recording is text: commands and replies in extended JSON. Avoid values that the
+// server computes: $$NOW, $rand, $currentDate with a date.
 //
 // A command that would store credentials or host names in the file fails the test while
 // recording.

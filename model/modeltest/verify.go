@@ -34,9 +34,10 @@ type VerifyCase struct {
 	// times of changes.
 	Ignore map[string]string
 
-	// Except maps the names of subtests that may fail to the reason: "view cut", or, for
-	// one scope only, "rate and leave, scope 1". Their failures are only logged. If such
-	// a subtest never fails, Verify fails.
+	// Except lists the subtests that may fail. The key is a subtest's name, such as "view
+	// cut", or, for one scope only, "rate and leave, scope 1". The value is the reason.
+	// Failures of these subtests are only logged. If such a subtest never fails, Verify
+	// fails.
 	Except map[string]string
 
 	// Max limits the orders in which two concurrent operations run; 0 means 200. Verify
@@ -46,8 +47,9 @@ type VerifyCase struct {
 	Max int
 
 	// OnServer limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
-	// server. At most OnServer of them run for each scope, without and with transactions,
-	// each with at most OnServer faults or orders. 0 means 3, a negative number all.
+	// server. At most OnServer of these subtests run without a scope, and under each of
+	// Scopes, without and with transactions. Each subtest tests at most OnServer faults,
+	// or orders of commands. 0 means 3, a negative number all.
 	OnServer int
 }
 
@@ -71,14 +73,14 @@ type VerifyOperation struct {
 // indexes and Seed's documents. Its operations reach only the model's collections
 // ([model.Model.On]). The subtests for each operation NAME are:
 //
-//   - "NAME alone": the operation succeeds, or returns an error of Refused. Then the
-//     checks of [model.Model.Audit] find nothing. A read writes nothing. Under a scope,
-//     each command filters by the tenant.
+//   - "NAME alone": the operation succeeds, or returns one of its Refused errors. Then
+//     the checks of [model.Model.Audit] find nothing. A read writes nothing. Under a
+//     scope, each command filters by the tenant.
 //   - "NAME indexes": an index serves each command, as in [WantIndexed]. It runs only on
 //     the in-memory engine.
 //   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A
-//     second run succeeds, or returns an error of Refused, and the documents are as after
-//     a run without the fault. If the operation isn't run again instead, the audit's job
+//     second run succeeds, or returns a Refused error, and the documents are as after a
+//     run without the fault. If the audit's job runs in place of the second run, it
 //     repairs all findings.
 //   - "NAME and NAME": two operations, or one twice, run concurrently, as in
 //     [Interleave]. The documents are as if one had run after the other. If one returned

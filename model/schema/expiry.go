@@ -67,18 +67,18 @@ type ExpiryPair struct {
 // in a crash or to concurrent writers. After a crash, documents can be in both
 // collections: see [Expiry.Both].
 //
-// If a changed or new document with an archived _id is archived, its copy keeps the
-// earlier copies in the list archivedEarlier. If a copy exceeds 16 MiB, Archive fails
-// before it writes the batch. So don't archive documents with often reused _ids.
+// An _id can be archived again: after a change, or as a new document. The new copy then
+// keeps the earlier copies in the list archivedEarlier. If a copy exceeds 16 MiB, Archive
+// fails before it writes the batch. So don't archive documents with often reused _ids.
 //
 // Use write concern majority, the default since MongoDB 5.0.
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
-// Indexes returns the index on the time, and the TTL index of the cold collection if the
-// spec has ArchiveFor. The index on the time is a TTL index if the spec has no Archive,
-// or has Margin.
+// Indexes returns the index on the time, and, with [ExpirySpec].ArchiveFor, the TTL index
+// of the cold collection. The index on the time is a TTL index without Archive, or with
+// Margin, which deletes even unarchived documents.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -86,10 +86,10 @@ type Expiry[D, K any] struct {
 	in         *expiry.Expiry
 }
 
-// NewExpiry declares that a collection's documents expire by the time at path at. It
-// panics with a [*model.DeclarationError] if
+// NewExpiry declares that a collection's documents expire by a time field. The parameter
+// at is the field's path. NewExpiry panics with a [*model.DeclarationError] if
 //
-//   - at isn't the path of a time, or is within an array;
+//   - the field isn't a time, or is within an array;
 //   - After is 0, and a document without a time stores the zero time (for lack of
 //     omitempty), which has expired;
 //   - a duration is negative, not in whole seconds, or 2^31 seconds or more;
@@ -154,10 +154,10 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 }
 
 // Restore inserts an archived document into the documents' collection again. The archived
-// copy stays. Without After in the spec, the document expires at until, or never if until
-// is zero. With After, until must be zero, and the next Archive moves the document again.
-// If a document with this _id exists, Run writes nothing and returns nil. If it isn't
-// archived, the error is [model.ErrNotFound].
+// copy stays. Without [ExpirySpec].After, the document then expires at the time until, or
+// never if until is the zero time. With After, until must be zero, and the next Archive
+// moves the document again. If the documents' collection has this _id, Run writes nothing
+// and returns nil. If neither collection has it, the error is [model.ErrNotFound].
 //
 // With a Version, the document gets a later version than all its copies. A version that
 // can't be increased gives a [*model.ValueError].
@@ -168,11 +168,11 @@ func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	return x.in.Restore(w, until)
 }
 
-// Both returns the pipeline of documents that are in both collections, in the order of
-// _id. An expired one is moved by the next run of [Expiry.Archive]. A live one was
-// changed while it was archived, was restored, or is a new document with an archived _id.
-// now decides which are Expired. Without Archive in the spec, it gives a
-// [*model.ValueError].
+// Both returns the pipeline of documents that are both in the documents' collection and
+// in the cold collection, in the order of _id. An expired one is moved by the next run of
+// [Expiry.Archive]. A live one was changed while it was archived, was restored, or is a
+// new document with an archived _id. A pair is Expired if its document had expired by the
+// time now. Without Archive in the spec, it gives a [*model.ValueError].
 //
 // Cost: one command, which reads the cold collection and looks up each document by _id.
 func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {

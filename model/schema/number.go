@@ -19,12 +19,11 @@ const MaxSafe = 1<<53 - 1
 // readers commonly use IEEE 754 binary64: JavaScript reads 9007199254740993 as …992 and
 // 0.10 as 0.1. A Number is written as a JSON number if such a reader keeps its digits,
 // else as a string: integers beyond ±[MaxSafe], "1.10", "1E+3", "-0", "NaN", "Infinity"
-// and "-Infinity". Both forms are read. The zero Number is 0.
+// and "-Infinity". The zero Number is 0.
 //
 // In BSON a Number keeps the type that it was made from, if possible, else it is the
 // first of int64, double and Decimal128 that keeps its digits. With more than 34 digits,
-// or an exponent out of range, it is a string, which sorts after all numbers. MongoDB and
-// [Number.Compare] compare numbers by value.
+// or an exponent out of range, it is a string, which sorts after all numbers.
 //
 // JSON loses the BSON type: a Decimal128 of 12 comes back as an int64, and 0.1 as a
 // double. If a field must be a Decimal128, such as money, declare it so, or use
@@ -124,8 +123,8 @@ func (n Number) bigInt() (*big.Int, bool) {
 	return i, ok
 }
 
-// Float64 returns the nearest float64. exact reports whether its shortest decimal has the
-// number's digits: true for 0.1, false for 9007199254740993.
+// Float64 returns the nearest float64. exact reports whether that float64, printed with
+// the fewest digits, equals the number: true for 0.1, false for 9007199254740993.
 func (n Number) Float64() (f float64, exact bool) {
 	f, err := strconv.ParseFloat(n.String(), 64)
 	switch {

@@ -24,9 +24,8 @@ import (
 // documents. A query, except [Versions.Raw], ends with a [*VersionError] at the first
 // document that can't be read. Documents that a pipeline joins aren't converted.
 //
-// Reading writes nothing. Documents are upgraded one by one ([Versions.Edit]), by a job
-// ([Versions.Migrate]), or never. An upgrade writes only what the steps changed, and
-// keeps unknown fields.
+// Documents are upgraded one by one ([Versions.Edit]), by a job ([Versions.Migrate]), or
+// never. An upgrade writes only what the steps changed, and keeps unknown fields.
 //
 // # Consistency
 //
@@ -141,10 +140,11 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 }
 
 // Save stores doc over a document of any version. raw is that document as it was read.
-// Save writes the fields that differ, and the newest version. Unknown fields stay.
+// Save writes the fields that differ, and the newest version's number. Unknown fields
+// stay.
 //
-// The filter contains every field that the type of raw's version knows, as it is in raw.
-// If one changed, or the write runs again, the error is [model.ErrStale]. Use
+// The filter contains raw's value of every field that the Go type of raw's version has.
+// If such a field changed, or the write runs again, the error is [model.ErrStale]. Use
 // [Versions.Edit] to read and try again.
 //
 // It also gives a [*VersionError] if raw can't be decoded, or if unknown fields would be
