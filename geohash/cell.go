@@ -11,7 +11,8 @@ const (
 
 // Key is the number of a 60-bit cell, the smallest [Cell], from 0 to 1<<60 - 1. Its bits
 // halve longitude and latitude in turn, beginning with longitude. Keys sort like their
-// geohashes of 12 characters. BSON stores a Key as an int64.
+// geohashes of 12 characters. BSON stores a Key as an int64. Methods ignore bits above
+// the lower 60.
 type Key int64
 
 // Cell is the rectangle of all keys that begin with the same Bits bits. The zero value is

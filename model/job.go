@@ -183,7 +183,7 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 }
 
 // errJobName is returned for a checkpoint of a job without a name.
-var errJobName = errors.New("docmodel: a job needs a name to store its place")
+var errJobName = errors.New("docmodel: Job.Name is empty: a job with a Checkpoint needs a name")
 
 // usable says why a job can't run.
 func (j Job) usable(o JobOptions) error {

@@ -291,7 +291,7 @@ func (h *held) begin(p Plan) (Write, error) {
 		return Write{}, err
 	}
 	if len(encoded) > MaxDocument-64<<10 {
-		return Write{}, &ValueError{Collection: h.lease.Collection, Field: "intent", Value: len(encoded), Reason: "the plan is larger than a document: change less at a time"}
+		return Write{}, &ValueError{Collection: h.lease.Collection, Field: "Lease", Value: len(encoded), Reason: "the plan is too large to be stored in the lock document: split the change"}
 	}
 	i := intent{Fence: h.fence, What: clip(p.String(), 1000), Plan: encoded, At: time.Now()}
 	return Write{

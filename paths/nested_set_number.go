@@ -62,7 +62,10 @@ func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], er
 // numberable checks a node's depth while open nodes wait for their right numbers, and
 // that numbers are left for all of them.
 func numberable(depth, open int, n, gap int64) error {
-	if depth < 0 || depth > open {
+	if depth < 0 {
+		return &model.ValueError{Field: "depth", Value: depth, Reason: "is negative"}
+	}
+	if depth > open {
 		return &model.ValueError{Field: "depth", Value: depth, Reason: fmt.Sprintf("is too deep after a node of depth %d: in preorder, depth grows by at most 1", open-1)}
 	}
 	if left := (math.MaxInt64 - n) / gap; left < int64(open)+3 {

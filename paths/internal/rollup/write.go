@@ -66,7 +66,7 @@ func (r *RollUp) Store() model.Change[any] {
 		},
 	}
 	if r.into == "" {
-		c.Err = r.tree.Refuse("into", nil, "the spec has no field for the totals: declare one")
+		c.Err = r.tree.Refuse("into", nil, "is \"\" in the declaration, so totals can't be stored: give NewRollUp a path")
 	}
 	return c
 }

@@ -56,7 +56,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 		return w, false, x.fail(raw, err)
 	}
 	if now := next.Lookup("_id"); now.Type != 0 && !now.Equal(id) {
-		return refuse("_id", now, "isn't the stored version")
+		return refuse("_id", now, "isn't the _id of the stored document")
 	}
 	if path, err := core.CheckNames(next, ""); err != nil {
 		return refuse(path, nil, err.Error())
