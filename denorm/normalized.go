@@ -46,8 +46,8 @@ type Part struct {
 // For each part with a Key it also returns a check of keys for which documents contain
 // different values. No write repairs them.
 //
-// Cost: look-ups are by _id, and for a part with a Key by the key: without your own index
-// on it, the server reads all documents for each key.
+// Cost: the checks look up by _id, and for a part with a Key by the key in the documents:
+// create an index on it, or the server reads all documents for each key.
 type Normalized[D, K any] struct {
 	model.Parts
 

@@ -146,8 +146,8 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 	return x.u.Rollup(into.u, from, to)
 }
 
-// Expire returns the write that deletes the documents of periods that ended at the time
-// before or earlier. Without UniqueSpec.Period it gives a [*model.ValueError].
+// Expire returns the write that deletes the documents of all periods that end at before
+// or earlier. Without UniqueSpec.Period it gives a [*model.ValueError].
 //
 // Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
 // periods are too low.

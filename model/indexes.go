@@ -116,7 +116,7 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	return nil
 }
 
-// An IndexDiff is the difference between a set and a database's indexes.
+// An IndexDiff is the difference between an [IndexSet] and the indexes of a database.
 type IndexDiff struct {
 	Missing []Index  // missing under any name
 	Changed []Index  // exist with other keys or options

@@ -54,7 +54,7 @@ type Stage struct {
 
 	// Do replaces the pass through Collection. Each call does one part of the work, and
 	// the job calls Do until it sets b.Done. Do must be idempotent: the job repeats a
-	// call after a crash, [ErrStale] or a missing document, up to 8 times.
+	// call after a crash, and up to 8 times after [ErrStale] or [ErrNotFound].
 	Do func(ctx context.Context, b *Batch) error
 
 	// Again reports whether an error, other than [ErrStale] and a missing document, comes

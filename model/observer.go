@@ -67,9 +67,10 @@ type Operation struct {
 	Already   bool // the whole plan was applied before
 	TakenBack bool // undone by [Plan.IfStale] or an abort
 
-	// Declared is the Cost of a read, modify or plan. Actual counts commands (without the
-	// driver's retries), documents inserted, matched or deleted (even if undone), and
-	// documents returned. Lock documents and checkpoints don't count.
+	// Declared is the Cost of a read, modify or plan, computed before it runs. Actual is
+	// what the run cost: commands (without the driver's retries), documents inserted,
+	// matched or deleted (also if an abort undid that), and documents returned. Lock
+	// documents and checkpoints don't count.
 	Declared, Actual Cost
 	Modified         int64 // inserted, changed or deleted, even if undone
 

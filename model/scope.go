@@ -56,8 +56,8 @@ type Scope struct {
 }
 
 // On returns a database on which the scope applies to everything that runs. If db is the
-// result of another On, both scopes apply, and a deleted document gets the Delete fields
-// of both. A scope can't set a field of the other scope's Tenant.
+// result of another On, both scopes apply, and a delete sets the Delete fields of both. A
+// scope can't set a field of the other scope's Tenant.
 //
 // A bad scope makes each run return a [*ValueError] or a [*ConflictError]. The following
 // return a [*ConflictError] before anything is sent:

@@ -79,7 +79,7 @@ func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
 //     [Tree.Checks] removes these ids.
 //   - a parent link that the lists contradict. Adopt overwrites it.
 //
-// The repair is Adopt. It gives [ErrDamaged] for a finding of the first kind.
+// The repair of this check is Adopt, which gives [ErrDamaged] for the first kind.
 //
 // Cost: one command, which reads as Adopt does.
 func (t *Tree[D, K]) CheckLists() model.Check { return t.t.CheckLists() }

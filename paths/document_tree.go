@@ -21,8 +21,8 @@ type DocumentTreeSpec struct {
 	Parent string
 
 	// Order is a string field that orders siblings by its bytes: see [Between]. "" means
-	// the order of the list, and then a new leaf is pushed without reading. The nested
-	// form has no Order.
+	// that siblings have the order of the list. A new leaf is then pushed without a read.
+	// The nested form has no Order.
 	Order string
 
 	// Nested is the field with the list of a node's children. "" means the flat form.

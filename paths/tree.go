@@ -179,12 +179,12 @@ func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[any] {
 //
 // Cost: six to eight commands, up to ten for a child tree. A nested set with gaps needs
 // up to twelve more where the place has no room. The constructors say which documents are
-// written. A move among siblings writes only the node, in a child tree also the list, in
-// a nested set shifted nodes.
+// written. A move among siblings writes the node. In a child tree it also writes the
+// parent's list, and in a nested set the nodes whose numbers shift.
 //
 // A crash leaves, until the next change of the tree, some nodes of the subtree in the old
-// place and some in the new. In a nested set, shifted nodes aren't found by their
-// numbers. A parent tree writes one document, so nothing is left.
+// place and some in the new. Until then, queries of a nested set miss nodes whose
+// numbers were shifted. A parent tree writes one document, so nothing is left.
 func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 	n, err := t.id(id)
 	p, errTo := forest.PlaceOf(to.place, t.id)

@@ -41,7 +41,8 @@ func (p Price) Documents() float64 { return p.Read + p.Written }
 // Late reports whether the operation takes longer than its limit Within.
 func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
 
-// A Stored describes a collection under a [Layout].
+// A Stored is the estimated size of one collection, if the documents are stored by a
+// [Layout].
 type Stored struct {
 	Collection string
 	Documents  int64

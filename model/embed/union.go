@@ -181,11 +181,11 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // NewCollection in [model.CollectionOptions].
 //
 // It panics with a [*model.DeclarationError] if the registry already has a union of I. It
-// also panics if the registry has a union that shares a type with this one, and
+// also panics if a type is in this union and in another one of the registry, in two cases:
 //
-//   - both unions have the same tag field, or
-//   - the shared type would decode the other union's tag as its own field, as an inlined
-//     map does.
+//   - The two unions have the same tag field.
+//   - The type would decode the other union's tag as a field of its own, for example into
+//     an inlined map.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

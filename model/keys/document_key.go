@@ -21,8 +21,9 @@ import (
 // [DocumentKey.Range] are ranges of whole documents: from {state: 'CA', city: MinKey()}
 // to {state: 'CA', city: MaxKey()}. In queries of your own:
 //
-//   - a bound of another type is above or below everything, without an error
-//   - a bound whose first field has another name is compared by the name, not the value
+//   - a bound that isn't a document is above or below all keys, without an error
+//   - if the first field of a bound and of the keys have different names, the names
+//     decide, not the values
 //   - conditions on a field ("_id.state": 'CA') find any order of fields, but don't use
 //     the index on _id
 //

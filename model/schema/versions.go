@@ -33,8 +33,8 @@ import (
 // the steps could read. If another client, or old code, changed one of them, the write
 // gives [model.ErrStale].
 //
-// Programs with an older Go type decode newer documents by that type. So while such old
-// code runs, make a change in two versions:
+// Programs with an older Go type decode newer documents by that type, and miss their new
+// fields. So while such old code runs, make a change in two versions:
 //
 //  1. Expand: the first version adds the new fields and keeps the old ones.
 //  2. Contract: the second removes the old fields, when no old code is left.
