@@ -106,9 +106,9 @@ func NewWideRow[L, LK, R, RK any](
 
 // Link returns the change that links two documents, as the caller read them, with the
 // time at, and copies their fields. op is the operation's token, a new
-// bson.NewObjectID(). If the pair is linked, it keeps its time, and only a missing half of
-// the link is written. After a concurrent write it reads again, up to 100 times. A retry after an
-// Unlink links the pair again.
+// bson.NewObjectID(). If the pair is linked, it keeps its time, and only a missing half
+// of the link is written. After a concurrent write it reads again, up to 100 times. A
+// retry after an Unlink links the pair again.
 //
 // Cost: six commands, which write two documents, by [WideRow.Indexes] and _id. If a row's
 // document is full, four more commands write three documents more.
