@@ -92,9 +92,9 @@ type WideRow[L, LK, R, RK any] struct {
 }
 
 // NewWideRow declares a relation between two collections. It panics with a
-// [*model.DeclarationError] if two of left, right, LeftRows and RightRows are one
-// collection, if an _id isn't a string, integer or ObjectID, or if a field of spec is
-// invalid.
+// [*model.DeclarationError] if LeftRows or RightRows is another of the collections, if an
+// _id isn't a string, integer or ObjectID, or if a field of spec is invalid. left and
+// right can be one collection.
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {

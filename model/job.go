@@ -53,8 +53,9 @@ type Stage struct {
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
 	// Do replaces the pass through Collection. Each call does one part of the work, and
-	// the job calls Do until it sets b.Done. Do must be idempotent: the job repeats a
-	// call after a crash, and up to 8 times after [ErrStale] or [ErrNotFound].
+	// the job calls Do until it sets b.Done. Do must be idempotent: the next run after a
+	// crash repeats the call. The job calls it up to 8 times if it returns [ErrStale], or
+	// the error of a write to a missing document.
 	Do func(ctx context.Context, b *Batch) error
 
 	// Again reports whether an error, other than [ErrStale] and a missing document, comes

@@ -35,7 +35,8 @@ type JoinCollection[L, LK, A, AK, B, BK any] struct {
 
 // JoinCollectionSpec contains the options of a [JoinCollection].
 type JoinCollectionSpec struct {
-	// By is the path that orders links, newest last. "" means _id.
+	// By is the path that orders links: the greatest value is the newest, and reads
+	// return it first. "" means _id.
 	By string
 }
 

@@ -25,7 +25,8 @@ type ParentRef[C, CK, P, PK any] struct {
 
 // ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
-	// By is the path that orders a parent's children, newest last. "" means _id.
+	// By is the path that orders a parent's children: the greatest value is the newest,
+	// and reads return it first. "" means _id.
 	By string
 
 	// CountUp is the path of the children's version, if an embed.Versioned guards them:

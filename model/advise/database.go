@@ -85,8 +85,8 @@ func (s DatabaseSurvey) String() string {
 // children.
 //
 // spec may set Scan, Window, Sample and Confidence. Another field gives a
-// [*model.ValueError]. SurveyDatabase skips views, time series, system and empty
-// collections, and paths with less than 3 values.
+// [*model.ValueError]. SurveyDatabase skips views, time series and system collections,
+// and references with less than 3 values. Empty collections have no relations.
 //
 // Cost: one command, two or three more for each collection, one for each pair of a path
 // and a collection it may refer to, and the cost of Survey.Run for each relation.

@@ -18,9 +18,9 @@ const (
 // Growth says how many children the fastest-growing parent gains in a day.
 //
 // It counts the children that each parent gained in a window of time, which ends with the
-// latest child. Only parents with a child before the window count. If a parent's gains in
-// the thirds of the window differ by more than chance, its quietest third is used, times
-// three. PerDay is the daily gain of the parent that gained most, reduced towards the
+// latest child. Only parents that had a child before the window count. To ignore a
+// burst, a parent's quietest third of the window is used, times three, if its gains in
+// the three thirds differ by more than chance. PerDay is the daily gain of the parent that gained most, reduced towards the
 // mean of all parents as far as chance can explain the difference (credibility:
 // https://en.wikipedia.org/wiki/Bühlmann_model).
 //

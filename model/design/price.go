@@ -41,8 +41,8 @@ func (p Price) Documents() float64 { return p.Read + p.Written }
 // Late reports whether the operation takes longer than its limit Within.
 func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
 
-// A Stored is the estimated size of one collection, if the documents are stored by a
-// [Layout].
+// A Stored is what [Prices] say about one collection under a [Layout]: its estimated
+// documents and their sizes, and its indexes.
 type Stored struct {
 	Collection string
 	Documents  int64

@@ -21,7 +21,8 @@ import (
 // [DocumentKey.Range] are ranges of whole documents: from {state: 'CA', city: MinKey()}
 // to {state: 'CA', city: MaxKey()}. In queries of your own:
 //
-//   - a bound that isn't a document is above or below all keys, without an error
+//   - a bound whose first value has another type than the keys' is above or below all
+//     keys, without an error
 //   - if the first field of a bound and of the keys have different names, the names
 //     decide, not the values
 //   - conditions on a field ("_id.state": 'CA') find any order of fields, but don't use
