@@ -18,11 +18,11 @@ const (
 // Growth says how many children the fastest-growing parent gains in a day.
 //
 // It counts the children that each parent gained in a window of time, which ends with the
-// latest child. Only parents that had a child before the window count. To ignore a
-// burst, a parent's quietest third of the window is used, times three, if its gains in
-// the three thirds differ by more than chance. PerDay is the daily gain of the parent that gained most, reduced towards the
-// mean of all parents as far as chance can explain the difference (credibility:
-// https://en.wikipedia.org/wiki/Bühlmann_model).
+// latest child. Only parents that had a child before the window count. To ignore a burst,
+// a parent's quietest third of the window is used, times three, if its gains in the three
+// thirds differ by more than chance. PerDay is the daily gain of the parent that gained
+// most, reduced towards the mean of all parents as far as chance can explain the
+// difference (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
 //
 // Low and High are a confidence interval for the daily gain of the fastest-growing of all
 // counted parents, if children arrive independently
