@@ -73,7 +73,9 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 // exactly this value.
 //
 // Cost: one command, served by [Attributes.Indexes]. On DocumentDB the index finds only
-// the name, and the query reads all documents that have the attribute.
+// the name, and the query reads all documents that have the attribute. If attributes have
+// only a name and a value, a query {specs: {k: name, v: value}} with an index on the
+// array avoids this.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	filter, err := a.a.Equal(name, value)
 	return a.find(filter, err)
