@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -122,7 +121,7 @@ func writesOne(s Step) bool {
 
 const (
 	noID  = "its filter has no _id"
-	notNo = "a delete that expects a match finds none the second time"
+	twice = "a delete that expects a match finds none the second time"
 )
 
 // notRepeatable returns why a second run of the step may change more. It returns "" if it
@@ -159,9 +158,9 @@ func notRepeatable(s Step) string {
 	case *mongo.ReplaceOneModel:
 		return byID
 	case *mongo.DeleteOneModel:
-		return pick(byID != "" || w.Expect == Any, byID, notNo)
+		return pick(byID != "" || w.Expect == Any, byID, twice)
 	case *mongo.DeleteManyModel:
-		return pick(w.Expect == Any, "", notNo)
+		return pick(w.Expect == Any, "", twice)
 	}
 	return "its model isn't known"
 }
@@ -193,44 +192,65 @@ func notIdempotent(update any) string {
 // insertUnclear returns the first insert whose document a second run can't distinguish
 // from a foreign document with the same _id, or -1. An insert with Done needs that no
 // later step deletes its document. Other inserts need that no later step changes
-// documents of the collection in an unpredictable way.
+// documents of the collection in an unpredictable way. It looks at each step once.
 func insertUnclear(steps []Step) int {
-	for i, s := range steps {
-		w, ok := s.(Write)
+	first, after := -1, map[string]*laterWrites{}
+	of := func(collection string) *laterWrites {
+		if after[collection] == nil {
+			after[collection] = &laterWrites{gone: map[string]bool{}}
+		}
+		return after[collection]
+	}
+	everywhere := false // a $merge into an unknown collection
+	for i := len(steps) - 1; i >= 0; i-- {
+		w, ok := steps[i].(Write)
 		if !ok {
+			target := mergeTarget(steps[i].(MergeInto))
+			everywhere = everywhere || target == ""
+			of(target).removes, of(target).opaque = true, true
 			continue
 		}
-		insert, ok := w.unscoped().(*mongo.InsertOneModel)
-		if !ok {
-			continue
-		}
-		later := steps[i+1:]
-		if slices.ContainsFunc(later, func(s Step) bool { return mayRemove(s, w.Collection, insert) }) ||
-			w.Done == nil && touchedAfter(later, w.Collection).opaque {
-			return i
+		w.Model = w.unscoped()
+		later := of(w.Collection)
+		if insert, ok := w.Model.(*mongo.InsertOneModel); !ok {
+			later.add(w)
+		} else if everywhere || later.mayRemove(insert) || w.Done == nil && later.opaque {
+			first = i
 		}
 	}
-	return -1
+	return first
 }
 
-// mayRemove reports whether a step may delete the inserted document.
-func mayRemove(s Step, collection string, insert *mongo.InsertOneModel) bool {
-	w, ok := s.(Write)
-	if !ok {
-		return mergesInto(s, collection)
+// laterWrites is what the steps after a step do to one collection.
+type laterWrites struct {
+	removes bool            // may delete any document
+	opaque  bool            // may change any field of any document
+	gone    map[string]bool // the keyOf of single deletes
+}
+
+func (l *laterWrites) add(w Write) {
+	if m, ok := w.Model.(*mongo.DeleteOneModel); ok {
+		if key := keyOf(m.Filter); key != "" {
+			l.gone[key] = true
+			return
+		}
 	}
-	if w.Collection != collection {
-		return false
+	switch w.Model.(type) {
+	case *mongo.DeleteOneModel, *mongo.DeleteManyModel:
+		l.removes = true
 	}
-	switch m := w.unscoped().(type) {
-	case *mongo.DeleteManyModel:
-		return true
-	case *mongo.DeleteOneModel:
-		key := keyOf(m.Filter)
-		raw, err := (*core.Codec)(nil).Document(insert.Document)
-		return key == "" || err != nil || key == bsonval.Key(raw.Lookup("_id"))
+	t := touched{fields: map[string]bool{}}
+	t.add(w)
+	l.opaque = l.opaque || t.opaque
+}
+
+// mayRemove reports whether a later step may delete the inserted document.
+func (l *laterWrites) mayRemove(insert *mongo.InsertOneModel) bool {
+	if l.removes || len(l.gone) == 0 {
+		return l.removes
 	}
-	return false
+	raw, err := (*core.Codec)(nil).Document(insert.Document)
+	return err != nil || l.gone[bsonval.Key(raw.Lookup("_id"))]
 }
 
 // mergesInto reports whether a MergeInto may write a collection.

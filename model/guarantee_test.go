@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,4 +43,21 @@ func byPipeline(filter bson.D) model.Write {
 	w := updateOne(filter, nil)
 	w.Model.(*mongo.UpdateOneModel).Update = mongo.Pipeline{d("$set", d("p", 1))}
 	return w
+}
+
+// The time per insert doesn't grow with the plan.
+func BenchmarkGuarantee(b *testing.B) {
+	for _, n := range []int{1_000, 10_000} {
+		docs := make([]part, n)
+		for i := range docs {
+			docs[i].ID = int32(i)
+		}
+		p := parts.InsertMany(docs)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				p.Guarantee()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/insert")
+		})
+	}
 }
