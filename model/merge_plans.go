@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -96,8 +97,8 @@ func mergeSteps(a, b Write, nameA, nameB string) (Write, bool) {
 
 // mergeInserts merges two inserts with one _id. Their documents must be equal.
 func mergeInserts(a, b Write, docA, docB any, nameA, nameB string) (Write, bool) {
-	first, errA := (*core.Codec)(nil).Document(docA)
-	second, errB := (*core.Codec)(nil).Document(docB)
+	first, errA := encodedOnce(docA)
+	second, errB := encodedOnce(docB)
 	id := first.Lookup("_id")
 	if errA != nil || errB != nil || id.Type == 0 || !second.Lookup("_id").Equal(id) {
 		return b, false
@@ -112,6 +113,14 @@ func mergeInserts(a, b Write, docA, docB any, nameA, nameB string) (Write, bool)
 		out.Done = And(a.Done, b.Done)
 	}
 	return out, true
+}
+
+// encodedOnce encodes a document that isn't encoded yet. The caller must not change it.
+func encodedOnce(doc any) (bson.Raw, error) {
+	if raw, ok := doc.(bson.Raw); ok {
+		return raw, nil
+	}
+	return (*core.Codec)(nil).Document(doc)
 }
 
 // mergeDeletes merges two deletes of one document that both expect a match, or have the
