@@ -88,7 +88,7 @@ func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 // child to the array, and deletes the child. A missing child isn't an error.
 //
 // Cost: two commands to read, two to write if the array contains the child, and one to
-// check again if a child was added. A crash leaves an array without a child that still
+// check again if the array was full. A crash leaves an array without a child that still
 // exists: run it again.
 func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 	return x.s.Delete(child)

@@ -340,6 +340,45 @@ func TestSubsetInterleaved(t *testing.T) {
 	}
 }
 
+// A child that comes behind a full array's last element while a change lowers that last element is not lost.
+func TestSubsetInterleavedBehind(t *testing.T) {
+	parallel(t)
+	three := func(ctx context.Context, db *mongo.Database) error {
+		plans := []model.Plan{model.NewPlan(threads.Insert(thread{ID: "a"}))}
+		for n := 1; n <= 3; n++ {
+			plans = append(plans, newestThree.Insert(remark{ID: fmt.Sprint("r", n), Thread: "a", At: 2 * n}))
+		}
+		return exec(ctx, db, plans...)
+	}
+	for _, c := range []struct {
+		name   string
+		seed   func(ctx context.Context, db *mongo.Database) error
+		change model.Change[any]
+	}{
+		{"delete", three, newestThree.Delete("r3")},
+		{"sink", three, newestThree.Set("r3", bson.D{e("at", 0)})},
+		{"refresh", func(ctx context.Context, db *mongo.Database) error { // as a Set leaves it that ends before its last write
+			return errors.Join(three(ctx, db), exec(ctx, db, model.NewPlan(remarks.Update("r3", bson.D{e("$set", bson.D{e("at", 0)})}))))
+		}, newestThree.Refresh("a")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			modeltest.Interleave(t, modeltest.InterleaveCase{
+				OnServer: 3, Match: modeltest.All, Seed: c.seed,
+				A: func(ctx context.Context, db *mongo.Database) error { return runChange(ctx, db, c.change) },
+				B: func(ctx context.Context, db *mongo.Database) error {
+					return exec(ctx, db, newestThree.Insert(remark{ID: "new", Thread: "a", At: 1}))
+				},
+				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+					if err := errors.Join(errA, errB); err != nil {
+						t.Error(err)
+					}
+					subsetDrift(t, db, newestThree)
+				},
+			})
+		})
+	}
+}
+
 // Of 32 writers none is lost and none comes twice.
 func TestSubsetWriters(t *testing.T) {
 	parallel(t)

@@ -101,11 +101,13 @@ func asAdded(set bson.D) bson.D {
 	return set
 }
 
-// sameOrder reports whether two elements are sorted by the same values.
+// sameOrder reports whether two elements are documents that are sorted by the same values.
 func (s *Subset) sameOrder(a, b bson.RawValue) bool {
-	return !slices.ContainsFunc(s.by, func(e bson.E) bool {
-		x, _ := stored.At(s.docs, a.Document(), e.Key)
-		y, _ := stored.At(s.docs, b.Document(), e.Key)
+	first, ok := a.DocumentOK()
+	second, too := b.DocumentOK()
+	return ok && too && !slices.ContainsFunc(s.by, func(e bson.E) bool {
+		x, _ := stored.At(s.docs, first, e.Key)
+		y, _ := stored.At(s.docs, second, e.Key)
 		return !x.Equal(y)
 	})
 }
@@ -136,9 +138,8 @@ func (s *Subset) without(d drift, child bson.RawValue) []model.Step {
 	return []model.Step{s.setArray(d, others, true)}
 }
 
-// unsure are the parents whose array a plan fills up with children that it didn't hold, or pushes a changed child into. Others may
-// have come before those since they were read, and have been dropped from the array while it was full; another change of the
-// child may have come first. It must be looked at again.
+// unsure are the parents that must be looked at again after a plan: those whose array it pushes a changed child into, since another
+// change of the child may have come first, and those in which others may have come before its last element while the array was full.
 func (s *Subset) unsure(st state, p model.Plan) (ids []bson.RawValue) {
 	for _, step := range p.Steps {
 		w, ok := step.(model.Write)
@@ -148,7 +149,7 @@ func (s *Subset) unsure(st state, p model.Plan) (ids []bson.RawValue) {
 		update, _ := w.Model.(*mongo.UpdateOneModel).Update.(bson.D)
 		list, _ := update[0].Value.(bson.D)[0].Value.(bson.A)
 		for _, d := range drifts(st.parents) {
-			if sameValues(w.Model.(*mongo.UpdateOneModel).Filter.(bson.D)[0].Value, mql.Eq(d.ID)) && (update[0].Key == "$push" || s.fills(d, list)) {
+			if sameValues(w.Model.(*mongo.UpdateOneModel).Filter.(bson.D)[0].Value, mql.Eq(d.ID)) && (update[0].Key == "$push" || s.lowers(d, list)) {
 				ids = append(ids, bsonval.Clone(d.ID))
 			}
 		}
@@ -158,15 +159,14 @@ func (s *Subset) unsure(st state, p model.Plan) (ids []bson.RawValue) {
 
 func sameValues(a, b any) bool { return core.MustRawValue(a).Equal(core.MustRawValue(b)) }
 
-// fills reports whether a list holds a child that a parent didn't.
-func (s *Subset) fills(d drift, list bson.A) bool {
-	held := map[string]bool{}
-	for _, h := range core.Elements(d.Found) {
-		if doc, ok := h.DocumentOK(); ok {
-			held[bsonval.Key(doc.Lookup("_id"))] = true
-		}
+// lowers reports whether a list may have room for a child that was dropped from a parent's array as it was found: one that comes
+// behind the array's last element, but not behind the list's. An array that isn't full drops none.
+func (s *Subset) lowers(d drift, list bson.A) bool {
+	held := core.Elements(d.Found)
+	if len(held) < s.max {
+		return false
 	}
-	return slices.ContainsFunc(list, func(e any) bool { return !held[bsonval.Key(e.(bson.RawValue).Document().Lookup("_id"))] })
+	return len(list) < s.max || !s.sameOrder(held[len(held)-1], list[len(list)-1].(bson.RawValue))
 }
 
 // delete is the plan that takes a child that was read out of its parent, and deletes it.
