@@ -6,12 +6,12 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/stmt"
 )
 
-// listed returns the ids that a parent lists.
+// listed returns the ids that a parent lists, perhaps as the parent's own slice.
 func (r *ChildRefs[P, PK, C, CK]) listed(parent *P) []CK {
 	if parent == nil {
 		return nil
 	}
-	return r.ids.Append(nil, parent)
+	return r.ids.View(parent)
 }
 
 // Children returns the query of the children that a parent in memory lists, each once, in

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -53,6 +54,30 @@ func (r *Reader[V]) Append(dst []V, doc any) []V {
 	return appendSteps(dst, r.codec, v, r.field.steps)
 }
 
+// View returns what Append(nil, doc) returns. The result may be the document's own slice:
+// don't change it.
+func (r *Reader[V]) View(doc any) []V {
+	v := reflect.ValueOf(doc).Elem()
+	for _, s := range r.field.steps {
+		for v.Kind() == reflect.Pointer && !v.IsNil() {
+			v = v.Elem()
+		}
+		if v.Kind() != reflect.Struct {
+			return r.Append(nil, doc)
+		}
+		var ok bool
+		if v, ok = s.from(v, r.codec); !ok {
+			return nil
+		}
+	}
+	if v.IsValid() && v.CanAddr() && !r.field.Open {
+		if p, ok := v.Addr().Interface().(*[]V); ok && !holdsNulls(v.Type().Elem()) {
+			return slices.Clip(*p)
+		}
+	}
+	return r.Append(nil, doc)
+}
+
 // First returns the first value at the path, if there is one.
 func (r *Reader[V]) First(doc any) (v V, ok bool) {
 	var buf [4]V
@@ -79,34 +104,43 @@ func appendSteps[V any](dst []V, c *Codec, v reflect.Value, steps []step) []V {
 		}
 		return dst
 	}
-	for i, x := range steps[0].index {
-		if i > 0 && v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				return dst
-			}
-			v = v.Elem()
-		}
-		v = v.Field(x)
-	}
-	if steps[0].omit && isEmpty(v, c) {
+	v, ok := steps[0].from(v, c)
+	if !ok {
 		return dst
 	}
 	return appendSteps(dst, c, v, steps[1:])
 }
 
+// from returns the step's field of the struct v. It reports false if the field isn't
+// stored.
+func (s step) from(v reflect.Value, c *Codec) (reflect.Value, bool) {
+	for i, x := range s.index {
+		if i > 0 && v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return v, false
+			}
+			v = v.Elem()
+		}
+		v = v.Field(x)
+	}
+	return v, !s.omit || !isEmpty(v, c)
+}
+
+// holdsNulls reports whether values of the type can be stored as null.
+func holdsNulls(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer || t.Kind() == reflect.Map || t.Kind() == reflect.Slice
+}
+
 // appendValues appends v, or the elements of the slice v. It skips values stored as null.
 func appendValues[V any](dst []V, c *Codec, v reflect.Value) []V {
-	nilable := v.Kind() == reflect.Pointer || v.Kind() == reflect.Map || v.Kind() == reflect.Slice
 	switch p := v.Addr().Interface().(type) {
 	case *V:
-		if nilable && v.IsNil() && (v.Kind() == reflect.Pointer || c.nilIsNull(v.Type())) {
+		if holdsNulls(v.Type()) && v.IsNil() && (v.Kind() == reflect.Pointer || c.nilIsNull(v.Type())) {
 			return dst
 		}
 		return append(dst, *p)
 	case *[]V:
-		switch v.Type().Elem().Kind() {
-		case reflect.Pointer, reflect.Map, reflect.Slice: // one by one, for an element may be null
-		default:
+		if !holdsNulls(v.Type().Elem()) { // else one by one
 			return append(dst, *p...)
 		}
 	}
