@@ -13,7 +13,7 @@ import (
 // A job that keeps a checkpoint, cut at any write, its checkpoint's too, goes on and ends in the same; no checkpoint stays.
 func TestJobFaults(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 6,
+		OnServer: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			_, err := manyParts(5).Run(ctx, db)
 			return err

@@ -167,7 +167,7 @@ func seed(t *testing.T, db *mongo.Database, n int) Blog {
 // slug.
 func TestWithdrawCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 6,
+		OnServer: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			b := New(db)
 			return errors.Join(fill(ctx, b), b.Publish(ctx, post()), b.Comment(ctx, nth(1)), b.Comment(ctx, nth(2)))

@@ -31,7 +31,7 @@ func TestVersionedMendInterleaved(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 6,
+				OnServer: 4,
 				Seed:     func(ctx context.Context, db *mongo.Database) error { return verStore(ctx, db, c.seed) },
 				A: func(ctx context.Context, db *mongo.Database) error {
 					_, _, err := verTaken(verPlain, false, verNone).Run(ctx, db)

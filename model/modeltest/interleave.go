@@ -37,7 +37,7 @@ type InterleaveCase struct {
 	Max int
 
 	// OnServer is the number of orders that run on a real server, evenly chosen. 0 means
-	// 6, a negative number all.
+	// 3, a negative number all.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.
@@ -74,7 +74,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 		c.Max = 5000
 	}
 	if c.OnServer == 0 {
-		c.OnServer = 6
+		c.OnServer = 3
 	}
 	var schedules []schedule
 	whole := t

@@ -35,7 +35,7 @@ type FaultCase struct {
 	Match Match
 
 	// OnServer is how many faults are tested, evenly chosen, if MONGODB_URI is set (then
-	// also on the in-memory engine), or with -short. 0 means 6, a negative number all.
+	// also on the in-memory engine), or with -short. 0 means 3, a negative number all.
 	// Other runs test all faults.
 	OnServer int
 
@@ -72,7 +72,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 		c.Repair = c.Run
 	}
 	if c.OnServer == 0 {
-		c.OnServer = 6
+		c.OnServer = 3
 	}
 	eachBackend(t, func(t *testing.T, b *backend) {
 		if c.Transactions {
