@@ -121,7 +121,7 @@ func writesOne(s Step) bool {
 
 const (
 	noID  = "its filter has no _id"
-	twice = "a delete that expects a match finds none the second time"
+	twice = "a delete with Expect One finds no document the second time: set its Expect to Any, or mark it Once"
 )
 
 // notRepeatable returns why a second run of the step may change more. It returns "" if it

@@ -25,7 +25,7 @@ func TestErrTransactionalSaysWhy(t *testing.T) {
 			{model.NewPlan(updateOne(d("a", 1), set), other), "step 1, parts.updateOne, can't be repeated after an interruption: its filter has no _id"},
 			{model.NewPlan(other, expectOne(updateOne(d("_id", 1, "a", 0), set))), "it expects a match by more than _id, and has no Done"},
 			{model.NewPlan(other, insertDoc(d("a", 1))), "parts.insertOne, can't be repeated after an interruption: the inserted document has no _id"},
-			{model.NewPlan(other, expectOne(parts.Delete(1))), "parts.deleteOne, can't be repeated after an interruption: a delete that expects a match"},
+			{model.NewPlan(other, expectOne(parts.Delete(1))), "parts.deleteOne, can't be repeated after an interruption: a delete with Expect One"},
 			{model.NewPlan(other, byPipeline(d("_id", 1))), "an update by a pipeline"},
 			{model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(1)), "step 1, parts.insertOne, can't be repeated after an interruption: a later step may delete or rewrite"},
 			{model.NewPlan(updateMany(d("a", 1), set), updateMany(bson.D{}, d("$set", d("a", 2)))), "its filter uses a, which a later step writes"},

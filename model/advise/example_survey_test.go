@@ -79,7 +79,7 @@ func ExampleSurvey() {
 	//   parents of a child: 1 at p50, 1 at p99, at most 1; all 191 read
 	//   bytes of a parent: 186 at p50, 3,001 at p99, at most 3,001; all 3 read
 	//   bytes of a child: 96 at p50, 117 at p99, at most 117; all 191 read
-	//   children added a day: 1.07 in all, 1 (0.775 to 1.29) to the parent that gains most, by 90 days of 3 parents
+	//   children added a day: 1.07 in all, 1 a day (0.775 to 1.29) for the parent that gains most, from 90 days of 3 parents
 	//   references that lead nowhere: 1 of 22
 	// Parent.Has.Typical 9: p50 of all 3 read
 	// Parent.Has.Max 180: the most of all 3 read

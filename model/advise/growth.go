@@ -40,7 +40,7 @@ func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown
 	}
-	return fmt.Sprintf("%s (%s to %s) to the parent that gains most, by %s days of %s parents",
+	return fmt.Sprintf("%s a day (%s to %s) for the parent that gains most, from %s days of %s parents",
 		ratioText(g.PerDay), ratioText(g.Low), ratioText(g.High), ratioText(g.Days), countText(g.Parents))
 }
 

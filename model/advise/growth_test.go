@@ -107,7 +107,7 @@ func TestGrowthBursts(t *testing.T) {
 }
 
 func TestGrowthString(t *testing.T) {
-	if s := (Growth{PerDay: 0.214, Low: 0.1, High: 0.4, Days: 90, Parents: 1812}).String(); s != "0.214 (0.1 to 0.4) to the parent that gains most, by 90 days of 1,812 parents" {
+	if s := (Growth{PerDay: 0.214, Low: 0.1, High: 0.4, Days: 90, Parents: 1812}).String(); s != "0.214 a day (0.1 to 0.4) for the parent that gains most, from 90 days of 1,812 parents" {
 		t.Error(s)
 	}
 	if s := (Growth{Unknown: "why"}).String(); !strings.HasPrefix(s, "not known: why") {

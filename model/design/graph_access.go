@@ -101,10 +101,10 @@ func (g *graph) readRange(a *access, at string) error {
 			return err
 		}
 		if p.rel != nil && p.rel.many() {
-			return g.refuse(at+x.name, x.path, "must not be a field of one of several parents")
+			return g.refuse(at+x.name, x.path, "leads to several parents: name a field of the entity, or of a single parent")
 		}
 		if p.field == nil {
-			return g.refuse(at+x.name, x.path, "must be a field of the entity or of a parent")
+			return g.refuse(at+x.name, x.path, "isn't a field of the entity or of a parent")
 		}
 		*x.to = &p
 	}

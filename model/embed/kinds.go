@@ -104,7 +104,7 @@ func (k *kinds) checkIndex(place core.Place, x KindIndex) {
 		place.Fail(fmt.Sprintf("an index of the tag %q", x.Tag), "name a tag of the union: "+k.u.names())
 	}
 	if x.Unique && k.list {
-		place.Fail("an index on an array is unique", "store the unique values in documents of their own: the index would also contain missing fields of other elements")
+		place.Fail("an index on an array is unique", "leave Unique out, or store the unique values in documents of their own: a unique index on an array also contains a null for each element without the field")
 	}
 	checkKeys(place, x.Keys)
 	for _, e := range x.Keys {

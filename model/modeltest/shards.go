@@ -87,6 +87,6 @@ func WithShards(s *Shards) Option {
 	return func(c *config) { c.shards = s }
 }
 
-var errServerAlone = errors.New("WithoutTransactions: a real server is what it is\n\tremedy: use NewClient, which has an engine")
+var errServerAlone = errors.New("WithoutTransactions: this option changes the engine, not a real server\n\tremedy: use NewClient, which has an engine")
 
-var errServerShards = errors.New("WithShards: a real server has shards of its own, or none\n\tremedy: use NewClient, which has an engine")
+var errServerShards = errors.New("WithShards: this option changes the engine, not a real server\n\tremedy: use NewClient, which has an engine")

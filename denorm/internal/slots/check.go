@@ -195,10 +195,10 @@ func (p problem) text() string {
 		list = append(list, fmt.Sprintf("%d slots of %d are missing", len(p.Missing), p.Of))
 	}
 	if p.Closed > 0 {
-		list = append(list, fmt.Sprintf("%d slots of %d are closed", p.Closed, p.Of))
+		list = append(list, fmt.Sprintf("%d slots of %d are closed, and no other slot counts their operations", p.Closed, p.Of))
 	}
 	if p.Shared > 0 {
-		list = append(list, fmt.Sprintf("%d slots of %d have tokens in common with others", p.Shared, p.Of))
+		list = append(list, fmt.Sprintf("the operations of %d slots of %d are counted by more than one slot", p.Shared, p.Of))
 	}
 	if p.Sum != p.Free {
 		list = append(list, fmt.Sprintf("the slots add up to %d, but their stock is %d", p.Sum, p.Free))

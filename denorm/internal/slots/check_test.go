@@ -49,7 +49,7 @@ func TestSlotsChecks(t *testing.T) {
 			{"an Add that was cut", cut(seats.Add("new", 8, tokenOf(1, 4, 0)), 2), 1, "2 slots of 4 are missing", true},
 			{"a slot deleted", remove(3), 1, "1 slots of 4 are missing", true},
 			{"a slot closed", damage(3, set("of", 0)), 1, "1 slots of 4 are closed", false},
-			{"a slot opened twice", damage(0, set("of", 1)), 1, "have tokens in common", false},
+			{"a slot opened twice", damage(0, set("of", 1)), 1, "are counted by more than one slot", false},
 			{"stock from nowhere", damage(0, set("free", int64(11))), 1, "the slots add up to 9, but their stock is 11", false},
 			{"a sum from nowhere", damage(0, set("sum", int64(8))), 1, "the slots add up to 8, but their stock is 9", false},
 			{"stock below zero", damage(1, set("free", int64(-1))), 2, "has -1 in stock", false},

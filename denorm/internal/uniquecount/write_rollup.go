@@ -28,7 +28,7 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 	case into.spec.Period != keytext.None && into.spec.Location.String() != u.spec.Location.String():
 		return refuse("into", nil, "has another Location")
 	case from.IsZero() || to.IsZero():
-		return refuse("from", nil, "is missing, or to is: a rollup needs both times")
+		return refuse("from", nil, "or to is the zero time: give both times")
 	}
 	if _, _, err := u.span(from, to); err != nil {
 		return model.RefusedPlan(u.docs.Name(), err)
@@ -42,7 +42,7 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 			}
 		}
 		if len(steps) == maxRollups {
-			return refuse("to", to, fmt.Sprintf("is too late: a rollup fills at most %d periods", maxRollups))
+			return refuse("to", to, fmt.Sprintf("is too far from the start: one rollup fills at most %d periods", maxRollups))
 		}
 		steps = append(steps, u.rollupTo(into, at, end))
 		at = end

@@ -20,7 +20,7 @@ func (r *ChildRefs) Add(parent any, children []any) model.Write {
 	case err != nil:
 		return r.refused(err)
 	case r.key != "" && len(ids) > 1:
-		return r.refused(r.Parents.Refuse(r.Path, ids, "must be one element: put several writes into a plan"))
+		return r.refused(r.Parents.Refuse(r.Path, ids, "must be one id, because the list holds documents: add each id by its own write, and join the writes in a plan"))
 	case r.key != "":
 		return r.push(ids[0], under(r.key, ids[0])).Of(r.Parents, parent, nil)
 	}

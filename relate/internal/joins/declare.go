@@ -49,7 +49,7 @@ func (j *Join) check(place core.Place) {
 		value int64
 	}{{"Limit", j.Limit}, {"ChunkIDs", int64(j.ChunkIDs)}, {"ChunkBytes", int64(j.ChunkBytes)}, {"Batch", int64(j.Batch)}, {"Parallel", int64(j.Parallel)}} {
 		if n.value < 0 {
-			place.Fail(fmt.Sprintf("%s is %d", n.name, n.value), "use 0 for the default")
+			place.Fail(fmt.Sprintf("%s is %d", n.name, n.value), "give 1 or more, or 0 for the default")
 		}
 	}
 	for _, e := range j.Sort {

@@ -15,8 +15,8 @@ import (
 
 // The reasons not to copy.
 var (
-	ErrDropping = errors.New("docmodel: the old form is being dropped, so it can't be copied (Restart begins again)")
-	ErrPresent  = errors.New("docmodel: the new form already holds data, which the migration would delete")
+	ErrDropping = errors.New("docmodel: Drop of this migration has begun, so Copy can't run; Restart begins the migration again")
+	ErrPresent  = errors.New("docmodel: the new form already holds data that this migration didn't write, and would delete")
 )
 
 // state is the document that says how far a migration is.

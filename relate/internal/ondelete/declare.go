@@ -45,7 +45,7 @@ func Declare(root *core.Docs, rules Rules, chunk int) *Deletion {
 	place := core.Place("NewOnDelete of " + root.Name())
 	o := &Deletion{root: root, chunk: cmp.Or(chunk, idref.MaxIDs)}
 	if o.chunk < 0 {
-		place.Fail(fmt.Sprintf("ChunkIDs is %d", o.chunk), "use 0 for the default")
+		place.Fail(fmt.Sprintf("ChunkIDs is %d", o.chunk), "give 1 or more, or 0 for the default")
 	}
 	for kind, refs := range [][]idref.Ref{cascade: rules.Cascade, owns: rules.Owns, nullify: rules.Nullify, restrict: rules.Restrict} {
 		for _, ref := range refs {

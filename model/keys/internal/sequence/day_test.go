@@ -102,6 +102,7 @@ func TestSequenceDays(t *testing.T) {
 	})
 	for _, err := range []error{
 		seqPlain.Days().Pack("a", 1, time.Now()).Err, seqPlain.Days().Of("a", "2026-11-21").Err, seqPlain.Days().Unpacked("a").Err,
+		seqPlain.Days().Packed(keys.DayBucket{Keys: []string{"a"}}).Err,
 		local.Days().Of("a", "2026-02-30").Err, local.Days().Range("", "2026-11-21", "2026-11-21").Err,
 		local.Days().Pack("a", 1, time.Date(10000, 1, 2, 0, 0, 0, 0, time.UTC)).Err,
 	} {
