@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -34,7 +35,9 @@ type Aggregation struct {
 // To write by $merge or $out, use [MergeInto].
 //
 // Cost of a run: one command, and one for each further batch. Consistency: no snapshot; a
-// $lookup reads later than the first stage.
+// $lookup reads later than the first stage. MongoDB refuses $unionWith in a transaction: a
+// run there sends a command for each $unionWith at the pipeline's end, and returns a
+// [*ValueError] if other stages follow one.
 func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
 	a := new(Aggregate[D])
 	declOf(c).aggregation(&a.Aggregation, pipeline)
@@ -163,7 +166,25 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 	if err == nil {
 		err = cmp.Or(core.CheckDepth(a.Pipeline), a.Options.check())
 	}
-	return &read{ctx, db, "aggregate", a.Index, a.Options, a.codec, err, a.Collection, firstMatch(of.Pipeline), func(ctx context.Context) (*mongo.Cursor, error) {
+	pipeline, unions := a.Pipeline, []union(nil)
+	if err == nil && runctx.InTransaction(ctx) {
+		pipeline, unions, err = splitUnions(a.Collection, a.Pipeline)
+	}
+	r := &read{
+		ctx: ctx, db: db, kind: "aggregate", index: a.Index, options: a.Options, codec: a.codec, refused: err, collection: a.Collection,
+		filter: firstMatch(of.Pipeline), open: a.opener(db, a.Collection, pipeline),
+	}
+	for _, u := range unions {
+		part := *a
+		part.Options.Hint = nil // it names an index of the first collection
+		r.then = append(r.then, part.opener(db, u.collection, u.pipeline))
+	}
+	return r
+}
+
+// opener returns the function that sends a pipeline.
+func (a *Aggregation) opener(db DB, collection string, pipeline mongo.Pipeline) func(context.Context) (*mongo.Cursor, error) {
+	return func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Aggregate()
 		if a.Options.Hint != nil {
 			o.SetHint(a.Options.Hint)
@@ -183,10 +204,9 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 		if a.Options.AllowDiskUse {
 			o.SetAllowDiskUse(true)
 		}
-		pipeline := a.Pipeline
 		if pipeline == nil {
 			pipeline = mongo.Pipeline{}
 		}
-		return collectionOf(ctx, db, a.codec, a.Collection, a.Options.collectionOptions()).Aggregate(ctx, pipeline, o)
-	}, false}
+		return collectionOf(ctx, db, a.codec, collection, a.Options.collectionOptions()).Aggregate(ctx, pipeline, o)
+	}
 }

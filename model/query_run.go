@@ -57,7 +57,7 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 			o.SetAllowDiskUse(true)
 		}
 		return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
-	}, len(q.Projection) > 0}
+	}, nil, len(q.Projection) > 0}
 }
 
 // scopedQuery returns the query under the database's scopes.

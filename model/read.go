@@ -25,19 +25,33 @@ type read struct {
 	collection string
 	filter     bson.D
 	open       func(context.Context) (*mongo.Cursor, error)
-	partial    bool // a projection excludes fields
+	then       []func(context.Context) (*mongo.Cursor, error) // further cursors, read after the first
+	partial    bool                                           // a projection excludes fields
 }
 
-// run opens the cursor and calls visit for each document until visit returns false.
+// run opens the cursors one after another, and calls visit for each document until visit
+// returns false.
 func (r *read) run(ctx context.Context, visit func(*mongo.Cursor) (bool, error)) error {
 	if r.refused != nil {
 		return r.refused
 	}
 	ctx, cancel := r.options.context(ctx)
 	defer cancel()
-	cur, err := r.open(ctx)
+	more, err := r.drain(ctx, r.open, visit)
+	for i := 0; i < len(r.then) && more && err == nil; i++ {
+		observationOf(ctx).sent(1)
+		more, err = r.drain(ctx, r.then[i], visit)
+	}
+	return err
+}
+
+// drain reads one cursor. It returns what visit returned last.
+func (r *read) drain(
+	ctx context.Context, open func(context.Context) (*mongo.Cursor, error), visit func(*mongo.Cursor) (bool, error),
+) (more bool, err error) {
+	cur, err := open(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	op := observationOf(ctx)
 	defer func() {
@@ -53,10 +67,10 @@ func (r *read) run(ctx context.Context, visit func(*mongo.Cursor) (bool, error))
 			routes.saw(r.collection, cur.Current)
 		}
 		if more, err := visit(cur); err != nil || !more {
-			return err
+			return false, err
 		}
 	}
-	return cur.Err()
+	return true, cur.Err()
 }
 
 // begin begins the operation for an observer.

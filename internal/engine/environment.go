@@ -37,7 +37,8 @@ func (e *environment) Now() time.Time                 { return e.now }
 func (e *environment) Watch() *interrupt.Watch        { return e.watch }
 func (e *environment) Collation() *collation.Collator { return e.collation }
 
-func (e *environment) AllowDiskUse() bool { return !e.noDisk }
+func (e *environment) AllowDiskUse() bool  { return !e.noDisk }
+func (e *environment) InTransaction() bool { return e.request.txn != nil }
 
 func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 	if db == "" {

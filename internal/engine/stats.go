@@ -17,9 +17,8 @@ func (e *environment) told(stage, db, coll string) (store.Namespace, *store.Coll
 			return ns, nil, err
 		}
 	}
-	if e.request.txn != nil {
-		return ns, nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
-			"Stage not supported inside of a multi-document transaction: %s", stage)
+	if e.InTransaction() {
+		return ns, nil, pipeline.NotInTransaction(stage)
 	}
 	return ns, e.state.Collection(ns), nil
 }

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/internal/engine"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // begin starts a session with a transaction.
@@ -255,4 +256,24 @@ func TestWriteWaitsForTransaction(t *testing.T) {
 		}
 		e.Close()
 	})
+}
+
+// A transaction allows no $unionWith, at whatever depth it stands.
+func TestTransactionUnion(t *testing.T) {
+	c := collection(t)
+	insert(t, c, `{"_id":1}`)
+	union := bson.D{{Key: "$unionWith", Value: c.Name()}}
+	for _, p := range []mongo.Pipeline{
+		{union},
+		{{{Key: "$unionWith", Value: bson.D{{Key: "coll", Value: c.Name()}, {Key: "pipeline", Value: bson.A{union}}}}}},
+		{{{Key: "$lookup", Value: bson.D{{Key: "from", Value: c.Name()}, {Key: "as", Value: "all"}, {Key: "pipeline", Value: bson.A{union}}}}}},
+		{{{Key: "$facet", Value: bson.D{{Key: "all", Value: bson.A{union}}}}}},
+	} {
+		_, tx := begin(t, c)
+		_, err := c.Aggregate(tx, p)
+		wantCode(t, "in a transaction", err, int(mongoerr.OperationNotSupportedInTransaction))
+		if _, err := c.Aggregate(ctx, p); err != nil {
+			t.Errorf("outside: %v", err)
+		}
+	}
 }

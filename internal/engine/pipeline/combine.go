@@ -14,7 +14,15 @@ type unionWith struct {
 	inner    *subpipeline
 }
 
+// NotInTransaction is the error of a stage that a transaction doesn't allow.
+func NotInTransaction(stage string) error {
+	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: %s", stage)
+}
+
 func parseUnionWith(p *parser, name string, arg any) (stage, error) {
+	if p.env != nil && p.env.InTransaction() {
+		return nil, NotInTransaction(name)
+	}
 	s := &unionWith{}
 	list := bson.A{}
 	var from any = arg

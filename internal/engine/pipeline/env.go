@@ -33,6 +33,8 @@ type Env interface {
 	Watch() *interrupt.Watch
 	// AllowDiskUse says that $group and $sort may take more than 100 MB.
 	AllowDiskUse() bool
+	// InTransaction says that the pipeline's command runs in a transaction.
+	InTransaction() bool
 	// Collation is what the whole pipeline compares under.
 	Collation() *collation.Collator
 	// Now is the time of $$NOW, the same for the whole command.

@@ -30,6 +30,7 @@ func (m *memory) Now() time.Time { return time.Date(2020, 1, 2, 0, 0, 0, 0, time
 
 func (m *memory) Watch() *interrupt.Watch { return m.watch }
 func (m *memory) AllowDiskUse() bool      { return !m.noDisk }
+func (m *memory) InTransaction() bool     { return false }
 
 func (m *memory) CollStats(_, _ string, _ CollStats) (bson.D, error) { return bson.D{}, nil }
 func (m *memory) Sessions() []bson.D                                 { return nil }
