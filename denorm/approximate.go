@@ -26,8 +26,9 @@ type Approximate[D, K any] struct {
 }
 
 // NewApproximate declares that the number at path, in the documents of owners, counts
-// events. With n 1 the count is exact. It panics with a [*model.DeclarationError] if the
-// path doesn't exist, isn't a number or crosses an array, or if n is below 1.
+// events. About one event in n adds n; with n = 1 the count is exact. It panics with a
+// [*model.DeclarationError] if the path doesn't exist, isn't a number or crosses an
+// array, or if n is below 1.
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {
 	place := core.Place(fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path))
 	if n < 1 {

@@ -66,9 +66,9 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 // key or two elements with one key gives a [*model.ValueError].
 //
 // Without a Key, a second run adds the elements again. With a Key, the write changes
-// nothing if the array has any of the pushed keys. Running it then gives no error if the
-// array has all of them, or is full and would drop the missing elements at once.
-// Otherwise it gives model.ErrStale.
+// nothing if the array has any of the pushed keys. If the array has only some of these
+// keys, running the write gives model.ErrStale, unless the array is full and a push would
+// drop the missing elements at once.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing, to find out why.

@@ -125,10 +125,10 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // during the change.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
-// document. With BucketSpec.Key, the read also finds the element by index, and is
-// repeated if it is stored. Closing a bucket by MaxBytes costs one more command and
-// document. If another writer came first, the change costs the same again and up to three
-// more commands.
+// document. With BucketSpec.Key, the read also looks for the element by index. If the
+// element is stored already, the change reads twice and writes nothing. Closing a bucket
+// by MaxBytes costs one more command and document. If another writer came first, the
+// change costs the same again and up to three more commands.
 //
 // After a crash, run the change again. Without BucketSpec.Key, first look whether the
 // element is there.
@@ -142,9 +142,9 @@ func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 // order of elements.
 //
 // If the bucket is full or closed, running the write gives model.ErrFull. If another
-// writer has just created the bucket, it gives model.ErrStale: run it again. With a Key,
-// the write doesn't add an element that this bucket already holds. It doesn't look into
-// other buckets.
+// writer has just created the bucket, it gives model.ErrStale: run it again. With
+// BucketSpec.Key, the write doesn't add an element that this bucket already holds. It
+// doesn't look into other buckets.
 //
 // Cost: one command, one document, by _id. One to three more commands if the bucket
 // doesn't take the element.

@@ -96,8 +96,8 @@ type CounterPending struct {
 // count. Run [Counter.Recount] for a parent that is stored after its children.
 //
 // Counts, sums and averages of integers and of bson.Decimal128 are exact. The server
-// refuses an integer sum over 64 bits. Sums of floats drift by rounding, and the check
-// ignores 1e-9 of what was added.
+// refuses an integer sum over 64 bits. Sums of floats drift by rounding. The check
+// ignores a difference of up to 1e-9 times the sum of the floats' absolute values.
 //
 // # Consistency
 //
@@ -183,8 +183,8 @@ func NewCounter[C, CK, P, PK any](
 // result's Modified is 0. A taken _id gives model.ErrTaken. In a transaction that the
 // caller began, it gives the driver's duplicate key error.
 //
-// Cost: four commands, by _id. A child without a parent costs one command. In a
-// transaction: one command, or without Tokens two.
+// Cost: four commands, by _id, or two with CounterSpec.Partial. A child without a parent
+// costs one command. In a transaction: one command, or two before MongoDB 8.0.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), op)
 }
@@ -202,8 +202,8 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 //
 // Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
 // more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
-// transaction: two commands, and the reads again if such a value leaves or the operation
-// was already done.
+// transaction: two commands. If such a value leaves, or the operation was already done,
+// the transaction runs again and reads the parents too.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, op)
 }
@@ -237,8 +237,8 @@ func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
 }
 
 // Settle returns the change that finishes an operation that a crash left half done, as
-// the child's mark (CounterSpec.Pending) shows. The operation may still be running.
-// Without a mark it does nothing. Without CounterSpec.Pending it gives a
+// the child's mark (CounterSpec.Pending) shows. It is safe even while the operation is
+// still running. Without a mark it does nothing. Without CounterSpec.Pending it gives a
 // [*model.ValueError].
 //
 // Cost: one command if the child has no mark, otherwise also the rest of the operation.
@@ -250,9 +250,9 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 // numbers that differ. Running it returns the finding of [Counter.Checks], with an empty
 // Problem if no number differs. A missing parent gives model.ErrNotFound.
 //
-// Consistency: with tokens, or in a transaction, it is exact while other operations run.
-// It starts again after a concurrent operation, up to 100 times. With CounterSpec.Partial
-// it can count a child whose parent isn't updated yet.
+// Consistency: the numbers are exact while other operations run, unless
+// CounterSpec.Partial is set: then it can count a child whose parent isn't updated yet.
+// After a concurrent operation it starts again, up to 100 attempts in all.
 //
 // Cost: two commands, one document. It reads every child of the parent, by the index on
 // the reference.

@@ -18,7 +18,7 @@
 //	How many distinct members a group has                        [UniqueCount]
 //	A busy counter or stock, exact, in several documents         [Slots]
 //	Totals of events by hour, day and month                      [Rollup]
-//	A count of more events than a document takes writes          [Approximate]
+//	An approximate count of events, with few writes              [Approximate]
 //	Documents by another field, without a secondary index        [IndexTable]
 //	A value that is unique across shards or collections          [IndexTable], unique
 //	Intersections and unions of several fields' values           [Inverted]

@@ -15,13 +15,13 @@ import (
 // Feed keeps copies of a collection's data up to date: a function computes a plan from
 // each change of a document, and the feed's [model.Stream] runs the plan.
 //
-// The stream first plans for every stored document, then follows the collection's change
-// stream, or polls by FeedSpec.Since on a server without change streams. It stores its
-// position after the plans ran. A feed that was killed and runs again repeats the last
-// changes, in order. So plans must be repeatable:
+// The stream first runs a plan for every stored document. Then it follows the
+// collection's change stream, or polls by FeedSpec.Since on a server without change
+// streams. It stores its position after the plans ran. A feed that was killed and runs
+// again repeats the last changes, in order. So plans must be repeatable:
 //   - A plan sets, replaces or deletes a copy under an _id that the change gives. It
 //     never adds to a value.
-//   - A repeated insert is recognized only while the copy is unchanged. If copies change,
+//   - A repeated insert fails if the copy has changed since. If copies change, use a
 //     replace with upsert.
 //   - The changed document may be gone when its plan runs. A write that must match it
 //     then stops the feed with model.ErrNotFound.
@@ -34,7 +34,7 @@ import (
 // [model.StreamProgress] reports how late the copies are. An update's document is read
 // after the change and may be newer. Polls, and the first plans for stored documents,
 // don't see deletions. If a feed runs twice, the later run takes over. In rare cases
-// ([model.Stream.Run]) an old write still arrives late: to exclude them, let plans
+// ([model.Stream.Run]) an old write still arrives late. To exclude this, let plans
 // compare a version of the document, or FeedChange.Token.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
@@ -98,7 +98,7 @@ type FeedChange[D, K any] struct {
 //   - all plans for sample are empty, or sample has no _id
 //   - Mark isn't a string field, or Since isn't a time, ObjectID, integer or string
 //
-// A running feed stops before a plan that the first item refuses.
+// The first condition also stops a running feed, before it sends the plan.
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {

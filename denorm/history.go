@@ -86,8 +86,8 @@ type Difference struct {
 //
 // # Scopes
 //
-// Under a [model.Scope] with Delete, [History.Delete] also deletes the document, and
-// doesn't mark it. Revisions belong to the tenant who wrote them.
+// Even under a [model.Scope] with Delete, [History.Delete] removes the document instead
+// of marking it. Revisions belong to the tenant who wrote them.
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
@@ -253,9 +253,10 @@ func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model
 }
 
 // Traces returns the checks that find what [History.Erase] would remove for a person.
-// subject is the person's value at the path HistorySpec.Subject. Missing, null and zero
-// values aren't findings.
+// subject is the person's value at the path HistorySpec.Subject. A personal field that is
+// missing, null or zero isn't a finding. If subject is a string, the checks also look for
+// it in Revised.By.
 //
 // Cost: one command each, by the indexes on the subject. For a string subject, every
-// document and revision is read.
+// document and revision is read, because Revised.By has no index.
 func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }

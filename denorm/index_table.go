@@ -26,8 +26,9 @@ import (
 //
 // A value's entry is written before the document gets the value, and removed after the
 // document has lost the value. A crash in between leaves at most a surplus entry: the
-// document lacks the value. [IndexTable.Documents] skips it. [IndexTable.Checks] finds
-// what concurrent operations on a document, and writes that bypass the table, can leave.
+// document lacks the value. [IndexTable.Documents] skips it. Concurrent operations on one
+// document, and writes that bypass the table, can leave wrong or missing entries.
+// [IndexTable.Checks] finds them.
 //
 // Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
@@ -111,10 +112,10 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // bson.NewObjectID(). A retry with the same op completes the plan.
 //
 // If another document has the _id, or in a unique table the same value, the plan gives
-// model.ErrTaken and removes its entries again. A retry also gives model.ErrTaken if
-// another client has changed the stored document meanwhile, but it sets Sure. In a
-// caller's transaction, or if the other document is deleted meanwhile, the error is the
-// driver's duplicate key error.
+// model.ErrTaken and removes its entries again. If another client changed the stored
+// document before a retry, the retry gives model.ErrTaken, and Sure is set in the
+// document's entries. In a caller's transaction, or if the other document is deleted
+// meanwhile, the error is the driver's duplicate key error.
 //
 // Cost: three commands, or one if the document has no indexed value. A crash leaves
 // entries without a document: retry, or see [IndexTable.Checks].
@@ -129,8 +130,8 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 //
 // The plan gives model.ErrStale if the indexed value or a copied field has changed since
 // doc was read, model.ErrNotFound if the document is gone, and model.ErrTaken if another
-// document has the value in a unique table. In each case it removes the new entries. A
-// retry with the same fields and op completes the first run, also with doc read anew.
+// document has the value in a unique table. In each case it removes the new entries. To
+// complete an interrupted run, retry with the same fields and op; doc can be read anew.
 //
 // Cost: one command if no indexed or copied field is set, two if copied fields are set,
 // up to four if the indexed field is set. A change of copied fields writes all entries of

@@ -172,11 +172,11 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the pipeline that gives the documents that query finds, with the list
-// as an array again. query comes from [Numbered.Equal], [Numbered.Match] or the
-// collection. Its projection is ignored.
+// Documents returns the pipeline that finds the same documents as query, and converts
+// their numbered fields to a list, as in D. query comes from [Numbered.Equal],
+// [Numbered.Match] or the collection. Its projection is ignored.
 //
-// Cost: one command, and one per further batch. The same index serves as for query.
+// Cost: one command, and one per further batch. It uses the same index as query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
 	if query == nil {
 		a := x.docs.Aggregate(nil)

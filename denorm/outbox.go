@@ -201,13 +201,14 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 
 // Run delivers events until the context ends, and returns the context's error. After a
 // database error it retries. With RelaySpec.Once it returns such an error, or nil when no
-// event is due. A bad spec, an empty name, or a nil function gives a [*model.ValueError].
+// event is due, except in parts of other runners. A bad spec, an empty name, or a nil
+// function gives a [*model.ValueError].
 //
-// Runners hold a lease on each of their parts of the documents. A new runner gets its
-// share within a third of RelaySpec.For. Other runners take over a dead runner's parts
-// after For. The runners' clocks must differ by much less than For. If a slow runner
-// loses its lease, two runners can deliver an event at the same time, with a different
-// Delivery.Fence.
+// A runner holds a lease on each of its parts (see [Outbox.Relay]). A new runner gets its
+// share of the parts within about a third of RelaySpec.For. Other runners take over a
+// dead runner's parts after For. The runners' clocks must differ by much less than For.
+// If a slow runner loses its lease, two runners can deliver an event at the same time,
+// with a different Delivery.Fence.
 //
 // Cost: one read per 100 documents with events, and one per RelaySpec.Poll for a part
 // without events; one write per document with delivered events, and per failure. Every

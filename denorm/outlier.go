@@ -24,7 +24,8 @@ type OutlierSpec struct {
 	Flag string
 }
 
-// An OutlierCount says how many elements an owner has.
+// An OutlierCount says how many elements an owner has in its array (Kept) and in its
+// overflow documents.
 type OutlierCount struct {
 	Kept     int64 `bson:"kept"`
 	Overflow int64 `bson:"overflow"`
@@ -142,8 +143,8 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 	return a
 }
 
-// Count returns the query that counts an owner's elements. It trusts the counts stored in
-// the overflow documents ([Bucket.Checks]). For a missing owner, One returns
+// Count returns the query that counts an owner's elements. It adds the counts stored in
+// the overflow documents, which [Bucket.Checks] checks. For a missing owner, One returns
 // model.ErrNotFound.
 //
 // Cost: one command, by _id in each collection; it reads all overflow of the owner.

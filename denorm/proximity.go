@@ -141,9 +141,10 @@ const (
 
 // Near returns the query of the documents with one element that contains the words word
 // and other close together. between is the maximum number of words between them: 0
-// (adjacent) to 100. With order [InOrder], word must come before other, with an element's
-// fields in the order of ProximitySpec.Fields. With [AnyOrder], either may come first. A
-// word that is empty or contains a space, tab or line end gives a [*model.ValueError].
+// (adjacent) to 100. With order [InOrder], word must come before other in the element's
+// text, which has its fields in the order of ProximitySpec.Fields. With [AnyOrder],
+// either may come first. A word that is empty or contains a space, tab or line end gives
+// a [*model.ValueError].
 //
 // Cost: as [Proximity.Equal].
 func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) *model.Find[D] {

@@ -54,7 +54,7 @@ type SlotOp struct {
 type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
 	Sum   int64 `bson:"sum"`
-	Free  int64 `bson:"free"`  // available stock, without transfers
+	Free  int64 `bson:"free"`  // available stock, except stock in unfinished transfers
 	Slots int64 `bson:"slots"` // open slots
 }
 
@@ -70,16 +70,16 @@ type SlotTotal[K any] struct {
 // A numbered transfer moves stock from one slot to another, in three updates. Any
 // operation finishes the transfers that it reads.
 //
-// Source: https://firebase.google.com/docs/firestore/solutions/counters; the resizing is
-// Litwin's linear hashing.
+// Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
+// uses Litwin's linear hashing.
 //
 // Checks returns three checks:
 //
 //   - Unfinished transfers. The repair finishes them.
-//   - Keys whose slots don't fit together: a slot is missing, two slots count the same
-//     tokens, or tokens have only a closed slot (SlotDoc.Of is 0). With Stock, also keys
-//     whose available stock (SlotDoc.Free, and transfers) differs from the total of
-//     SlotDoc.Sum. The repair only stores missing slots.
+//   - Keys with a missing slot, with two slots that count the same operations, or with a
+//     closed slot (SlotDoc.Of is 0) whose operations no other slot counts. With Stock,
+//     also keys whose available stock (SlotDoc.Free, and transfers) differs from the
+//     total of SlotDoc.Sum. The repair only stores missing slots.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
 type Slots[K any] struct {
 	model.Parts
@@ -114,10 +114,10 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 // [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
 // [*model.ValueError].
 //
-// Cost: one command, one document by _id, if the operation's slot has enough. If it needs
-// stock of one other slot, five commands write three documents; of two other slots, seven
-// commands write six. After a crash in between, the next operation that reads the
-// unfinished transfer of stock finishes this Take too.
+// Cost: one command, one document by _id, if op's slot has enough. If it needs stock of
+// one other slot, five commands write three documents; of two other slots, seven commands
+// write six. If a crash leaves a transfer of stock (see [Slots]), the next operation that
+// finishes the transfer can finish this Take too.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }

@@ -107,7 +107,7 @@ func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 // Delete returns the plan that deletes a parent, then its pages. A crash or a concurrent
 // Append can leave pages without a parent, which Checks finds.
 //
-// Cost: two commands, by _id; all these documents.
+// Cost: two commands, by _id; the parent and all its pages.
 func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
 	return x.s.Delete(x.parents.Delete(parent), parent)
 }

@@ -122,8 +122,9 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggreg
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline of how many different members each group saw at from ≤ t <
-// to, in the order of groups. Groups without members are left out.
+// Counts returns the pipeline that counts the different members that each group saw at
+// times t with from ≤ t < to, in the order of groups. Groups without members are left
+// out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
 // periods, or the whole collection if both times are zero.
@@ -146,8 +147,8 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 	return x.u.Rollup(into.u, from, to)
 }
 
-// Expire returns the write that deletes the documents of all periods that end at before
-// or earlier. Without UniqueSpec.Period it gives a [*model.ValueError].
+// Expire returns the write that deletes the documents of all periods that are over at a
+// given time. Without UniqueSpec.Period it gives a [*model.ValueError].
 //
 // Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
 // periods are too low.

@@ -91,10 +91,10 @@ type WideRow[L, LK, R, RK any] struct {
 	w *widerow.Rows
 }
 
-// NewWideRow declares a relation between two collections. It panics with a
-// [*model.DeclarationError] if LeftRows or RightRows is another of the collections, if an
-// _id isn't a string, integer or ObjectID, or if a field of spec is invalid. left and
-// right can be one collection.
+// NewWideRow declares a relation between two collections, which can be the same. It
+// panics with a [*model.DeclarationError] if LeftRows or RightRows names one of them, if
+// LeftRows equals RightRows, if an _id isn't a string, integer or ObjectID, or if a field
+// of spec is invalid.
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
@@ -159,8 +159,8 @@ type RowSide[D, K, O any] struct {
 }
 
 // Newest returns the pipeline of the n newest columns (links) of a document's row, newest
-// first. n 0 means all. after is "" for the first page, the Key of the last column of the
-// previous page, or ColumnsFrom(t) for columns before the time t.
+// first. n 0 means all. after is "" for the first page, or the Key of the last column of
+// the previous page, or [ColumnsFrom](t) to read only columns older than the time t.
 //
 // Cost: one command per batch, served by _id.
 func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
@@ -199,9 +199,9 @@ func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 // Refresh returns the write that copies the fields of doc, a changed document, to all
 // columns that link to it.
 //
-// Cost: one command, served by [WideRow.Indexes]; it writes all documents of the other
-// side's rows with such a column. If interrupted, or while a document is split, some
-// columns stay old: run it again.
+// Cost: one command, served by [WideRow.Indexes]; it writes each document of the other
+// side's rows that has an old copy of these fields. If interrupted, or while a document
+// is split, some columns stay old: run it again.
 func (s RowSide[D, K, O]) Refresh(doc *D) model.Write {
 	return s.w.Refresh(s.side, doc)
 }

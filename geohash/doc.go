@@ -32,8 +32,8 @@
 //
 // # Costs
 //
-// Only [Cell.String], [Key.String] and errors allocate, and functions that append to a
-// dst without room.
+// Only [Cell.String], [Key.String], [AppendGeoJSON], errors, and functions that append to
+// a dst without room can allocate.
 //
 // Each range costs a query one index scan. Fewer ranges include more keys outside the
 // area. Eight ranges are a good default. The area of a cover, as a multiple of its

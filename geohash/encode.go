@@ -14,9 +14,9 @@ const (
 // Encode returns the key of a point: the number of its 60-bit cell, 1.9 cm high and up to
 // 3.7 cm wide.
 //
-// A point on the edge of two cells belongs to the northern or eastern cell, at 90 or 180
-// to the last cell. A coordinate that is NaN, infinite or out of range gives a
-// [*CoordinateError].
+// A point on the edge of two cells belongs to the northern or eastern cell. Latitude 90
+// belongs to the last row of cells, and longitude 180 to the last column. A coordinate
+// that is NaN, infinite or out of range gives a [*CoordinateError].
 func Encode(p Point) (Key, error) {
 	x, y := scaled(p)
 	if !exact(x, y) {

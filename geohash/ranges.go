@@ -27,8 +27,8 @@ func (r Range) Cells() iter.Seq[Cell] {
 }
 
 // Subtract appends to dst at most len(a)+len(b) ranges, with the keys that are in the
-// ranges a but not in the ranges b. a and b must be sorted and disjoint, like covers. The
-// result is so too. dst must not share memory with a or b.
+// ranges a but not in the ranges b. a and b must be sorted and disjoint, like covers, and
+// the result is too. dst must not share memory with a or b.
 func Subtract(dst, a, b []Range) []Range {
 	for _, r := range a {
 		for len(b) > 0 && b[0].Hi <= r.Lo {

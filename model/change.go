@@ -19,8 +19,8 @@ import (
 //
 // If the plan returns [ErrStale], or the document of one of its writes is missing, Run
 // does all three again after a random pause, up to Attempts times in all. Run gives up
-// sooner if Read returns the same state as the time before: at the third such repeat in a
-// row, or at the first if the document was missing.
+// sooner if three Reads in a row return an unchanged state, or if one Read does after a
+// write whose document was missing.
 //
 // The state of a Change[any] is internal to its technique: look at the [Result].
 type Change[S any] struct {

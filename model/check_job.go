@@ -14,9 +14,9 @@ import (
 var errNotMended = errors.New("docmodel: this check has no repair: read the findings and decide")
 
 // Job returns the job that finds and repairs, in batches by _id. A [Finding] is repaired
-// if its Since, the begin of the problem, is more than [Check.Age] ago, and otherwise
-// skipped. A finding without a Since waits for the duration Age. The waiting findings are
-// read again at the end, or when there are 10,000, and repaired if they haven't changed.
+// if the problem began (its Since) more than [Check.Age] ago, and otherwise skipped. A
+// finding without a Since waits for the duration Age. The waiting findings are read again
+// at the end, or when there are 10,000, and repaired if they haven't changed.
 // [Check.MendAll], if set, repairs everything in one step.
 //
 // The job's Run returns an error if the check has neither [Check.Mend] nor MendAll, or if

@@ -81,9 +81,10 @@ func indexes(name string) []string {
 
 // Cost returns the plan's price if each write finds what it expects. Failures cost more:
 //
-//   - If a write expects a match and finds none, one command looks for [Write].Done, one
-//     for each [Reason] up to the first that applies, and, if none applies, one for the
-//     _id. Then the steps of [Plan.IfStale] are sent.
+//   - If a write with Expect [One] matches nothing, one command queries [Write].Done. If
+//     Done doesn't match either, one command queries each [Reason], up to the first that
+//     applies. If no Reason applies, one command queries the _id. Then the steps of
+//     [Plan.IfStale] are sent.
 //   - After an insert's duplicate key error, one command compares the documents, and one
 //     sends the steps that the failed command left out.
 func (p Plan) Cost() Cost {

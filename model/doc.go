@@ -18,7 +18,7 @@
 //	Change one document                  [Collection.Update], [Modify]
 //	Run several writes                   [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
 //	Two techniques on one document       [Merge]
-//	All writes of a user's action        [MergePlans], [Change.Also]; run apart: [InTx]
+//	All writes of a user's action        [MergePlans], [Change.Also]; one by one: [InTx]
 //	Read, decide, write, retry if stale  [Change]
 //	A transaction for each action        [WithTransactions]
 //	Fewer commands per plan              [WithBulkWrite]

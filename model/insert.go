@@ -37,7 +37,7 @@ func (c *Collection[D, K]) Replace(doc D) (w Write) {
 }
 
 // Update returns the write that applies update operators to the document with the _id. A
-// run returns [ErrNotFound] if the document is missing. [Write].Err is set if it is
+// run returns [ErrNotFound] if the document is missing. [Write].Err is set if update is
 // empty, has a key that isn't an operator, or has paths or values that D can't have.
 //
 // Consistency: atomic. A second run of $set changes nothing, but $inc or $push change the

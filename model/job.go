@@ -147,8 +147,8 @@ func (e *LeftError) Error() string {
 // Run runs the job. It returns how far the job came, also on an error. At the end it
 // returns a [*LeftError] if documents were left unchanged.
 //
-// Cost: for each batch of a pass, one command that reads it by the index on _id, and its
-// plan. The end of a pass costs two commands.
+// Cost: for each batch of a pass, one command that reads the batch by the index on _id,
+// and the commands of the batch's plan. The end of a pass costs two commands.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()

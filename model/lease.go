@@ -45,11 +45,11 @@ import (
 // # Transactions
 //
 // In a transaction a change only increments the fence. Of two concurrent changes, one is
-// rolled back and retried. While another writer has the lease, or a dead writer's plan is
-// stored, [InTx] or the [Change] rolls the transaction back and runs it again when the
-// lease is free. After the duration Lease.Wait it returns [ErrLeased]. In a transaction
-// begun by the driver's functions, the change returns ErrLeased at once, and also if the
-// lock document is missing.
+// rolled back and retried. If another writer has the lease, a dead writer's plan is
+// stored, or the lock document is missing, [InTx] or the [Change] rolls the transaction
+// back, takes and releases the lease, and runs the transaction again. After the duration
+// Lease.Wait it returns [ErrLeased]. In a transaction begun by the driver's functions,
+// the change returns ErrLeased at once in these three cases.
 //
 // # Lock documents
 //
@@ -94,9 +94,9 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the running change under a [Lease], a number that grows with
-// each change, or 0 outside of one. [Change.Read] must put the fence into the state, and
-// each write that [Change.Decide] plans must store it.
+// Fence returns the fence of the running change under a [Lease]. It grows with each
+// change. Outside such a change Fence returns 0. [Change.Read] must put the fence into
+// the state, and each write that [Change.Decide] plans must store it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0

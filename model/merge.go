@@ -30,10 +30,10 @@ import (
 //   - All writes store the same token, and one of their token lists still contains it.
 //   - The writes don't share a token, and the [Write.Done] of each matches.
 //
-// The merged write has the Reasons of all writes, first those of writes with a Reason
-// that wraps [ErrStale]. If the filters differ, the Reasons of a write whose filter has
-// conditions besides _id apply only if these conditions don't match. Such Reasons without
-// an If are left out.
+// The merged write has the Reasons of all writes. The Reasons of a write come first if
+// one of them wraps [ErrStale]. If the filters differ, and a write's filter has
+// conditions besides _id, its Reasons apply only if these conditions don't match, and its
+// Reasons without an If are left out.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

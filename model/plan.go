@@ -39,10 +39,10 @@ type Plan struct {
 	// steps.
 	Leaves string
 
-	// Decide of a [Change] sets Applied, in a plan without steps, if the state contains
-	// the operation's token (op), so an earlier run was applied. The Change then reads
-	// again by a linearizable read, and calls Decide again. If that plan is Applied too,
-	// Run succeeds. Otherwise it runs that plan.
+	// Applied says that an earlier run was applied: the state contains the operation's
+	// token (op). Decide of a [Change] sets it in a plan without steps. The Change then
+	// reads again by a linearizable read, calls Decide again, and runs the second plan.
+	// If the second plan is Applied too, Run succeeds.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again

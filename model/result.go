@@ -61,8 +61,8 @@ func (r Result) Modified() int64 {
 	return n
 }
 
-// Already reports whether every step was applied by an earlier run, or a [Change] found
-// its token (op) and had nothing to do.
+// Already reports whether an earlier run did the whole work: it applied every step, or a
+// [Change] found the operation's token (op) stored and had no steps to send.
 func (r Result) Already() bool {
 	for _, s := range r.Steps {
 		if s.Status != Already {

@@ -64,13 +64,13 @@ type Stream struct {
 	// again.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
-	Bare bool // don't read the documents of updates
+	Bare bool // events of updates have no Document, which saves its read
 
 	// Mark names a field that the stream sets when its plans update watched documents, so
 	// that it can skip the events of these updates. No other code may write the field.
 	// Without Mark, plans can't write to the watched collection. With Mark, they can't
-	// insert, upsert, replace or delete there. The event of a large update by a pipeline
-	// can still come once, as Replaced.
+	// insert, upsert, replace or delete there. MongoDB may report a large update by a
+	// pipeline as Replaced. The stream doesn't skip this event.
 	Mark string
 
 	// Since is the path of a field that every write increases, such as a time or version.
@@ -246,8 +246,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // A second run of the stream takes over:
 //
 //  1. It marks the stored place as its own.
-//  2. The first run stops with [ErrTakenOver] when it next stores its place, or before a
-//     plan if its last check of the place is older than a quarter of PlanTime.
+//  2. The first run stops with [ErrTakenOver] when it next stores or checks the place. It
+//     checks before a plan if the last check is older than a quarter of PlanTime.
 //  3. The second run begins when the first run's plans have ended or their time has
 //     passed (see PlanTime).
 //

@@ -40,7 +40,7 @@ func (p Parts) Relations() []Relation { return called(p.relations) }
 // Checks returns the checks that find and repair violations of the technique's rules.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
-// Footprints returns how the technique uses paths.
+// Footprints returns the paths that the technique uses, each with its [Use].
 func (p Parts) Footprints() []Footprint { return called(p.footprints) }
 
 func (p Parts) needed() []Need { return slices.Clone(p.needs) }

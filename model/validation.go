@@ -106,9 +106,9 @@ func (v Validation) failed(err error) error {
 	return fmt.Errorf("docmodel: validation of %s: %w", v.Collection, err)
 }
 
-// Diff returns the validator that the collection has, and the names of what differs from
-// v: "collection" if there is none, "validator", "validationLevel" and
-// "validationAction".
+// Diff returns the validator that the collection has, and the names of the parts that
+// differ from v: "validator", "validationLevel" and "validationAction", or "collection"
+// if the collection doesn't exist.
 //
 // Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {

@@ -29,8 +29,8 @@ type DocumentTreeSpec struct {
 	Nested string
 
 	// Revision is the path of an int64 in the owner, to which each change adds 1. Changes
-	// that depend on the whole list then filter by it instead of by the list. Everybody
-	// who writes the list must increment it. "" means none.
+	// that depend on the whole list then filter by Revision instead of by the list. All
+	// other code that writes the list must increment it too. "" means none.
 	Revision string
 
 	Max      int // the most nodes of a document; 0 means as many as MaxBytes allows
@@ -161,8 +161,8 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, at Place[N]) model.Write {
 // Patch returns the write that sets fields of a node. fields contains paths within the
 // node, with their values. Fields of the tree, and paths that E doesn't have, give a
 // [*model.ValueError]. So does the nested form (see [DocumentTree]): use
-// [DocumentTree.Set]. Other errors are [model.ErrNotFound] and [model.ErrFull]. In a
-// damaged list, Patch sets each node with the id.
+// [DocumentTree.Set]. Other errors are [model.ErrNotFound] and [model.ErrFull]. If a
+// damaged list contains the id twice, Patch changes both nodes.
 //
 // Cost: one command, one document, by _id. MaxBytes counts the new values as if the old
 // values stayed. [DocumentTree.Set] counts the difference.

@@ -93,9 +93,10 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 // from are ignored. An empty _id gives a [*model.ValueError]. Unreachable vertices get no
 // result: see [Graph.Unreached].
 //
-// Each superstep reads the states of the previous superstep by the index of
-// [Supersteps.Indexes], and their current edges and targets by _id. A distance, once
-// found, stays: clear and run it again after edges have changed.
+// Each superstep reads the states that the previous superstep wrote, by the index of
+// [Supersteps.Indexes]. It looks up the current edges of these vertices, and the vertices
+// that they lead to, by _id. No superstep changes a distance found before: after edges
+// have changed, run [Graph.Clear] and then the computation again.
 func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 	ids := bson.A{}
 	for i, id := range from {
@@ -222,8 +223,9 @@ func (x *Graph[D, K]) Unreached() *model.Aggregate[D] {
 	})
 }
 
-// Clear returns the plan that deletes states, messages and records. After an interrupted
-// Clear, computations give [ErrGraphState] until Clear is run again.
+// Clear returns the plan that deletes the computation: all states, messages and records
+// of supersteps. After an interrupted Clear, computations give [ErrGraphState] until
+// Clear is run again.
 //
 // Cost: four commands.
 func (x *Graph[D, K]) Clear() model.Plan { return x.g.Clear() }

@@ -23,7 +23,7 @@ import (
 //
 // # Cost
 //
-// Per superstep, with the read of the previous record, and the documents that it writes:
+// Each superstep's commands (one reads the previous record), and the documents it writes:
 //
 //	Distances   3 commands; the vertices that it reaches
 //	Components  3 commands; the vertices that change
@@ -48,19 +48,19 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 // anew. States of another computation give [ErrGraphState]. See [Supersteps] for the
 // cost.
 //
-// A batch of the job is superstep 0, which prepares the computation, or a later
-// superstep. In a program ([NewProgram]), a later superstep has several batches of
-// JobOptions.BatchSize vertices; 0 means 500. Progress.After is the number of the
-// superstep that ended. Within a program's superstep it is a document with the
-// superstep's number and the last vertex. With JobOptions.Checkpoint, an interrupted
-// program continues after the last batch. Without Checkpoint, it continues at the
-// superstep's first vertex.
+// A batch of the job is one superstep. Superstep 0 prepares the computation. In a program
+// ([NewProgram]), each later superstep is divided into batches of JobOptions.BatchSize
+// vertices; 0 means 500. Progress.After is the number of the superstep that ended.
+// Between two batches of one superstep, Progress.After is a document with the superstep's
+// number and the last vertex. With JobOptions.Checkpoint, an interrupted program
+// continues after the last batch. Without Checkpoint, it continues at the superstep's
+// first vertex.
 //
 // Progress.Documents counts the vertices that a program read. Other computations, such as
 // [Graph.PageRank], run as pipelines on the server. A pipeline counts as one in
 // Progress.Writes. The states that a pipeline writes don't count in Progress.Modified:
-// [Supersteps.Steps] returns their number. A dry run plans the next superstep, and calls
-// a program's function for it.
+// [Supersteps.Steps] returns their number. A dry run plans only the next superstep. In a
+// program, it calls the function for the vertices of this superstep.
 func (s *Supersteps) Job() model.Job { return s.s.Job() }
 
 // A GraphStep is the record of a superstep that is over. Fields that the computation

@@ -40,8 +40,8 @@ type NestedSetSpec struct {
 // Choose a larger Gap for a tree with inserts or moves. Most inserts then write one
 // document, and a move writes the subtree. If a gap is full, [Tree] spreads the numbers
 // of the smallest range around it that has room. It shifts all later numbers, as in a
-// dense tree, only if a subtree with 1,000 descendants or more doesn't fit, or if 256
-// numbers on each side leave no room.
+// dense tree, only if a subtree with 1,000 descendants or more doesn't fit, or if the
+// nearest 256 numbers on each side leave no room.
 //
 // # Consistency
 //
@@ -52,9 +52,8 @@ type NestedSetSpec struct {
 // Between the updates, queries find all nodes except the shifted nodes. While an update
 // runs, a range can also contain a node that doesn't belong there.
 //
-// With NestedSetSpec.Direct, one update writes the final numbers. Until it ends, a range
-// can contain a node that doesn't belong there. This begins with the update or, for a new
-// node, with the node's insert.
+// With NestedSetSpec.Direct, one update writes the final numbers, after the insert of a
+// new node. Until the update ends, a range can contain a node that doesn't belong there.
 //
 // Read in [Tree.Settled] to see nothing of a shift.
 //
@@ -71,7 +70,7 @@ type NestedSetSpec struct {
 //	Delete, Subtree, or leaf  deleted nodes; if dense, later nodes twice, ancestors once
 //	Delete, Promote, Rootify  as a Move of all children, and each child once more
 //
-// Later nodes come after the place in preorder. With Direct, read once for twice.
+// Later nodes come after the place in preorder. With Direct, "twice" becomes once.
 //
 // Ancestors use the index on the right and left numbers, and scan the keys of all nodes
 // that end after the node. The repair of a tree with gaps keeps numbers that are in order

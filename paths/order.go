@@ -3,8 +3,8 @@ package paths
 import "github.com/docmodel/docmodel/paths/internal/forest"
 
 // Between returns an order key that sorts after one key and before another. Order keys
-// are strings that order siblings by their bytes. If after is "", the key may sort first;
-// if before is "", it may sort last. Invalid keys, or keys in the wrong order, give a
+// are strings that order siblings by their bytes. An empty after means no lower bound, an
+// empty before no upper bound. Invalid keys, or keys in the wrong order, give a
 // [*model.ValueError].
 func Between(after, before string) (string, error) { return forest.Between(after, before) }
 

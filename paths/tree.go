@@ -51,14 +51,14 @@ import (
 //
 // On a database of [model.WithTransactions], each change except the repair is a
 // transaction. A crash leaves nothing, and no reader sees a part. A change that writes
-// takes one command less, the commit included. MongoDB ends a transaction after one
+// needs one command less, even with the commit. MongoDB ends a transaction after one
 // minute by default, so change a nested set of a million nodes without transactions.
 //
 // # Checks
 //
 // Checks returns one check of the whole tree, which [model.Check.In] can't narrow. A
-// finding's detail contains the field, its present and correct values, got and want, and
-// the kind:
+// finding's Detail contains the field, got (its present value), want (its correct value),
+// and the kind:
 //
 //   - orphan, cycle: the parent is missing, or is below the node
 //   - order: the order key is missing, or a sibling has it

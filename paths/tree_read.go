@@ -129,9 +129,9 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 // [Tree.Load] to store the same tree elsewhere, or the walk to [NewForest] to get a
 // [Forest]. Each range over the result reads the tree again.
 //
-// If Dump notices damage, also by a change during the walk, it yields [ErrDamaged]: use
-// [Tree.Settled], or begin again. If a node is deleted during the walk, Dump leaves out
-// its subtree.
+// If Dump notices damage, it yields [ErrDamaged]. A change during the walk can look like
+// damage: use [Tree.Settled], or begin again. If a node is deleted during the walk, Dump
+// leaves out its subtree.
 //
 // Cost: a nested set takes one command, in batches, by the index on the left number, and
 // keeps one node per depth in memory. Other trees take one command, in batches, which

@@ -28,8 +28,8 @@ type ChildRefs[P, PK, C, CK any] struct {
 }
 
 // NewChildRefs declares that the parents' field at path is a list of ids of children. It
-// panics with a [*model.DeclarationError] if it isn't, or if it stores a nil slice as
-// null.
+// panics with a [*model.DeclarationError] if the field isn't such a list, or if a nil
+// slice would be stored there as null.
 func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
 	children.Docs().MustField("_id")
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: core.NewReader[CK](parents.Docs(), path)}

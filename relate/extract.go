@@ -20,7 +20,7 @@ type ExtractSpec[OK, CK any] struct {
 	// twice.
 	ID func(owner OK, position int, element bson.Raw) (CK, error)
 
-	Refs   string // path in the owners that lists the documents' ids, or is one id
+	Refs   string // path, in the owners, of the list of ids; of one id for a subdocument
 	Parent string // field of the documents with the owner's _id
 
 	// Order is the field of the documents that stores an element's position in the

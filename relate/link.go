@@ -24,8 +24,8 @@ import (
 //
 // When the operation returns nil, both sides agree, also after a crash and a retry with
 // other operations in between. A crash between the steps leaves a half-link. A retry with
-// the same token finishes the operation. The checks finish it too, or remove the
-// half-link if another operation has changed the deciding document.
+// the same token finishes the operation. The repairs of Checks finish it too, or remove
+// the half-link if another operation has changed the deciding document.
 //
 // The methods of [TwoWay] and [ManyToMany] take op, the operation's token: a new
 // bson.ObjectID for each operation, and the same one for each retry. If the documents

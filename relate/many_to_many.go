@@ -32,7 +32,8 @@ import (
 // The repairs of 2 and 3 trust the left side, or with [ManyToManySpec].TrustRight the
 // right side: they add a link that only this side lists, and remove a link that only the
 // other side lists. They always remove ids of missing documents. Repairs ignore
-// ManyToManySpec.MaxRight and, for bare ids, MaxLeft. Age and cost are as in [TwoWay].
+// ManyToManySpec.MaxRight and, for bare ids, MaxLeft. The checks have the Age and cost of
+// those of [TwoWay].
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 

@@ -20,9 +20,9 @@ import (
 //
 // # Consistency
 //
-// After a crash, run the deletion of the same ids again. Until then, a document can refer
-// to a deleted one only if it refers to a deeper level: by Owns, or in a cycle, for
-// example.
+// After a crash, run the deletion of the same ids again. Until then, a remaining document
+// can refer to a deleted document of a deeper level: an owner to what it owned (Owns), or
+// a document in a cycle of references.
 //
 // If another writer meanwhile changes the reference by which Cascade reached a document,
 // the document stays, but documents below it may be gone. Run the change with Tx set to
@@ -126,10 +126,10 @@ type ReachLevel struct {
 
 // A ReachVia is one way in which a deletion reached documents.
 type ReachVia struct {
-	From, Path, To string          // documents of From contain at Path ids of documents of To
-	Owned          bool            // by Owns, from Targets; false means by Cascade
-	IDs            []bson.RawValue // of the documents
-	Targets        []bson.RawValue // of the documents that led to them
+	From, Path, To string          // documents of From contain, at Path, ids of documents of To
+	Owned          bool            // true: Targets refer to IDs (Owns). false: IDs refer to Targets (Cascade)
+	IDs            []bson.RawValue // of the reached documents
+	Targets        []bson.RawValue // of the documents from which one query reached IDs
 }
 
 // reaching converts a change of the internal package.

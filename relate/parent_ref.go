@@ -99,8 +99,8 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 	return a
 }
 
-// Counts returns the number of children of each parent, in the order of ids. A parent
-// without children has no entry. Without parents, running it fails.
+// Counts returns the number of children of each parent, sorted by the parent's id. A
+// parent without children has no entry. If no id is given, running it fails.
 //
 // Cost: one command; one index key for each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {

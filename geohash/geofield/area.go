@@ -22,11 +22,11 @@ type Area interface {
 
 // Keys returns the query that reads only the index fields (the key, and FieldSpec.Prefix
 // and Suffix) of the documents with keys in the area's cover, without _id. The cover
-// includes keys around the area, also for a box. where and errors are those of
-// [Field.Within]. A point is within 2.1 cm of [geohash.Key.Point] of its key.
+// includes keys around the area, also around a box. The conditions where and the errors
+// are as in [Field.Within]. A point is at most 2.1 cm from its key's [geohash.Key.Point].
 //
-// Cost: as [Field.Within], but the server reads no documents, unless where has conditions
-// on other fields, or on DocumentDB.
+// Cost: as [Field.Within], but the server reads no documents. DocumentDB does read them,
+// and so does any server if where has conditions on other fields.
 func (f *Field[D, K]) Keys(area Area, where ...bson.D) *model.Find[bson.Raw] {
 	filter, err := f.f.within(area, false, where)
 	q := f.find(filter, err)

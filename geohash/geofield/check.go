@@ -54,9 +54,9 @@ func (f *field) projection() bson.D {
 	return bson.D{{Key: f.point, Value: 1}, {Key: f.key, Value: 1}}
 }
 
-// Rebuild returns the job that writes missing and wrong keys, as mending [Field.Checks]
-// does, with one read less per batch. Use it to introduce the field in a collection with
-// points: first deploy the program that writes keys.
+// Rebuild returns the job that corrects missing and wrong keys, like the repair of
+// [Field.Checks], but with one read less per batch. Use it to introduce the field in a
+// collection with points: first deploy the program that writes keys.
 //
 // Cost: two commands per 500 documents, and two to find the end. It writes only wrong
 // documents. If interrupted, run it again.

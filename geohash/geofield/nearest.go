@@ -62,7 +62,7 @@ type nearest struct {
 // The search reads a circle, then rings around it, until n places are found.
 //
 // Every run returns a [*model.ValueError] for an invalid point, a negative n, negative or
-// NaN metres, or a field of Prefix without a condition.
+// NaN metres, or if Where has no condition on a field of FieldSpec.Prefix.
 //
 // Cost: one command per ring, usually two or three. Each has about FieldSpec.Ranges index
 // scans. A search reads about 2n documents, or many more if Start is too large. The next

@@ -27,9 +27,10 @@ type Within[D any] struct {
 
 // Within returns the search for the documents with a point that area.Contains accepts.
 //
-// The conditions where must match, too. Conditions on the fields of FieldSpec.Prefix and
-// Suffix narrow the index scans. An invalid area, or a field of Prefix without a
-// condition, gives a [*model.ValueError], in Find.Err and from every run.
+// A document must also match the conditions in the argument where. Conditions on the
+// fields of FieldSpec.Prefix and Suffix narrow the index scans. An invalid area, or a
+// field of Prefix without a condition, gives a [*model.ValueError], in Find.Err and from
+// every run.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //

@@ -8,8 +8,8 @@ import (
 type Breach struct {
 	Path  string
 	Bound string // "Items", "Bytes" or "Key"; "Type" for an unknown field
-	Max   int64  // as declared
-	Got   int64  // the document's greatest value; for "Type" the bytes of value and type
+	Max   int64  // as declared; 0 for "Type"
+	Got   int64  // greatest in the document; for "Type", the field's bytes without its name
 }
 
 // Breaches returns the bounds that doc violates, each once, in the order of doc's fields.

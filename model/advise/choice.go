@@ -31,7 +31,7 @@ const (
 	structure Choice = 0xf
 )
 
-// The additions. A Choice has any number of them.
+// The additions to a structure. A Choice has any number of additions.
 const (
 	Bounded        Choice = 1 << (4 + iota) // only the newest are kept: denorm.Bounded
 	Subset                                  // the newest are also in the parent: denorm.Subset

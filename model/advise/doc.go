@@ -21,7 +21,7 @@
 //	a tree                                 [DocumentTree] etc.   package paths
 //
 //	the other end's fields, seldom changed [CopyIntoParent] etc. denorm.Copy
-//	fields that are all of the parent      [Fold]                denorm.Copy.Fold
+//	a parent that has only copied fields   [Fold]                denorm.Copy.Fold
 //	the newest few shown with the parent   [Subset]              denorm.Subset
 //	a number shown with the parent         [Counter], [Slots]    denorm.Counter, denorm.Slots
 //	a number of different children         [Distinct]            denorm.UniqueCount
@@ -38,11 +38,12 @@
 //
 // Each [Reason] of an [Advice] names its rule and the compared figures. The sources are:
 //
-//	001        rows by one id with columns by the other: users who like items
+//	001        a text on wide rows: one row per user, one column per liked item
 //	002        "NoSQL Data Modeling Techniques", by its sections
 //	000        data modeling for Azure Cosmos DB; 003 is its newer version
 //	004        "6 Rules of Thumb for MongoDB Schema Design", parts 1 to 3
 //	manual     MongoDB's manual, "Data Modeling", by its pages
+//	Azure      Azure Architecture Center, by its patterns
 //	Firestore  Firestore's documentation, by its pages
 //
 // The limits are constants such as [FewLimit].

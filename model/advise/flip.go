@@ -13,7 +13,7 @@ import (
 // A Change changes one field of a [Relation].
 type Change struct {
 	Field string // as in Go: "Child.Alone", "Parent.Has.Max"
-	From  any    // int64, float64 or bool; the relation's value, also if it is 0, for unknown
+	From  any    // the relation's value: int64, float64 or bool; 0 means unknown
 	To    any
 }
 

@@ -18,11 +18,12 @@ const (
 // Growth says how many children the fastest-growing parent gains in a day.
 //
 // It counts the children that each parent gained in a window of time, which ends with the
-// latest child. Only parents that had a child before the window count. To ignore a burst,
-// a parent's quietest third of the window is used, times three, if its gains in the three
-// thirds differ by more than chance. PerDay is the daily gain of the parent that gained
-// most, reduced towards the mean of all parents as far as chance can explain the
-// difference (credibility: https://en.wikipedia.org/wiki/Bühlmann_model).
+// latest child. Only parents that had a child before the window count. If a parent's
+// gains in the three thirds of the window differ by more than chance, its gain is three
+// times that of the quietest third: a burst doesn't count. PerDay is the daily gain of
+// the parent that gained most, reduced towards the mean of all parents as far as chance
+// can explain the difference (credibility:
+// https://en.wikipedia.org/wiki/Bühlmann_model).
 //
 // Low and High are a confidence interval for the daily gain of the fastest-growing of all
 // counted parents, if children arrive independently
@@ -34,8 +35,8 @@ type Growth struct {
 	Unknown           string  // why growth is unknown; then the others are 0, except Days
 }
 
-// String returns "not known: …", or PerDay (Low to High), Days and Parents: "0.21 (0.1 to
-// 0.4) to the parent that gains most, by 90 days of 812 parents".
+// String returns "not known: " and Unknown, or the numbers in the order of the fields:
+// "0.21 (0.1 to 0.4) to the parent that gains most, by 90 days of 812 parents".
 func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown

@@ -36,7 +36,7 @@ type Spread struct {
 	Sampled
 	P50, P99 Quantile
 	Max      int64   // greatest value read: a lower bound, if sampled
-	Beyond   float64 // greatest share of documents above Max, with the survey's confidence
+	Beyond   float64 // at most this share is above Max, with the survey's confidence
 }
 
 // String returns "2 (2 to 3) at p50, 9 (8 or more) at p99, greatest seen 12 (up to 0.3 %

@@ -5,8 +5,8 @@ package advise
 const None = -1
 
 // A Relation describes two kinds of documents that belong together: a parent has
-// children. Set at least Parent.Has, Child.Has or Tree. If you swap Parent and Child, the
-// answer is the same: see Parent of [Advice].
+// children. Set one or more of Parent.Has, Child.Has and Tree. If you swap Parent and
+// Child, the answer is the same: see Parent of [Advice].
 //
 // A share is a number from 0 to 1. A field such as ReadsPerChange is a ratio: math.Inf(1)
 // means that there are no changes.
@@ -159,15 +159,15 @@ const (
 	FewLimit  = 300  // children to embed (004 rule 3)
 	ManyLimit = 3000 // ids in an array (004 rule 3)
 
-	AccessLimit = 0.1 // share of reads from which a way of access counts (004 rules 2, 6)
+	AccessLimit = 0.1 // a kind of reads with a smaller share is ignored (004 rules 2, 6)
 	WriteLimit  = 1.0 // reads per write below which data isn't embedded (000, 002 §3)
-	CopyLimit   = 10. // reads per change from which a copy pays, with few copies (004 rule 5)
+	CopyLimit   = 10. // least reads per change for up to 10 copies (004 rule 5)
 
 	ArrayLimit = 1 << 20  // bytes of an array in a document (Firestore)
 	WasteLimit = 16 << 10 // bytes that an average read loads but doesn't show (manual)
 	HotLimit   = 100      // writes to one document in a second (Firestore)
 
-	NestedLimit = 1000 // reads per change from which a tree's nodes may be numbered (manual)
+	NestedLimit = 1000 // least reads per change of a tree for a NestedSet (manual)
 )
 
 // An Assumption is the value that [Choose] assumed for a missing field.
@@ -176,7 +176,8 @@ type Assumption struct {
 	Value float64 // in the field's unit; 0 means none
 }
 
-// String returns "ReadsPerAdd 10", or "Child.Alone none".
+// String returns the field and its value, such as "ReadsPerAdd 10". The value 0 is
+// written as none: "Child.Alone none".
 func (a Assumption) String() string {
 	if a.Value == 0 {
 		return a.Field + " none"

@@ -14,9 +14,9 @@ import (
 // SurveySpec says how the relation is stored now, and how to sample. Set exactly one of
 // Embedded, List and Ref.
 type SurveySpec struct {
-	Embedded string // path in the parents of the array of children; the children's collection isn't read
-	List     string // path in the parents of their children's ids, in an array: "parts", "holdings.stockId"
-	Ref      string // path in the children of their parent's id or ids: "host"
+	Embedded string // path, in a parent, of its array of children; the children's collection isn't read
+	List     string // path, in a parent, of its children's ids, in an array: "parts", "holdings.stockId"
+	Ref      string // path, in a child, of its parent's id or ids: "host"
 
 	// At is the path, within an embedded child, of the ObjectID or date that tells when
 	// the child was added. The default is "_id".
@@ -83,8 +83,8 @@ type SurveyDocument struct {
 	Bytes int64           `bson:"bytes"` // BSON size of the document
 	At    *time.Time      `bson:"at"`    // creation time by its ObjectID, or nil
 	Items int64           `bson:"items"` // number of children, or of different ids
-	Array int64           `bson:"array"` // bytes of the array, as the field v of a document
-	Most  int64           `bson:"most"`  // bytes of its largest element, likewise
+	Array int64           `bson:"array"` // BSON size of {v: array}
+	Most  int64           `bson:"most"`  // BSON size of {v: element}, for the largest element
 	First *time.Time      `bson:"first"` // when its first element was added
 	Last  *time.Time      `bson:"last"`
 	Links []bson.RawValue `bson:"links"` // the first few ids that it refers to
@@ -97,8 +97,8 @@ type SurveyLink struct {
 	First *time.Time    `bson:"first"` // creation time of the first referring document, by its ObjectID
 	Last  *time.Time    `bson:"last"`
 
-	Early int64 `bson:"early"` // with [Survey.Added]: those of N in the first third of the window
-	Late  int64 `bson:"late"`  // and in the last third
+	Early int64 `bson:"early"` // added in the window's first third: see [Survey.Added]
+	Late  int64 `bson:"late"`  // added in its last third, or later
 }
 
 // NewSurvey declares the survey of a relation between two collections. For embedded
@@ -240,7 +240,7 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 // Added returns the pipeline that counts, for each parent in ids, the children added in a
 // window: in all (N), in its first third (Early) and its last third (Late). The window
 // has the length [SurveySpec].Window and ends at until, but N and Late include later
-// children. The result omits other parents.
+// children. The result omits parents without such children.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path. Else it reads the parents, by _id.

@@ -2,10 +2,10 @@ package advise
 
 import "math"
 
-// RunnersUp runs [Choose] with each measured field set to either end of its confidence
-// interval, and returns the answers that differ from Choose(relation). relation is
-// r.Relation with the fields that only the application knows added. If the result is
-// empty, a larger sample wouldn't change the advice.
+// RunnersUp runs [Choose] with each measured field in turn set to either end of its
+// confidence interval, and returns up to three answers that differ from Choose(relation).
+// relation is r.Relation, to which you add the fields that only the application knows. If
+// the result is empty, a larger sample is unlikely to change the advice.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	chosen, ok := relation.answer()
 	if !ok {

@@ -11,7 +11,7 @@ import (
 // that this type needs.
 type Use struct {
 	Type     string     // "relate.ParentRef"
-	Declare  string     // its declaration in Go, with collections named as the ends
+	Declare  string     // Go code; collections are named after Relation.Parent and Child
 	Fields   []string   // what documents need: "comments.post: the _id of one of the posts"
 	Indexes  []string   // other than those on _id: "comments {post: 1, _id: 1}"
 	Commands []Commands // what its operations send

@@ -48,7 +48,7 @@ func (s Smell) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", s.Rule, s.Place, s.Figure, s.Remedy)
 }
 
-// The limits of the rules of [Lint.Smells]. NameLimit is MongoDB's.
+// Limits of the rules of [Lint.Smells]. Only NameLimit is from MongoDB's manual.
 const (
 	IndexLimit  = 10     // indexes of one collection, without _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline

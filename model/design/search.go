@@ -12,7 +12,7 @@ import (
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // up to three: the second best, and others that differ in more than copies
+	Next       []Prices // up to three: the second best, then others that differ in more than Storage.Copy
 	Normalized Prices   // the layout with references only
 	Reasons    []Reason // what the storage of each relation saves, except plain references
 	Flips      []Flip   // what would make each of the next layouts the best

@@ -16,9 +16,9 @@ type Reason struct {
 	Gains    []Gain        // by operation, greatest first
 }
 
-// A Gain is the time that a relation's storage saves in all runs of an operation: its
-// Rate times a difference, its Time with a plain reference minus its Time with this
-// storage. A loss is negative.
+// A Gain is the time that a relation's storage saves in all runs of an operation,
+// compared with a plain reference: the operation's Rate × (Time with the reference − Time
+// with this storage). A loss is negative.
 type Gain struct {
 	Operation string
 	Saves     time.Duration

@@ -107,24 +107,25 @@ type Access struct {
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
 	// An Update or Delete can only have "_id".
 	//
-	// By of an Insert names the documents to which the new document's relations lead (see
-	// [Access]): "toUser=receiver" links toUser to the document named receiver. A
-	// relation that By omits leads to the document named as its Parent: "users".
+	// By of an Insert names the documents to which the new document's relations lead:
+	// "toUser=receiver" links toUser to the document named receiver. A relation that By
+	// omits leads to the document that has the name of the parents' entity: "users".
 	By []string
 
-	// Since is a path, and limits a read to documents whose value there is at least some
-	// bound. Share is the share of documents that this leaves. Without Order, the results
-	// are sorted by Since, greatest first.
+	// Since is the path of a field. A Read then returns only documents in which this field
+	// is at least some bound. Share is the share of such documents: above 0, at most 1.
+	// The results are sorted by Since, greatest first.
 	Since string
 	Share float64
 
-	Order string // the path to sort by, greatest first; "" means any order
+	Order string // path to sort by, greatest first; "" means any order, or by Since
 	Limit int64  // number of results; 0 means all
 
-	// Fields of an Update are the fields that it changes. A many-to-many relation, given
-	// as its Field, gets one more parent. A Read returns the whole document. Its Fields
-	// add fields of parents ("user.nickname", or "item.*" for all) and totals of children
-	// ("count(bids)", "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
+	// Fields of an Update are the fields that it changes. If Fields contains the Field of
+	// a many-to-many relation, the document gets one more parent there. A Read returns
+	// the whole document. Its Fields add fields of parents ("user.nickname", or "item.*"
+	// for all) and totals of children ("count(bids)", "sum(bids.qty)", "min(bids.price)",
+	// "max(bids.price)").
 	Fields []string
 }
 
@@ -150,9 +151,9 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server describes the server of the workload.
 type Server struct {
-	// Transactions means that an operation's writes run in one transaction, and a
-	// technique's method that runs apart in its own (model.WithTransactions). It needs
-	// MongoDB 8.0 or later.
+	// Transactions means that writes which an operation sends together run in one
+	// transaction, and each model.Change of a technique in its own: see
+	// model.WithTransactions. It needs MongoDB 8.0 or later.
 	Transactions bool
 
 	// Shards is the number of shards, by default 1. Collections are sharded by hashed

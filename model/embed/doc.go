@@ -3,9 +3,10 @@
 //
 // # Choosing
 //
-//	Small documents inside their parent       [Embedded], [Nested] in its elements, [One]
-//	A document that nobody overwrites unseen  [Versioned]
-//	Values of several types in one place      [Union], with queries by type [Kinds]
+//	An array of small documents in a parent  [Embedded], and [Nested] for inner arrays
+//	One small document in a parent           [One]
+//	A document without lost updates          [Versioned]
+//	Values of several types in one place     [Union], and [Kinds] for queries by type
 //
 // # Limits
 //

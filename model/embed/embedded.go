@@ -94,9 +94,9 @@ type embedding struct {
 }
 
 // NewEmbedded declares that the array at path in c's documents has elements of type E. It
-// panics with a [*model.DeclarationError] if a nil array is stored as null, or unless
-// path is an array of E outside other arrays, Max and Keep are valid, and the spec's
-// paths exist in E.
+// panics with a [*model.DeclarationError] if path isn't an array of E or lies in another
+// array, if a nil array is stored as null, or if spec has an invalid value or a path that
+// E lacks.
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}

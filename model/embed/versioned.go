@@ -152,7 +152,8 @@ func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return 
 // retries are as with [Versioned.Replace].
 //
 // A nil update only increases the version. Use it in a transaction whose other writes
-// rely on this document: a concurrent change of the document then makes one of both fail.
+// rely on this document: then either the transaction or a concurrent change of the
+// document fails.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.ObjectID) model.Write {

@@ -91,16 +91,18 @@ func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key
 func (x *Composite[D]) Insert(doc D) model.Write { return x.c.Insert(doc) }
 
 // InsertMany returns the plan that stores documents in order, as [Composite.Insert] does.
-// One bad document refuses the plan. It can be run again after a crash.
+// If one document is invalid, running the plan returns a [*model.ValueError] and stores
+// nothing. The plan can be run again after a crash.
 //
 // Cost: one command for each 25,000 documents or 16 MiB.
 func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 	return x.c.InsertMany(len(docs), func(i int) any { return docs[i] })
 }
 
-// Move returns the plan that replaces the document was (the old one, exactly as read) by
-// the document now, under the key of now's fields. The _id of now must be empty or that
-// key. Stored fields that D doesn't have are lost.
+// Move returns the plan that replaces a document, and stores it under the key of its new
+// fields. The parameter was is the old document, exactly as read, and now is the new
+// document, whose _id must be empty or that key. Stored fields that D doesn't have are
+// lost.
 //
 // Running it returns model.ErrStale if a field that D has was changed meanwhile, or a
 // stored subdocument differs from D's encoding of it, and model.ErrNotFound if the

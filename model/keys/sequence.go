@@ -167,8 +167,8 @@ func (s *Sequence[D, K]) At(owner K, n int64) *model.Find[D] {
 	return commands.Served(s.docs.ByID(key), model.IDIndex, err)
 }
 
-// Previous returns the query of an owner's documents before a number, newest first: One
-// gives the previous document, Limited(10) the ten before. It skips gaps.
+// Previous returns the query of an owner's documents before a number, newest first.
+// Find.One returns the previous document, Limited(10) the ten before. Gaps are skipped.
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
@@ -176,9 +176,9 @@ func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Following returns the query of an owner's documents after a number, oldest first: One
-// gives the next document. Pass 0 for n to get all documents. It skips gaps. With
-// [Sequence.Take], a number less than the last one read can still appear.
+// Following returns the query of an owner's documents after a number, oldest first.
+// Find.One returns the next document. Pass 0 for n to get all documents. Gaps are
+// skipped. With [Sequence.Take], a number less than the last one read can still appear.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {

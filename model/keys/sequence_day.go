@@ -22,8 +22,8 @@ type DayBucket struct {
 // a [*model.ValueError].
 type Days[D, K any] struct{ s *Sequence[D, K] }
 
-// Days returns the sequence's buckets by day. Unless SequenceSpec.Days is set, the writes
-// and queries of all methods but Parse give an error.
+// Days returns the sequence's buckets by day. If SequenceSpec.Days isn't set, the writes
+// and queries that methods of [Days] return give an error, except those of [Days.Packed].
 func (s *Sequence[D, K]) Days() *Days[D, K] { return &Days[D, K]{s} }
 
 // Parse returns the owner and the day of a bucket's _id, or a [*model.ValueError] for

@@ -37,8 +37,8 @@ type ShardSpec struct {
 // moment: see [Shard.Distribution]. Most queries contain it, so that they go to one
 // shard: see [Shard.Find].
 //
-// The answers are tested against a simulated cluster (modeltest.WithShards) with the
-// rules of MongoDB 7.0 and 8.0, not against a real one.
+// The methods' results are tested against a simulated cluster (modeltest.WithShards) with
+// the rules of MongoDB 7.0 and 8.0, not against a real cluster.
 //
 // Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
 //
@@ -74,8 +74,8 @@ func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollecti
 // old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
-// ShardKey returns the key for a [model.Model]. On a database of [model.Model.On], a
-// filter by _id then gets the fields of the key.
+// ShardKey returns the key for a [model.Model]. A database of [model.Model.On] adds the
+// fields of the key to filters by _id, if their values are known: see [model.ShardKey].
 func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
@@ -93,7 +93,8 @@ func (x *Shard[D]) ShardKey() model.ShardKey {
 func (x *Shard[D]) ChangeKey(id any, from, to bson.D) model.Write { return x.s.changeKey(id, from, to) }
 
 // Targets returns, for each step of a plan, the shards that it is sent to, by the shard
-// keys of a model. With [model.Model.On] a step may go to fewer shards.
+// keys of a model. A database of [model.Model.On] adds key fields to filters by _id, so a
+// step may go to fewer shards there.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")
@@ -141,24 +142,24 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //
 //   - An insert goes to the shard of its key. A missing field counts as null
 //     (MongoDB 4.4), and an array is refused. Manual: "Missing Shard Key Fields".
-//   - updateMany and deleteMany go to one shard if it has everything that matches.
-//     Otherwise they go to all shards, or, in a transaction, to the shards of a query
-//     with this filter.
+//   - updateMany and deleteMany go to one shard if that shard owns all keys that the
+//     filter can match. Otherwise they go to all shards, or, in a transaction, to the
+//     shards of a query with this filter.
 //   - updateOne and deleteOne go to one shard if the filter has the whole key. If it has
 //     only the _id, they go to all shards. If it has neither, MongoDB 7.1 and later
-//     search all shards, and earlier versions refuse the write unless one shard has the
-//     filter's whole range of keys. Manual: "db.collection.updateOne()".
+//     search all shards, and earlier versions refuse the write unless one shard owns all
+//     keys that the filter can match. Manual: "db.collection.updateOne()".
 //   - replaceOne by the _id goes to the shard of the replacement's key, and finds nothing
 //     on another shard. Manual: "db.collection.replaceOne()".
 //   - An upsert needs the whole key in its filter, by equality.
-//   - A change of the key, also of a number's type, moves the document. It needs
-//     updateOne, replaceOne or findAndModify with the whole key in the filter, alone or
-//     in a transaction: see [Shard.ChangeKey]. An _id can't change.
+//   - A change of the key moves the document, even if only a number's type changes. It
+//     needs updateOne, replaceOne or findAndModify with the whole key in the filter,
+//     alone or in a transaction: see [Shard.ChangeKey]. An _id can't change.
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
-// Plan returns, for each step of a plan, the shards that it is sent to. Writes that share
-// a command go to the shards of each. For a $merge, these are the shards that it reads
-// from.
+// Plan returns, for each step of a plan, the shards that it is sent to. A command that
+// sends several steps goes to the shards of all of them. For a $merge, Plan returns the
+// shards that it reads from.
 func (x *Shard[D]) Plan(p model.Plan) []Target {
 	out := make([]Target, 0, len(p.Steps))
 	for _, step := range p.Steps {

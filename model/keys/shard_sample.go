@@ -66,7 +66,7 @@ type ShardLoad struct {
 type HotKey struct {
 	Key   bson.D
 	Share float64 // of the documents
-	Bytes int64   // scaled
+	Bytes int64   // scaled to the whole collection
 	Jumbo bool    // larger than a chunk, which can't be split within one key
 }
 

@@ -17,10 +17,10 @@ import (
 type Scope uint8
 
 const (
-	AllShards  Scope = iota // every shard. A write for some values or ranges may find one shard only
+	AllShards  Scope = iota // every shard. A write for some values or ranges goes to one shard if it has all of them
 	SomeShards              // the shards of some values or ranges of the key
 	OneShard                // the shard of one value of the key
-	NoShard                 // refused, about another collection, or no document can match (mongos asks one shard then): see Target.Why
+	NoShard                 // the command is refused or for another collection, or no document can match (then mongos asks one shard): see Target.Why
 )
 
 func (s Scope) String() string {
@@ -40,7 +40,7 @@ type Target struct {
 	Scope  Scope
 	Values int    // number of the key's values requested; each is on one shard
 	Ranges int    // number of the key's ranges requested; each is on one or several shards
-	Since  string // first version of MongoDB that allows it; "" for all
+	Since  string // first version of MongoDB that accepts the command; "" for all
 	Why    string
 }
 

@@ -70,10 +70,10 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
 }
 
-// Key returns the key of value, such as "2014-03-28#007", for a document whose field
-// [SpreadSpec].By contains by. Store the key with each write that changes the value or
-// that field. A value that is empty or contains "#", or a spec without By, gives a
-// [*model.ValueError].
+// Key returns the key of value, such as "2014-03-28#007". The parameter by is the value
+// of the document's field at [SpreadSpec].By. Store the key with each write that changes
+// the value or that field. A value that is empty or contains "#", or a spec without By,
+// gives a [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, by any) (string, error) { return s.k.Key(value, by) }
 
 // KeyAt returns the key of value in the part whose index is number % Parts. The caller
@@ -84,8 +84,8 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 
 // Insert returns the write that stores doc under value. It sets the field at the path of
 // [NewSpread] to the [Spread.Key] of value and of doc's field [SpreadSpec].By. In doc,
-// the set field must be empty or contain this key. Insert gives an error if the spec has
-// no By.
+// the field at this path must be empty or already contain the key. Insert gives an error
+// if the spec has no By.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }

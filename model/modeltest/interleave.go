@@ -55,8 +55,8 @@ type InterleaveCase struct {
 // database, and calls Check after each. Operations of m and n commands have (m+n)!/(m!n!)
 // orders. The first order that fails is logged, and ends the test.
 //
-// On the engine each order runs in a testing/synctest bubble that starts in the year
-// 2000, so pauses take no time.
+// On the in-memory engine, each order runs in a testing/synctest bubble that starts in
+// the year 2000, so pauses take no time.
 //
 // When a command waits for a lock, the other operation continues. When a command fails
 // because of the other operation's open transaction (a write conflict), its operation

@@ -34,9 +34,9 @@ type FaultCase struct {
 	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// OnServer is how many faults are tested, evenly chosen, if MONGODB_URI is set (then
-	// also on the in-memory engine), or with -short. 0 means 3, a negative number all.
-	// Other runs test all faults.
+	// OnServer is the number of faults, evenly chosen, that are tested if MONGODB_URI is
+	// set, or with -short. The limit then holds on the in-memory engine too. 0 means 3, a
+	// negative number all. Other runs test all faults.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.

@@ -15,7 +15,7 @@ import (
 // cases:
 //
 //	modeltest.NewClient(t)                // at once
-//	ttl := modeltest.NewTTL(time.Minute)  // as a MongoDB does, with WithTTL(ttl)
+//	ttl := modeltest.NewTTL(time.Minute)  // as MongoDB does, with WithTTL(ttl)
 //	ttl := modeltest.NewTTL(0)            // only by ttl.Sweep(), with WithTTL(ttl)
 //
 // A TTL is safe for concurrent use. Several engines may share one.

@@ -47,9 +47,9 @@ type VerifyCase struct {
 	Max int
 
 	// OnServer limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
-	// server. At most OnServer of these subtests run without a scope, and under each of
-	// Scopes, without and with transactions. Each subtest tests at most OnServer faults,
-	// or orders of commands. 0 means 3, a negative number all.
+	// server. At most OnServer of them run on the plain database, as many under each of
+	// Scopes, and as many again with transactions. Each subtest tests at most OnServer
+	// faults, or orders of commands. 0 means 3, a negative number all.
 	OnServer int
 }
 

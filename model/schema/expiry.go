@@ -77,8 +77,8 @@ type ExpiryPair struct {
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
 // Indexes returns the index on the time, and, with [ExpirySpec].ArchiveFor, the TTL index
-// of the cold collection. The index on the time is a TTL index without Archive, or with
-// Margin, which deletes even unarchived documents.
+// of the cold collection. The index on the time is a TTL index if ExpirySpec.Archive is
+// empty or Margin is set. With Margin, it deletes even unarchived documents.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -126,8 +126,8 @@ func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x
 // idempotent. It gives [model.ErrNotFound] if the document is missing, and a
 // [*model.ValueError] if the spec has After.
 //
-// Cost: one command, one document, by _id. With a Version, there is one more read if
-// nothing matched.
+// Cost: one command, one document, by _id. With [ExpirySpec].Version, one more read if
+// the document has this time already, and two more if the document is missing.
 func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
 	set, other, done := x.in.Until(at)
 	return x.in.Touch(x.docs.Update(id, set), other, done)

@@ -37,15 +37,15 @@ type described struct {
 //	bool, string, time.Time      bool, string, date
 //	int                          int or long, as the value needs
 //	int8, int16, int32           int; the smaller types with bounds
-//	int64                        long; with minsize or IntMinSize int or long
+//	int64                        long; with minsize or IntMinSize: int or long
 //	uint8, uint16                int, with bounds
-//	uint, uint32, uint64         long, not below 0; with minsize or IntMinSize int or long
+//	uint, uint32, uint64         as int64, not below 0
 //	float32, float64             double
 //	[]byte, [n]byte              binData
 //	other slices                 array; Go arrays have a fixed length
 //	structs                      object with their fields, also inlined
 //	maps                         object with any names, each value of the type
-//	bson.ObjectID, Decimal128, … their own
+//	bson.ObjectID, Decimal128, … their own BSON type
 //	bson.D, bson.M, bson.Raw     object of anything
 //	any, custom marshalers       anything: see [Schema.Opaque]
 //
@@ -107,6 +107,6 @@ func (d described) validate(doc bson.Raw) error {
 	return v.found
 }
 
-// Opaque returns the paths that the schema doesn't describe, or only as an object of
-// anything. The values are the reasons. To describe a path, add a [Field] with Types.
+// Opaque returns the paths that the schema describes only as an object or array, or not
+// at all. The values are the reasons. To describe a path, add a [Field] with Types.
 func (s *Schema[D, K]) Opaque() map[string]string { return maps.Clone(s.in.opaque) }

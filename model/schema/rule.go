@@ -29,9 +29,8 @@ type Spec struct {
 	// still allow any fields.
 	Closed bool
 
-	// Loose accepts all number types that the driver reads: int and long for integers,
-	// also double for floats. Use it if other code writes too: $inc and mongosh can write
-	// 5 as an int.
+	// Loose accepts int and long for a Go integer, and int, long and double for a Go
+	// float. Use it if other code writes too: $inc and mongosh can write 5 as an int.
 	Loose bool
 }
 

@@ -1,6 +1,5 @@
-// Package designtest measures costs that package design computes. It stores a workload's
-// data under several layouts, runs its operations, and compares measured costs with
-// prices.
+// Package designtest compares the prices (computed costs) of package design with measured
+// costs. It stores a workload's data under several layouts and runs its operations.
 //
 //	func TestLayouts(t *testing.T) {
 //		d, err := shop.Design() // shop is a design.Workload

@@ -50,8 +50,8 @@ type Measured struct {
 // Documents returns the number of documents returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is the number of operations that [Try] runs for each layout. Each operation runs
-// by its rate, but at least ten times.
+// Runs is about how many times [Try] runs operations for each layout. It divides them in
+// proportion to the operations' rates, but runs each operation at least ten times.
 const Runs = 600
 
 // Try fills a database for each layout and runs w's operations. It fails the test if the
