@@ -125,8 +125,9 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // during the change.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
-// document. With BucketSpec.Key, the read also looks for the element by index. If the
-// element is stored already, the change reads twice and writes nothing. Closing a bucket
+// document. With BucketSpec.Key, the read also looks for the element by index, in a
+// transaction by one more command. If the element is stored already, the change reads
+// twice outside a transaction and writes nothing. Closing a bucket
 // by MaxBytes costs one more command and document. If another writer came first, the
 // change costs the same again and up to three more commands.
 //

@@ -84,6 +84,11 @@ type Difference struct {
 // A schema.Expiry on the revisions' field "until" (when the version ended) deletes old
 // revisions.
 //
+// # Transactions
+//
+// In a transaction, AsOf, Version, Revisions and Between give a [*model.ValueError]: they
+// need $unionWith. Changes read by one more command there, Insert by two more.
+//
 // # Scopes
 //
 // Even under a [model.Scope] with Delete, [History.Delete] removes the document instead
@@ -172,7 +177,7 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 // document marked as gone; operations treat it as missing. A retry with the same op, or
 // the repair of the first of [History.Checks], finishes the deletion.
 //
-// Cost: five commands, four documents. In a transaction, two commands if the server has
+// Cost: five commands, four documents. In a transaction, three commands if the server has
 // bulkWrite.
 func (x *History[D, K]) Delete(id K, note Revised, op bson.ObjectID) model.Change[any] {
 	return x.h.Delete(id, note.note(), op)

@@ -93,7 +93,9 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 //
 // Cost: one command, which reads the table entries of each value in q, by the entries'
 // _id. On DocumentDB a query of more than 16 values reads all entries of their tables.
-// The server groups ids in memory, up to 100 MB; set Options.AllowDiskUse for more.
+// The server groups ids in memory, up to 100 MB; set Options.AllowDiskUse for more. In a
+// transaction, a query of several values gives a [*model.ValueError], because it needs
+// $unionWith.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)

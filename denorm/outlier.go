@@ -90,7 +90,8 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 // (OutlierSpec.Flag), gives [ErrUnsound].
 //
 // Cost: two commands while the array has room, three with overflow. Setting the flag is
-// one more, and so is closing an overflow document that reaches BucketSpec.MaxBytes.
+// one more, and so is closing an overflow document that reaches BucketSpec.MaxBytes. In a
+// transaction, the overflow is read as in [Bucket.Append].
 //
 // A crash leaves at most a flag without overflow, or a closed overflow document. Without
 // a Key, look for the element before a retry.

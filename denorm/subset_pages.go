@@ -76,7 +76,8 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 // has stored the element in a page.
 //
 // Cost: one command to read, two to write, two documents; more if the Bucket closes a
-// page for MaxBytes. A crash leaves an array without the element: run it again.
+// page for MaxBytes, or in a transaction. A crash leaves an array without the element: run
+// it again.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)
 }
