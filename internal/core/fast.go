@@ -101,9 +101,21 @@ func appendIDs(dst []byte, name string, ids []bson.ObjectID) []byte {
 	const digits = 3
 	dst = slices.Grow(dst, len(name)+len(ids)*(2+digits+len(bson.ObjectID{}))+7)
 	dst, begun := AppendDocument(dst, bson.TypeArray, name)
+	var head [21]byte // type and index, as in "\x07" + "99"
+	head[0], head[1] = byte(bson.TypeObjectID), '0'
+	end := 2
 	for i := range ids {
-		dst = append(strconv.AppendInt(append(dst, byte(bson.TypeObjectID)), int64(i), 10), 0)
-		dst = append(dst, ids[i][:]...)
+		dst = append(append(append(dst, head[:end]...), 0), ids[i][:]...)
+		at := end - 1
+		for ; at > 0 && head[at] == '9'; at-- {
+			head[at] = '0'
+		}
+		if at > 0 {
+			head[at]++
+			continue
+		}
+		head[1], head[end] = '1', '0' // from 99 to 100
+		end++
 	}
 	return EndDocument(dst, begun)
 }

@@ -1,7 +1,7 @@
 package core
 
 import (
-	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -165,17 +165,17 @@ func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
 // checkEachRaw is checkEach for an encoded list. The result depends only on an element's
 // type, so it checks the first of equal types in a row.
 func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawValue) error {
-	if list.Type != bson.TypeArray || !WellFormed(list) {
+	if list.Type != bson.TypeArray {
+		return nil
+	}
+	if onlyIDs(list.Value) {
+		return d.checkHeld(q, path, holds, bson.RawValue{Type: bson.TypeObjectID, Value: list.Value[7:19]})
+	}
+	if !WellFormed(list) {
 		return nil
 	}
 	checked := bson.Type(0)
 	for rest := list.Value[4:]; len(rest) > 1; {
-		if checked == bson.TypeObjectID && bson.Type(rest[0]) == checked {
-			if next := bytes.IndexByte(rest, 0) + 1 + len(bson.ObjectID{}); next < len(rest) {
-				rest = rest[next:]
-				continue
-			}
-		}
 		e, after, ok := bsoncore.ReadElement(rest)
 		if !ok {
 			return nil
@@ -189,6 +189,32 @@ func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawV
 		rest = after
 	}
 	return nil
+}
+
+// onlyIDs reports whether an array is well formed, and holds at least one ObjectID and
+// nothing else.
+func onlyIDs(array []byte) bool {
+	if len(array) < 7 || int(binary.LittleEndian.Uint32(array)) != len(array) || array[len(array)-1] != 0 {
+		return false
+	}
+	rest := array[4 : len(array)-1]
+	digits, more := 1, 10
+	for n := 0; len(rest) > 0; n++ {
+		if n == more {
+			digits, more = digits+1, 10*more
+		}
+		size := 1 + digits + 1 + len(bson.ObjectID{})
+		if len(rest) < size || bson.Type(rest[0]) != bson.TypeObjectID || rest[1+digits] != 0 {
+			return false
+		}
+		for _, c := range rest[1 : 1+digits] {
+			if c-'0' > 9 {
+				return false
+			}
+		}
+		rest = rest[size:]
+	}
+	return true
 }
 
 // checkHeld refuses a value of a type that the field can't have, and a document with
