@@ -124,11 +124,11 @@ type CounterPending struct {
 //
 // # Soft deletion
 //
-// Under a [model.Scope] with Delete, operations also update the numbers of parents that
-// are marked as deleted. If children are deleted softly, Where must contain the condition
-// that Delete's fields are null ({deletedAt: nil}). [Counter.Delete] under the scope
-// marks the child as deleted and takes it off its parent's numbers. [Counter.Set] of
-// deletedAt to nil, under a scope without Delete, restores the child.
+// Under a [model.Scope] whose field Delete is set, such as to {deletedAt: now},
+// operations also update the numbers of parents that are marked as deleted. If children
+// are deleted softly, CounterSpec.Where must contain {deletedAt: nil}. [Counter.Delete]
+// under the scope marks the child and takes it off its parent's numbers. To restore the
+// child, set deletedAt to nil by [Counter.Set] under a scope without Delete.
 //
 // # Several counters
 //

@@ -154,8 +154,8 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 
 // Stream returns the stream that runs the feed, by [model.Stream.Run].
 //
-// Cost: the commands of each change's plan, and one command per 100 changes to store the
-// position. The server looks up each updated document by _id.
+// Cost: that of [model.Stream.Run]. Without FeedSpec.Bare, the server also looks up each
+// updated document by _id.
 func (f *Feed[D, K]) Stream() model.Stream { return f.stream }
 
 // Plan returns the plan that a running feed sends for a change. If the feed would stop at

@@ -106,7 +106,7 @@ func (x *Numbered[D, K]) Replace(doc D) model.Write {
 }
 
 // Set returns the write that replaces a document's list by elements. It is idempotent. A
-// missing document gives model.ErrNotFound.
+// missing document gives model.ErrNotFound; other errors are those of [Numbered.Flatten].
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {

@@ -62,7 +62,8 @@ type OutboxDepth struct {
 }
 
 // Outbox stores an event together with the change that it reports, and a [Relay] delivers
-// it. No event is lost or sent without its change. There are two ways to store an event:
+// it. A crash loses no event, and sends none without its change. There are two ways to
+// store an event:
 //   - In the changed document, by one write: [model.Merge] the change and
 //     [Outbox.Publish], or store [Outbox.Outgoing] in a new document.
 //   - In a collection of its own (OutboxSpec.Create), for changes of many documents and
@@ -71,15 +72,16 @@ type OutboxDepth struct {
 //
 // Each event is delivered at least once, with the same token (OutgoingEvent.ID): see
 // [Inbox]. Events of one document are delivered in order. A failing event delays the
-// document's next events: see [Outbox.Relay].
+// document's next events until it is parked: see [Outbox.Relay].
 //
 // A retry of Publish does nothing while the event waits, but publishes the event again
 // after its delivery. To prevent this, merge Publish with a write that remembers tokens
 // longer, such as embed.Versioned.Guarded with Tokens.
 //
-// Events of a deleted document are lost. A [model.Scope] with Delete hides the events of
-// deleted documents from relays. A write that replaces a whole document removes its
-// events: with embed.Versioned, name the path in VersionedSpec.Uncounted.
+// Events in a document are lost if the document is deleted. A [model.Scope] with Delete
+// hides the events of deleted documents from relays. A write that replaces a whole
+// document removes its events: with embed.Versioned, name the path in
+// VersionedSpec.Uncounted.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //

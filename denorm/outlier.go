@@ -34,13 +34,14 @@ type OutlierCount struct {
 
 // Outlier keeps an owner's elements in an array of the owner. Owners with too many
 // elements have the rest in overflow documents, and a flag (OutlierSpec.Flag) that says
-// so. The overflow is a [Bucket], with the owner's _id as key. Once the flag is set, new
-// elements go to the overflow. Below, Key means BucketSpec.Key.
+// so. The overflow is a [Bucket] in which each owner has a sequence. Once the flag is
+// set, new elements go to the overflow. Below, Key means BucketSpec.Key, the optional
+// path that identifies an element.
 //
 // # Consistency
 //
-// The flag is set before the first overflow document is written, so a reader who sees no
-// flag misses nothing. With a Key, appends never store an element both in the array and
+// Before the flag is set, all elements are in the array, so a reader who sees no flag
+// misses nothing. With a Key, appends never store an element both in the array and
 // in the overflow, as long as nobody unsets the flag.
 //
 // Source:
@@ -50,9 +51,10 @@ type OutlierCount struct {
 // overflow by owner: the Bucket's own index if there is a Key.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
-//   - Overflow without the flag, which readers miss. The repair sets the flag. An
-//     interrupted Split leaves overflow whose elements are all still in the array: with a
-//     Key, the repair deletes this overflow. It leaves unclear cases unchanged.
+//   - Overflow without the flag, which readers miss. The repair sets the flag. If the
+//     array shrank after an interrupted [Outlier.Split], and has all elements of the
+//     overflow, the repair deletes the overflow if there is a Key. It leaves unclear
+//     cases unchanged.
 //   - Arrays over Max. No write repairs them: use [Outlier.Split], or [Outlier.Settle]
 //     for owners with the flag.
 //   - Overflow without an owner. The repair deletes it, unless it changed meanwhile.

@@ -115,9 +115,9 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 // [*model.ValueError].
 //
 // Cost: one command, one document by _id, if op's slot has enough. If it needs stock of
-// one other slot, five commands write three documents; of two other slots, seven commands
-// write six. If a crash leaves a transfer of stock (see [Slots]), the next operation that
-// finishes the transfer can finish this Take too.
+// one other slot, five commands make three writes; of two other slots, seven commands
+// make six. After a crash, the operation that finishes an open transfer of stock (see
+// [Slots]) can take n as well.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }

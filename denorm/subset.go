@@ -97,8 +97,8 @@ func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 // Refresh returns the change that sets a parent's array from its children. A missing
 // parent isn't an error.
 //
-// Cost: one command, served by the index; if the array differs, one to write and one to
-// check again.
+// Cost: one command, served by the index; if the array differs, one to write, and if it
+// was full, up to one to check again.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.Refresh(parent)
 }

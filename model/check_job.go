@@ -17,7 +17,7 @@ var errNotMended = errors.New("docmodel: this check has no repair: read the find
 // if the problem began (its Since) more than [Check.Age] ago, and otherwise skipped. A
 // finding without a Since waits for the duration Age. The waiting findings are read again
 // at the end, or when there are 10,000, and repaired if they haven't changed.
-// [Check.MendAll], if set, repairs everything in one step.
+// [Check.MendAll], if set, does all repairs in one step.
 //
 // The job's Run returns an error if the check has neither [Check.Mend] nor MendAll, or if
 // it has MendAll and was narrowed by [Check.In].

@@ -80,7 +80,8 @@ func coveredBy(all []Index, i int) int {
 	return -1
 }
 
-// String returns the set as mongosh commands, with dropped indexes as comments.
+// String returns the set as mongosh commands. Indexes that the set leaves out because
+// another index covers them are comments.
 func (s IndexSet) String() string {
 	var b strings.Builder
 	for _, x := range s.Needed {

@@ -31,9 +31,9 @@ import (
 //
 // Each plan must be rerunnable, even a plan of one write. Each write to an existing
 // document must compare and set the fence ([Fence]), so that late commands of a slow
-// writer match nothing. An insert can't compare the fence. So if another writer finished
-// a slow writer's plan and a third writer deleted the document, the slow writer's insert
-// stores it again.
+// writer match nothing. An insert can't compare the fence, so a slow writer's late insert
+// stores its document again if others have finished its plan and then deleted the
+// document.
 //
 // A change extends its lease each time a third of the duration Lease.For has passed. A
 // writer that can't reach the server for that duration loses its lease. Another writer

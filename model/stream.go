@@ -258,8 +258,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // Under a [Scope] with a Tenant, Filter or Delete for the watched collection, Run returns
 // a [*ConflictError].
 //
-// Cost: the plans, two commands for each run (three with Once), one for each stored
-// place, and one for each quarter of PlanTime in which plans run.
+// Cost: the reads of the changes, the plans, two commands for each run (three with Once),
+// one for each stored place, and one for each quarter of PlanTime in which plans run.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

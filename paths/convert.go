@@ -75,9 +75,10 @@ type IntoSpec[K any] struct {
 // meanwhile, or others write the target, it begins anew, up to 8 times in all, and then
 // returns [model.ErrStale]. The next run copies what changed in the source meanwhile.
 //
-// Progress.Documents counts the nodes of the source, Writes the nodes to be stored,
-// written or deleted, and Modified the nodes that were. JobOptions.BatchSize is the
-// number of nodes per lease; 0 means 500. A dry run only reads.
+// Progress.Documents is the number of nodes in the source. Progress.Writes is how many
+// nodes the target lacks, or must change or delete, and Progress.Modified how many of
+// these are done. JobOptions.BatchSize is the number of nodes per lease; 0 means 500. A
+// dry run only reads.
 //
 // Errors are:
 //
@@ -90,8 +91,8 @@ type IntoSpec[K any] struct {
 //   - any error that make returns
 //
 // After ErrStale, ErrLeased, or an error of make for a document that changed meanwhile,
-// written batches stay. The other errors come before the first write of an attempt, but
-// earlier attempts can have written.
+// the target can be half written: run the job again. The other errors come before an
+// attempt writes, so only an earlier attempt can have written.
 //
 // Cost: one command, in batches, for the source and one for the target. Each batch of
 // nodes that differ takes one command that reads their documents again, two for the

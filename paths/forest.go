@@ -14,7 +14,7 @@ import (
 type Forest[K comparable] struct{ f forest.Forest[K] }
 
 // NewForest makes a [Forest] of a walk in preorder, such as [Tree.Dump], [Tree.Arrange]
-// or [DocumentTree.Arrange]. id returns the id of a node. It returns the walk's error,
+// or [DocumentTree.Arrange]. id returns the id of a node. Errors are the walk's error,
 // [model.ErrTaken] for a repeated id, and a [*model.ValueError] for a depth that isn't
 // possible in preorder.
 func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) K) (*Forest[K], error) {

@@ -24,9 +24,10 @@ type InvertSpec struct {
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewInvert declares the [Migration] that moves a one-to-many relation from the path
-// list, the child ids in each parent (publisher.books), to the path ref, the parent's id
-// in each child (book.pub-id), or back (InvertSpec.ToLists).
+// NewInvert declares the [Migration] of a one-to-many relation between two forms. In one
+// form each parent lists its children's ids at the path in the parameter list, such as
+// "books" of a publisher. In the other each child stores its parent's id at the path in
+// ref, such as "publisher" of a book. InvertSpec.ToLists says the direction.
 //
 // Only [Migration.Verify] reports children whose parent is missing.
 //

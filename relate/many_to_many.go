@@ -105,10 +105,10 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) mod
 // read, and the document whose _id is right, from both lists. op is the operation's
 // token: see [Link]. It can be run again after a crash.
 //
-// If the lists contain versioned links ([Link]), running it returns model.ErrStale if
-// another operation has changed left's list since left was read. If left, as read,
-// doesn't list the right document, the plan only removes the link from the right
-// document's list.
+// If the lists contain versioned links ([Link]), and left, as read, doesn't list the
+// right document, the plan only removes the link from the right document's list. If left
+// lists it, running the plan returns model.ErrStale if another operation has changed
+// left's list since left was read.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {

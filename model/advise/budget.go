@@ -92,7 +92,7 @@ func (b *Budget) paths() (out []string) {
 }
 
 // Size returns the size of v in BSON. v is a document, or an array. It returns an error
-// if v can't be stored.
+// if v can't be encoded.
 func (b *Budget) Size(v any) (int64, error) { return sizeOf(b.docs, v) }
 
 func sizeOf(docs *core.Docs, v any) (int64, error) {
@@ -147,8 +147,8 @@ func (w Worst) Fits() bool {
 	return len(w.Open) == 0 && w.Bytes <= model.MaxDocument && w.Depth <= MaxNesting
 }
 
-// Worst returns the size of the largest document within the bounds, to the byte, and its
-// parts.
+// Worst returns the size of the largest document within the bounds, and its parts. Paths
+// without a bound count as empty.
 func (b *Budget) Worst() Worst {
 	w := Worst{Collection: b.docs.Name(), Bytes: b.root.value(nil), Depth: b.depth}
 	for _, f := range b.root.fields {

@@ -36,7 +36,7 @@ type Growth struct {
 }
 
 // String returns "not known: " and Unknown, or the numbers in the order of the fields:
-// "0.21 (0.1 to 0.4) to the parent that gains most, by 90 days of 812 parents".
+// "0.21 a day (0.1 to 0.4) for the parent that gains most, from 90 days of 812 parents".
 func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown

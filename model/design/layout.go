@@ -20,7 +20,7 @@ type Storage struct {
 	As Structure
 
 	// Copy lists fields and relations of the parent that each child copies (denorm.Copy).
-	// The relation must be a Reference and not Ordered, and the parent must have its own
+	// It needs As = Reference, a relation that isn't Ordered, and a parent with its own
 	// collection.
 	Copy []string
 
@@ -44,7 +44,7 @@ type Structure uint8
 const (
 	// Reference: the child has the _id of its parent (relate.ParentRef). If the relation
 	// is Ordered, the parent lists its children's _ids instead. If it is many-to-many,
-	// the child lists its parents' _ids (relate.ChildRefs; embed.Embedded with copies).
+	// the child lists its parents' _ids (relate.ChildRefs; with Copy, embed.Embedded).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
 	Paged               // a document has Page children of one parent, in insertion order (denorm.Bucket)

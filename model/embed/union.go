@@ -166,7 +166,7 @@ func embedsUnknown(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[interface{ unknownValue() }]())
 }
 
-// Options returns the options of collections with values of the union:
+// Options returns options for a collection of the union's values, as in
 // NewCollection[Item, string]("items", union.Options()). To combine unions see
 // [Union.Register].
 //

@@ -36,7 +36,7 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
 
 // Replace replaces the element that has element's key, at the same position. It gives
-// [ErrNoElement] if there is no such element. It also overwrites fields that others
+// [ErrNoElement] if the parent has no such element. It also overwrites fields that others
 // changed since the caller read the element; Update doesn't. It is idempotent.
 //
 // Cost: see [Embedded].

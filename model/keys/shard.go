@@ -143,8 +143,8 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //   - An insert goes to the shard of its key. A missing field counts as null
 //     (MongoDB 4.4), and an array is refused. Manual: "Missing Shard Key Fields".
 //   - updateMany and deleteMany go to one shard if that shard owns all keys that the
-//     filter can match. Otherwise they go to all shards, or, in a transaction, to the
-//     shards of a query with this filter.
+//     filter can match. Otherwise they go to all shards, even if a few shards own these
+//     keys. Only in a transaction do they go to those few.
 //   - updateOne and deleteOne go to one shard if the filter has the whole key. If it has
 //     only the _id, they go to all shards. If it has neither, MongoDB 7.1 and later
 //     search all shards, and earlier versions refuse the write unless one shard owns all
@@ -189,7 +189,7 @@ func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationErro
 
 // Distribution returns how a sample of documents would be distributed over shards. Pass
 // the documents in the order of storing, to detect increasing keys. It returns a
-// [*model.ValueError] for a document that can't be stored under the key.
+// [*model.ValueError] for a bad spec or a document that can't be stored under the key.
 func (x *Shard[D]) Distribution(docs []D, spec SampleSpec) (Distribution, error) {
 	return x.s.distribution(len(docs), func(i int) any { return docs[i] }, spec)
 }
