@@ -110,8 +110,9 @@ func NewWideRow[L, LK, R, RK any](
 // of the link is written. After a concurrent write it reads again, up to 100 times. A
 // retry after an Unlink links the pair again.
 //
-// Cost: six commands, which write two documents, by [WideRow.Indexes] and _id. If a row's
-// document is full, four more commands write three documents more.
+// Cost: four commands, which write two documents, by [WideRow.Indexes] and _id. If a
+// row's document is full, four more commands write three documents more. In a
+// transaction, the rows are read by four commands.
 func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, at time.Time, op bson.ObjectID) model.Change[any] {
 	return x.w.Link(left, right, at, op)
 }

@@ -33,8 +33,13 @@ func (w *Rows) holders(side int, p pair) model.Query {
 
 // read reads who holds the pair, and the places of missing columns.
 func (w *Rows) read(ctx context.Context, db model.DB, o operation) (s state, err error) {
+	var likely [2]string // the keys of the columns if the pair has none
+	var near [2][]bson.Raw
 	for side := range s.held {
-		if s.held[side], err = w.readHeld(ctx, db, side, o.pair); err != nil {
+		if !o.at.IsZero() {
+			likely[side] = o.pair.columnKey(side, o.at)
+		}
+		if s.held[side], near[side], err = w.readHeld(ctx, db, side, o.pair, likely[side]); err != nil {
 			return s, err
 		}
 	}
@@ -44,23 +49,38 @@ func (w *Rows) read(ctx context.Context, db model.DB, o operation) (s state, err
 		if !act || !linked || slices.ContainsFunc(s.held[side], func(h heldColumn) bool { return h.Key == key }) {
 			continue
 		}
-		if s.place[side], err = w.readPlace(ctx, db, side, o, key); err != nil {
+		if key != likely[side] {
+			near[side], err = (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
+				Collection: w.sides[side].Rows, Index: model.IDIndex, Pipeline: w.near(side, o.pair, key),
+			}}).All(ctx, db)
+		}
+		if err == nil {
+			s.place[side], err = w.placeOf(ctx, db, side, o, key, near[side])
+		}
+		if err != nil {
 			return s, err
 		}
 	}
 	return s, nil
 }
 
-func (w *Rows) readHeld(ctx context.Context, db model.DB, side int, p pair) (out []heldColumn, err error) {
+// readHeld reads the columns of the pair in a side's row. If key isn't "", the same command then reads what is near it.
+func (w *Rows) readHeld(ctx context.Context, db model.DB, side int, p pair, key string) (out []heldColumn, near []bson.Raw, err error) {
 	q := w.holders(side, p)
 	mine := columnsWhere(mql.Op("$eq", "$$c.id", mql.Literal(p.ids[1-side])))
-	pages, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
-		Collection: q.Collection, Index: q.Index, Pipeline: mongo.Pipeline{mql.Match(q.Filter...), mql.Project(mql.E("split", 1), mql.E("cols", mine))},
-	}}).All(ctx, db)
+	pipeline := mongo.Pipeline{mql.Match(q.Filter...), mql.Project(mql.E("split", 1), mql.E("cols", mine))}
+	if key != "" {
+		pipeline = append(pipeline, mql.Op("$unionWith", bson.D{mql.E("coll", q.Collection), mql.E("pipeline", w.near(side, p, key))}))
+	}
+	pages, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: q.Collection, Index: q.Index, Pipeline: pipeline}}).All(ctx, db)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, page := range pages {
+		if page.Lookup("near").Type != 0 {
+			near = append(near, page)
+			continue
+		}
 		for _, c := range columnsOf(page) {
 			col := bson.Raw(c.raw.Value)
 			at, ok := col.Lookup("at").TimeOK()
@@ -71,13 +91,13 @@ func (w *Rows) readHeld(ctx context.Context, db model.DB, side int, p pair) (out
 			h.Op, _ = col.Lookup("op").ObjectIDOK()
 			if at, ok := page.Lookup("split", "at").StringValueOK(); ok && at <= h.Key {
 				if h.Parted, err = w.readPage(ctx, db, side, h.Page); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 			}
 			out = append(out, h)
 		}
 	}
-	return out, nil
+	return out, near, nil
 }
 
 // readPage reads a document of a row whole.
@@ -85,25 +105,21 @@ func (w *Rows) readPage(ctx context.Context, db model.DB, side int, id string) (
 	return commands.ReadOne(ctx, db, w.sides[side].Rows, bson.D{{Key: "_id", Value: id}}, nil)
 }
 
-// readPlace reads the document that a key belongs into, whole if it has to be split.
-func (w *Rows) readPlace(
-	ctx context.Context, db model.DB, side int, o operation, key string,
-) (p rowPlace, err error) {
-	text := o.pair.texts[side]
+// near are the stages that find the document that a key belongs into, and the one before it. They leave out their columns.
+func (w *Rows) near(side int, p pair, key string) mongo.Pipeline {
+	text := p.texts[side]
 	upTo := bson.D{{Key: "$gte", Value: text + "#"}, {Key: "$lte", Value: text + "#" + key}}
-	says := bson.D{{Key: "size", Value: mql.Op("$bsonSize", "$$ROOT")}}
+	says := bson.D{{Key: "near", Value: mql.Literal(true)}, {Key: "size", Value: mql.Op("$bsonSize", "$$ROOT")}}
 	for _, name := range []string{"low", "hi", "n", "rev", "split"} {
 		says = append(says, bson.E{Key: name, Value: 1})
 	}
-	found, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
-		Collection: w.sides[side].Rows, Index: model.IDIndex,
-		Pipeline: mongo.Pipeline{
-			mql.Match(mql.E("_id", upTo)),
-			mql.Sort(mql.E("_id", -1)), {{Key: "$limit", Value: 2}}, mql.Project(says...),
-		},
-	}}).All(ctx, db)
-	if err != nil || len(found) == 0 {
-		return p, err
+	return mongo.Pipeline{mql.Match(mql.E("_id", upTo)), mql.Sort(mql.E("_id", -1)), {{Key: "$limit", Value: 2}}, mql.Project(says...)}
+}
+
+// placeOf is the document that a key belongs into, by what was found near it. One that has to be split is read whole.
+func (w *Rows) placeOf(ctx context.Context, db model.DB, side int, o operation, key string, found []bson.Raw) (p rowPlace, err error) {
+	if len(found) == 0 {
+		return p, nil
 	}
 	p.Page = found[0]
 	if len(found) > 1 && found[1].Lookup("split").Type != 0 {

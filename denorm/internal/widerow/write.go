@@ -22,6 +22,9 @@ type operation struct {
 
 	// since says from when the pair is to be linked, or that it isn't to be; and whether anything is to be done.
 	since func(s state) (t time.Time, linked, act bool)
+
+	// at is from when a pair is linked that has no column yet. The zero time is for operations that link no such pair.
+	at time.Time
 }
 
 // Link is the change that links two documents, as the caller read them, at a time.
@@ -49,6 +52,7 @@ func (w *Rows) Link(leftDoc, rightDoc any, at time.Time, op bson.ObjectID) model
 		o.pair.err = w.refuse("at", at, "must be in the years 0 to 9999")
 	}
 	at = time.UnixMilli(at.UnixMilli()).UTC()
+	o.at = at
 	o.since = func(s state) (time.Time, bool, bool) {
 		if t, ok := earliest(s.held[0]); ok {
 			return t, true, true
