@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Approximate counts events with few writes: about one event in n adds n to a number of
-// the document. The stored count is right on average. [Approximate.Deviation] returns by
-// how much it is typically wrong.
+// Approximate counts events with few writes: about one event in n adds n to a number in a
+// document. The stored count is right on average. [Approximate.Deviation] returns its
+// typical error.
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.
@@ -39,8 +39,8 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints), owners, path, n}
 }
 
-// Count returns the plan that adds events to the count of the document with the _id
-// owner. The number events is rounded to a multiple of the n of [NewApproximate], up or
+// Count returns the plan that adds a number of events to the count in the document whose
+// _id is owner. The number is rounded to a multiple of the n of [NewApproximate], up or
 // down by chance. draw is the random number that decides, such as rand.Float64(). 0
 // events write nothing. Negative events, or a draw outside [0, 1), give a
 // [*model.ValueError]. A write to a missing owner gives model.ErrNotFound.

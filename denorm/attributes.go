@@ -34,20 +34,21 @@ type AttributesSpec struct {
 }
 
 // NewAttributes declares that the array at path, in the documents of owners, holds
-// [Attributes]. It panics with a [*model.DeclarationError] if the path isn't an array or
-// is inside another, if a nil slice is stored as null (tag it omitempty), if the elements
-// lack a field that spec names, or if the field spec.Name isn't a string.
+// [Attributes]. It panics with a [*model.DeclarationError] if
+//   - the path isn't an array, or is inside an array
+//   - a nil slice is stored as null (tag it omitempty)
+//   - the elements lack a field that spec names, or the field spec.Name isn't a string
 func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec AttributesSpec) *Attributes[D, K] {
 	a := attributes.Declare(owners.Docs(), path, spec.Name, spec.Value)
 	indexes := func() []model.Index { return []model.Index{a.Index()} }
 	return &Attributes[D, K]{model.NewParts(indexes, nil, a.Checks, a.Footprints), owners, a}
 }
 
-// Set returns the write that sets attributes of the document with the _id owner. list
-// gives their names and values. An attribute that the owner already has keeps its
-// position and its other fields. New attributes come last. The write is idempotent. A
-// missing owner gives model.ErrNotFound. An empty list, an empty or repeated name, or a
-// value that can't be stored gives a [*model.ValueError].
+// Set returns the write that sets attributes of the document whose _id is owner. The
+// parameter list gives their names and values. An attribute that the document already has
+// keeps its position and its other fields. New attributes come last. The write is
+// idempotent. A missing owner gives model.ErrNotFound. An empty list, an empty or
+// repeated name, or a value that can't be stored gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id: an update by an aggregation pipeline, which
 // [model.Merge] can't merge with others.
@@ -56,7 +57,7 @@ func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 }
 
 // Unset returns the write that removes the attributes with these names from the document
-// with the _id owner. It ignores names that the owner doesn't have. The write is
+// whose _id is owner. It ignores names that the document doesn't have. The write is
 // idempotent. A missing owner gives model.ErrNotFound. No name, or an empty or repeated
 // name, gives a [*model.ValueError].
 //
@@ -83,8 +84,8 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 
 // Match returns the query of the documents whose attribute of this name matches a
 // condition. condition contains operators, such as {$gte: 20, $lt: 40}; without operators
-// it gives a [*model.ValueError]. To query by several attributes, pass the Filter of one
-// Match to Where of another.
+// it gives a [*model.ValueError]. To query by several attributes, pass one query's Filter
+// to [model.Find.Where] of another.
 //
 // Cost: one command, served by [Attributes.Indexes].
 func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {

@@ -17,20 +17,20 @@ type BoundedSpec struct {
 	First bool
 
 	// By sorts the array by fields of its elements. A push keeps the last elements in
-	// this order, or with BoundedSpec.First the first: {time: 1} keeps the newest,
-	// {score: -1, id: 1} with First keeps the top scores. End it with a unique field,
-	// because MongoDB doesn't order equal elements. {"": -1} sorts an array of scalars.
-	// Nil keeps the order of pushing.
+	// this order: {time: 1} keeps the newest. With BoundedSpec.First it keeps the first:
+	// {score: -1, id: 1} keeps the top scores. End the sort with a unique field, because
+	// MongoDB doesn't order equal elements. {"": -1} sorts an array of scalars. Nil keeps
+	// the order of pushing.
 	By bson.D
 
-	// Key is the path, within an element, of the value that identifies it. With a Key, a
-	// push that is run again changes nothing, and [Bounded.Remove] can be used. A push of
-	// an element that was dropped earlier adds it again, unless it would be dropped at
-	// once. "" means that elements have no key.
+	// Key is the path, within an element, of the value that identifies it. With a Key,
+	// [Bounded.Remove] can be used, and a repeated push changes nothing while the array
+	// holds its elements. A push adds a dropped element again, unless the push would drop
+	// it at once. "" means that elements have no key.
 	Key string
 
-	// Create lets a push to a missing owner create it by an upsert, as a document with
-	// only its _id and the array. [NewBounded] panics if both Create and Key are given.
+	// Create lets a push create a missing owner by an upsert: a document with only its
+	// _id and the array. [NewBounded] panics if both Create and Key are given.
 	Create bool
 }
 
@@ -50,25 +50,26 @@ type Bounded[D, K any] struct {
 }
 
 // NewBounded declares that the array at path, in the documents of owners, is bounded. It
-// panics with a [*model.DeclarationError] if the path isn't an array or is inside
-// another, if a nil slice is stored as null (tag it omitempty), or if a field of spec is
-// invalid.
+// panics with a [*model.DeclarationError] if
+//   - the path isn't an array, or is inside an array
+//   - a nil slice is stored as null (tag it omitempty)
+//   - a field of spec is invalid
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
 	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
 }
 
-// Push returns the write that adds elements to the array of the document with the _id
-// owner, sorts the array if BoundedSpec.By is set, and drops elements above Max: the
-// first ones, or with BoundedSpec.First the last. Each element has the array's element
-// type or is a pointer to it. A missing owner gives model.ErrNotFound, unless the spec
-// has Create. An empty owner, no element, or, with BoundedSpec.Key, an element without a
-// key or two elements with one key gives a [*model.ValueError].
+// Push returns the write that adds elements to the array of the document whose _id is
+// owner. The write sorts the array by BoundedSpec.By, if set. Then it drops elements
+// above BoundedSpec.Max: the first ones, or with BoundedSpec.First the last. Each element
+// has the array's element type or is a pointer to it. A missing owner gives
+// model.ErrNotFound, unless the spec has Create. An empty owner or no element gives a
+// [*model.ValueError]. With BoundedSpec.Key, a missing or repeated key gives it too.
 //
 // Without a Key, a second run adds the elements again. With a Key, the write changes
-// nothing if the array has any of the pushed keys. If the array has only some of these
-// keys, running the write gives model.ErrStale, unless the array is full and a push would
-// drop the missing elements at once.
+// nothing if the array has any of the pushed keys. If the array has only some of them,
+// running the write gives model.ErrStale. It gives no error if the array is full and
+// would drop the missing elements at once.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing, to find out why.

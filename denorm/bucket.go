@@ -33,7 +33,7 @@ type BucketSpec struct {
 	MaxBytes int64
 
 	// Key is the path, within an element, of the value that identifies it in its
-	// sequence. With a Key, an append that is run again adds nothing, whichever bucket
+	// sequence. With a Key, a repeated [Bucket.Append] adds nothing, whichever bucket
 	// holds the element.
 	Key string
 
@@ -82,8 +82,8 @@ type BucketTotals struct {
 }
 
 // Bucket stores a sequence of elements for each key, in documents (buckets) of at most
-// BucketSpec.Max elements: the mail of a mailbox. Each bucket is a page of the sequence.
-// With BucketSpec.Period, each day or month has its own buckets.
+// BucketSpec.Max elements: the mail of a mailbox. With BucketSpec.Period, each day or
+// month has its own buckets.
 //
 // Only the newest bucket of a key, or of its day or month, takes elements. Don't change
 // or remove elements. The collection must not have a collation.
@@ -118,11 +118,11 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 }
 
 // Append returns the change that adds an element at the end of the sequence with this
-// key, in the newest bucket, or in a new one if that is full. If another writer came
-// first, the change reads and decides again, up to 100 times. If BucketSpec.Key
-// identifies elements and a bucket has the element already, the change adds nothing. Its
-// result then has no step, or one with status model.Already if the element was stored
-// during the change.
+// key. If the newest bucket is full, the element goes into a new bucket. If another
+// writer came first, the change reads and decides again, up to 100 times. If
+// BucketSpec.Key is set and a bucket has the element already, the change adds nothing.
+// Its result then has no step. If the element was stored during the change, the result
+// has a step with status model.Already.
 //
 // Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
 // document. With BucketSpec.Key, the read also looks for the element by index, in a
@@ -137,13 +137,13 @@ func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }
 
-// AppendTo returns the write that adds an element to the key's bucket number seq, in the
-// element's period. It creates a missing bucket. seq must be the Seq of the newest
-// bucket, or the next number if that bucket is full or closed: a higher number breaks the
-// order of elements.
+// AppendTo returns the write that adds an element to the bucket with the number seq, in
+// the element's period. It creates a missing bucket. Pass in seq the BucketDoc.Seq of the
+// newest bucket, or the next number if that bucket is full or closed. A higher number
+// breaks the order of elements.
 //
 // If the bucket is full or closed, running the write gives model.ErrFull. If another
-// writer has just created the bucket, it gives model.ErrStale: run it again. With
+// writer has just created the bucket, the write gives model.ErrStale: run it again. With
 // BucketSpec.Key, the write doesn't add an element that this bucket already holds. It
 // doesn't look into other buckets.
 //
@@ -164,13 +164,13 @@ func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
 }
 
 // Oldest returns the query of a key's buckets, oldest first. Limit their number with
-// Limited. Continue after the last bucket that you read with After(bucket.ID).
+// [model.Find.Limited]. To continue, pass the last bucket's ID to [model.Find.After].
 //
 // Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Oldest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, 1) }
 
-// Newest returns the query of a key's buckets, newest first. Page it as [Bucket.Oldest].
-// The items of each bucket are still in the order of appending.
+// Newest returns the query of a key's buckets, newest first. To limit and continue it,
+// see [Bucket.Oldest]. The items of each bucket are still in the order of appending.
 func (b *Bucket[K, E]) Newest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, -1) }
 
 func (b *Bucket[K, E]) pages(key K, direction int) *model.Find[BucketDoc[K, E]] {
@@ -185,8 +185,8 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Between returns the query of a key's buckets of the days or months that contain times t
-// with from ≤ t < to, oldest first. The first and last buckets may contain elements of
+// Between returns the query of a key's buckets, oldest first, of the days or months that
+// contain a time t with from ≤ t < to. The first and last buckets may contain elements of
 // other times. Without BucketSpec.Period the query gives a [*model.ValueError].
 //
 // Cost: one command, by _id; it reads one document for each bucket.
@@ -204,9 +204,9 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Holding returns the query of the bucket that holds an element. key is the sequence's
-// key. element is the value at the path BucketSpec.Key, which identifies the element.
-// Without BucketSpec.Key the query gives a [*model.ValueError].
+// Holding returns the query of the bucket that holds an element of the key's sequence. In
+// element, pass only the element's identifying value, at the path BucketSpec.Key. Without
+// BucketSpec.Key the query gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

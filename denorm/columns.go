@@ -59,8 +59,8 @@ type ColumnsSpec struct {
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
 //
-// Checks returns one check. It finds flat documents whose document is missing. The repair
-// deletes these flat documents.
+// Checks returns one check. It finds flat documents whose original document is missing.
+// The repair deletes them.
 //
 // Cost: the check looks up the document of each flat document by _id.
 type Columns[D, K any] struct {
@@ -84,8 +84,8 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 // Column returns the column name of a path: Column("items", 0, "price") returns
 // "items/#0/price". In path, a string is a field name, and an int is the position of an
 // array element, from 0. With ColumnsSpec.Typed, append "!" and the value's BSON type to
-// the result, such as "!double". An invalid path or, without ColumnsSpec.Escape, a name
-// with a character of ColumnsSpec.Refuse gives a [*model.ValueError].
+// the result, such as "!double". An invalid path gives a [*model.ValueError]. A name with
+// a character of ColumnsSpec.Refuse gives it too, unless ColumnsSpec.Escape is set.
 func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
 // Flatten returns the flat document of doc, with columns in the order of doc's fields.
@@ -98,9 +98,9 @@ func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.c.Flatten(raw)
 }
 
-// Back returns the document that [Columns.Flatten] turned into the flat document. Its
-// fields are in the order of the columns. A malformed column name, contradicting columns,
-// or a missing array element gives a [*model.ValueError].
+// Back restores the document that [Columns.Flatten] turned into a flat document, with
+// fields in the order of the columns. A malformed column name, contradicting columns, or
+// a missing array element gives a [*model.ValueError].
 func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.c.Back(flat)
 	if err != nil {
@@ -109,8 +109,8 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	return doc, x.docs.Docs().Decode(raw, &doc)
 }
 
-// Store returns the write that stores a document as columns, and replaces its earlier
-// flat document if there is one.
+// Store returns the write that stores a document as columns, replacing its earlier flat
+// document.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {
@@ -126,8 +126,8 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 
-// Rebuild returns the job that stores all documents that match a filter as columns; nil
-// matches all. It ends with an error at the first document that can't be flattened.
+// Rebuild returns the job that stores documents as columns: those that match the filter,
+// or all for nil. It ends with an error at the first document that can't be flattened.
 //
 // Cost: two commands for each batch of 500 documents, and two at the end; each document
 // is read and written once. After a crash, run the job again. A document that another

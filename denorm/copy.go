@@ -93,7 +93,7 @@ type CopySpec struct {
 
 	// Lock is an integer field of the source that no other code writes. In a transaction,
 	// [Copy.Storing] increments it, so that a concurrent change of the source conflicts.
-	// Each Copy of a source needs a Lock of its own.
+	// Each Copy of a source needs its own Lock.
 	Lock string
 
 	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
@@ -127,24 +127,23 @@ func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 	return c.c.Snapshot(source)
 }
 
-// Fields returns the fields that a copy of source consists of. Each is a path, in the
-// document that holds the copy, and a value. If that document is a child of a [Counter],
-// pass them to [Counter.Set]. Without CopySpec.Listed they include the source's _id. A
-// field that the source lacks has the value bson.RawValue{}, with which Counter.Set
-// removes the field. If the spec puts copies in an array, Fields returns a
-// [*model.ValueError]. If the source changes before the copy is stored, the copy is
-// outdated.
+// Fields returns a copy of source as paths, in the document that will hold the copy, and
+// values. If that document is a child of a [Counter], pass the result to [Counter.Set].
+// Without CopySpec.Listed the result includes the source's _id. A field that the source
+// lacks has the value bson.RawValue{}, with which Counter.Set removes the field. If the
+// spec puts copies in an array, Fields returns a [*model.ValueError]. The copy may be
+// outdated when it is stored: see [Copy.Storing].
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 	return c.c.Fields(source)
 }
 
 // Attach returns the write that stores the copy of source in the document with this _id.
 // In an array, it pushes the copy, unless the array has a copy of this source. Outside
-// arrays it sets the key and the fields, unless the document has a copy of the same or a
-// newer version of this source. For an array inside an array it gives a
+// arrays it sets the source's _id and the fields, unless the document has a copy of the
+// same or a newer version of this source. For an array inside an array it gives a
 // [*model.ValueError]: push the [Copy.Snapshot]. A missing document gives
-// model.ErrNotFound. If the source may have changed since it was read, run [Copy.Refresh]
-// of the document afterwards.
+// model.ErrNotFound. If others may have changed the source since you read it, run
+// [Copy.Refresh] for the document afterwards.
 //
 // It can be run again. Cost: one command, one document, by _id. If it wrote nothing, one
 // more command.
@@ -163,12 +162,13 @@ func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
 }
 
 // Set returns the plan that sets fields of a source by their paths, and then updates its
-// copies. source is the document as it was read. A nil value stores null. Set increments
-// an integer Version. If Version is a time, fields must contain a later time for it.
+// copies. source is the document that you read. A nil value stores null. If copied fields
+// change, Set increments an integer CopySpec.Version. If Version is a time, the parameter
+// fields must then contain a later time.
 //
-// With a Version, if another client changed the source since it was read, running the
-// plan gives model.ErrStale and writes nothing. Without a Version the plan checks only
-// that the source exists.
+// If you set a copied field or a time Version, and the stored Version differs from
+// source's, running the plan gives model.ErrStale and writes nothing. Otherwise the plan
+// checks only that the source exists.
 //
 // Cost: two commands, or one if no copied field changes. It writes the source and each
 // document with a copy. After a crash, run the plan again, or [Copy.Refresh].
@@ -176,9 +176,9 @@ func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 	return c.c.Set(source, fields)
 }
 
-// Propagate returns the plan that updates every copy to the values of source, as it was
-// read. It skips copies of the same or a newer version. Without a Version it skips
-// documents whose copies are equal.
+// Propagate returns the plan that updates every copy to the values in source. It skips
+// copies of the same or a newer version. Without CopySpec.Version it skips only documents
+// whose copies are equal, so source must be current.
 //
 // Cost: one command. With CopySpec.Listed, one command for each 16 MiB of ids. It writes
 // the documents with an older copy, found by [Copy.Indexes] or the listed _ids.
@@ -206,13 +206,13 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 }
 
 // Storing returns the change that stores copies and keeps them up to date. It reads the
-// source with this _id, and runs the change that store returns for it. This change writes
-// copies ([Copy.Snapshot], [Copy.Fields]) into the documents whose _ids are docs. If the
-// source changed meanwhile, Storing updates the copies in docs or, without docs, all
-// copies. A missing source gives model.ErrNotFound.
+// source with this _id, passes it to the function store, and runs the change that store
+// returns. This change writes copies ([Copy.Snapshot], [Copy.Fields]) into the documents
+// whose _ids are docs. If the source changed meanwhile, Storing updates the copies in
+// docs or, without docs, all copies. A missing source gives model.ErrNotFound.
 //
-// store is called several times, and must return equal changes for equal sources. To
-// store copies of two sources, let it return another Storing, for the second source.
+// store is called several times, and must return equal changes for equal sources. For
+// copies of two sources, let store return Storing of the second source.
 //
 // How Storing keeps the copies up to date depends on where it runs:
 //
@@ -251,16 +251,16 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 }
 
 // Unfolded returns the check that finds the sources that [Copy.Fold] doesn't delete,
-// because data would be lost: sources without a copy, with a copy of other values, or
-// with a top-level field that isn't copied whole. drop lists top-level fields of the
-// sources that may be lost. No write repairs these sources.
+// because data would be lost. They have no copy, a copy with other values, or a top-level
+// field that isn't copied whole. The parameter drop lists top-level fields that may be
+// lost. No write repairs these sources.
 //
 // Cost: one command; it reads every source, and looks up its copies by [Copy.Indexes] or
 // _id.
 func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
 
-// Fold returns the job that deletes the sources, so that only the copies stay. drop lists
-// top-level fields of the sources that may be lost. The job keeps each source whose
+// Fold returns the job that deletes the sources, so that only the copies stay. The
+// parameter drop lists top-level fields that may be lost. The job keeps each source whose
 // deletion would lose other data: [Copy.Unfolded] reports it for the same drop. Run
 // [Copy.Rebuild] first.
 //

@@ -26,11 +26,12 @@ type CounterSpec struct {
 	// parent counts.
 	Where bson.D
 
-	// Tokens is the path, in the parent, of an array of bson.ObjectID: the tokens (op) of
-	// the latest operations. Pending is the path, in a child, of a *[CounterPending],
-	// tagged omitempty: the mark of an unfinished operation. Give both or neither. With
-	// both, operations are exact without transactions. With neither, operations need
-	// transactions, unless Partial is set, and don't use op: pass bson.NilObjectID.
+	// Tokens is the path, in the parent, of an array of bson.ObjectID with the tokens of
+	// the latest operations: their parameters op. Pending is the path, in a child, of a
+	// *[CounterPending], tagged omitempty: the mark of an unfinished operation. Give both
+	// or neither. With both, operations are exact without transactions. With neither,
+	// operations don't use op: pass bson.NilObjectID. They then need transactions, unless
+	// Partial is set.
 	Tokens  string
 	Pending string
 
@@ -83,7 +84,7 @@ type Average struct {
 type CounterPending struct {
 	Op      bson.ObjectID   `bson:"op"`
 	Parents []bson.RawValue `bson:"parents"`        // the old and the new parent
-	Was     bson.Raw        `bson:"was,omitempty"`  // what the child counted for before: {parent, values}
+	Was     bson.Raw        `bson:"was,omitempty"`  // {parent, values}: what the child counted for before the operation
 	Gone    bool            `bson:"gone,omitempty"` // the child is being deleted, and doesn't count
 }
 
@@ -125,16 +126,16 @@ type CounterPending struct {
 // # Soft deletion
 //
 // Under a [model.Scope] whose field Delete is set, such as to {deletedAt: now},
-// operations also update the numbers of parents that are marked as deleted. If children
-// are deleted softly, CounterSpec.Where must contain {deletedAt: nil}. [Counter.Delete]
-// under the scope marks the child and takes it off its parent's numbers. To restore the
-// child, set deletedAt to nil by [Counter.Set] under a scope without Delete.
+// operations also update the numbers of softly deleted parents. If children are deleted
+// softly, CounterSpec.Where must contain {deletedAt: nil}. [Counter.Delete] under the
+// scope sets deletedAt and takes the child off its parent's numbers. To restore the
+// child, set deletedAt to nil by [Counter.Set] under a scope whose Delete isn't set.
 //
 // # Several counters
 //
-// If a child counts in two parents, each needs a Counter, and their operations must be
-// joined by [model.Change.Also], in a transaction. If you set a field by one Counter and
-// then by the other, only the first updates its numbers.
+// If a child counts in two parents, declare a Counter for each parent. Join the Counters'
+// operations by [model.Change.Also], in a transaction. If you set a field by one Counter
+// and then by the other, only the first updates its numbers.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -179,9 +180,9 @@ func NewCounter[C, CK, P, PK any](
 
 // Insert returns the change that stores a new child and counts it. op is the operation's
 // token, a fresh bson.NewObjectID(): a retry with the same op does nothing. If op is the
-// token of another child's operation, Insert stores nothing and gives no error; the
-// result's Modified is 0. A taken _id gives model.ErrTaken. In a transaction that the
-// caller began, it gives the driver's duplicate key error.
+// token of another child's operation, Insert stores nothing and gives no error. The
+// result's Modified is then 0. A taken _id gives model.ErrTaken or, in a transaction that
+// the caller began, the driver's duplicate key error.
 //
 // Cost: four commands, by _id, or two with CounterSpec.Partial. A child without a parent
 // costs one command. In a transaction: one command, or two before MongoDB 8.0.
@@ -191,14 +192,13 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 
 // Set returns the change that sets fields of a child by their paths, and updates the
 // numbers of its parent, or of both parents if the reference changes. op is the
-// operation's token, a fresh bson.NewObjectID(). A nil value stores null; a null
-// reference takes the child off its parent. A bson.RawValue{} removes the field;
-// [Copy.Fields] returns it for a field that the source lacks. Fields inside arrays, or
-// below a counted field, give a [*model.ValueError]. A missing child gives
-// model.ErrNotFound.
+// operation's token, a fresh bson.NewObjectID(). A nil value stores null. A null
+// reference takes the child off its parent. A bson.RawValue{} removes the field. Fields
+// inside arrays, or below a counted field, give a [*model.ValueError]. A missing child
+// gives model.ErrNotFound.
 //
-// If another writer came first, it reads again, up to 100 times. A retry with the same op
-// finishes the operation or does nothing: see [Counter].
+// If another writer came first, the change reads again, up to 100 times. A retry with the
+// same op finishes the operation or does nothing: see [Counter].
 //
 // Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
 // more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
@@ -237,8 +237,8 @@ func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
 }
 
 // Settle returns the change that finishes an operation that a crash left half done, as
-// the child's mark (CounterSpec.Pending) shows. It is safe even while the operation is
-// still running. Without a mark it does nothing. Without CounterSpec.Pending it gives a
+// the child's mark (CounterSpec.Pending) shows. It is safe while the operation is still
+// running. Without a mark it does nothing. Without CounterSpec.Pending it gives a
 // [*model.ValueError].
 //
 // Cost: one command if the child has no mark, otherwise also the rest of the operation.
@@ -250,9 +250,9 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 // numbers that differ. Running it returns the finding of [Counter.Checks], with an empty
 // Problem if no number differs. A missing parent gives model.ErrNotFound.
 //
-// Consistency: the numbers are exact while other operations run, unless
-// CounterSpec.Partial is set: then it can count a child whose parent isn't updated yet.
-// After a concurrent operation it starts again, up to 100 attempts in all.
+// Consistency: the numbers are exact even while other operations run. With
+// CounterSpec.Partial, Recount can count a child whose parent isn't updated yet. After a
+// concurrent operation it starts again, up to 100 attempts in all.
 //
 // Cost: two commands, one document. It reads every child of the parent, by the index on
 // the reference.

@@ -34,7 +34,7 @@
 // # Consistency and costs
 //
 // Before you run [Copy.Checks], [Counter.Checks], [Subset.Checks] or [Outlier.Checks],
-// create the indexes. Without them the server reads the whole other collection for each
+// create the indexes. Without them the server reads the whole related collection for each
 // document.
 //
 // A change of one document is one atomic update. A change of two documents is two writes.
@@ -42,5 +42,6 @@
 // without overwriting concurrent changes. Most repairs write one document per finding, by
 // _id. [model.Check] says what checks cost.
 //
-// An append with a key, or a change with a token (op), can be run again and counts once.
+// An append with a key, or a change with a token (the parameter op), can be run again and
+// counts once.
 package denorm

@@ -20,8 +20,8 @@ var ErrUnsound = outlier.ErrUnsound
 type ShortError = slots.ShortError
 
 var (
-	// ErrToken says that a token was used for another event of an [Outbox], [Inbox] or
-	// [EventLog], or another amount of [Slots]. It wraps model.ErrTaken.
+	// ErrToken says that a token (op) was used for another event of an [Outbox], [Inbox]
+	// or [EventLog], or another amount of [Slots]. It wraps model.ErrTaken.
 	ErrToken = stored.ErrToken
 
 	// ErrEarlier says that the time given to a [History] or [EventLog] is before the time
@@ -32,8 +32,8 @@ var (
 	// [Inbox.Once] returns it.
 	ErrHandled = inbox.ErrHandled
 
-	// ErrNoRevision says that a version isn't stored. It wraps model.ErrNotFound.
-	// [History.Restore] returns it.
+	// ErrNoRevision says that [History.Restore] can't restore a version. It wraps
+	// model.ErrNotFound.
 	ErrNoRevision = history.ErrNoRevision
 
 	// ErrVersion says that an aggregate of an [EventLog] isn't at the expected version.

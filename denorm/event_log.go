@@ -39,8 +39,8 @@ type EventState[K, S any] struct {
 // required.
 type EventLogSpec[K, E, S any] struct {
 	// Fold applies an event to a state and returns the new state. The first state is the
-	// zero S. Fold must be pure, but may change state and return it. An error ends the
-	// read.
+	// zero S. Fold must be pure, except that it may change its parameter state and return
+	// it. An error ends the read.
 	Fold func(state S, event E) (S, error)
 
 	// Revision is the version number of Fold. Reads ignore snapshots of other revisions.
@@ -171,14 +171,16 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 	}}
 }
 
-// Append returns the change that appends events to an aggregate. key is the aggregate's
-// key. at is when the events happened. expected is the version that the caller has read,
-// 0 for a new aggregate. The change stores all events or none. op is the append's token:
-// the same op makes a retry a no-op, even after other appends.
+// Append returns the change that appends events to the key's aggregate. The events
+// happened at the time at. expected is the version that the caller has read, 0 for a new
+// aggregate. The change stores all events or none. op is the append's token: the same op
+// makes a retry a no-op, even after other appends.
 //
-// Running it gives ErrVersion if the aggregate is at another version, ErrToken if the
-// token belongs to another append, ErrEarlier if at is before the last commit's time, and
-// a [*model.ValueError] for no events, or for too many or too large events.
+// Running the change gives
+//   - [ErrVersion] if the aggregate is at another version
+//   - [ErrToken] if the token belongs to another append
+//   - [ErrEarlier] if the time at is before the last commit's time
+//   - a [*model.ValueError] for no events, or for too many or too large events
 //
 // Cost: two commands, one document, by _id; on a conflict up to three commands more. A
 // snapshot costs three more commands and one more document. If only the snapshot fails,
@@ -187,9 +189,9 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events [
 	return l.l.Append(key, expected, at, op, l.events(key, op, events))
 }
 
-// Decide returns the change that appends the events which decide returns for the
-// aggregate's current state. decide must be pure. When another append came first, decide
-// is called again with the new state, up to 100 times. An error of decide ends the
+// Decide returns the change that calls the function decide with the aggregate's current
+// state and appends the events that decide returns. decide must be pure. When another
+// append came first, decide is called again, up to 100 times. An error of decide ends the
 // change. The commit's At is the later of two times: the parameter at and the last
 // commit's At. op is the append's token: a retry does nothing and doesn't call decide.
 //
@@ -230,8 +232,8 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, 
 	return l.state(key, l.l.At(key, version))
 }
 
-// AsOf returns the change that reads the state that an aggregate had at a time. Commits
-// whose At is later aren't applied.
+// AsOf returns the change that reads the state that an aggregate had at a time. It skips
+// commits whose EventCommit.At is later.
 //
 // Cost: as [EventLog.At].
 func (l *EventLog[K, E, S]) AsOf(key K, at time.Time) model.Change[EventState[K, S]] {
@@ -250,8 +252,8 @@ func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Vers
 
 // Commits returns the query of the commits that contain an aggregate's events with
 // numbers n, from ≤ n ≤ to, in order. from is at least 1; to = 0 means the last event.
-// The first and last commits may contain other events too. Page the query with Limited
-// and After(commit.ID).
+// The first and last commits may contain other events too. For the next page, pass the
+// last commit's ID to [model.Find.After].
 //
 // Cost: one command, by _id. It examines up to MaxEvents commits before the first result.
 func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventCommit[K, E]] {
@@ -262,7 +264,7 @@ func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventComm
 }
 
 // Refresh returns the change that writes a snapshot of an aggregate's newest state.
-// Running it returns a [*model.ValueError] if the spec has no Snapshots.
+// Without EventLogSpec.Snapshots it gives a [*model.ValueError].
 //
 // Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.

@@ -20,14 +20,14 @@ type ProjectionSpec[V, E any] struct {
 	// programs that run with the old Revision keep it up to date.
 	Revision int
 
-	// Places is the collection that stores which generation is live, and how far the
-	// stream has read the commits. "" means "docmodel.projections".
+	// Places is the collection that stores which views readers read, and how far
+	// [Projection.Stream] has read the commits. "" means "docmodel.projections".
 	Places string
 
-	// On a server without change streams, the stream polls every
-	// model.StreamOptions.Interval, and each poll goes back by Poll: the longest delay
-	// that you expect between a commit's At and the moment when the commit can be read.
-	// Polling misses a commit with a longer delay until the aggregate's next commit or
+	// On a server without change streams, [Projection.Stream] polls every
+	// model.StreamOptions.Interval. Each poll goes back by Poll: the longest delay that
+	// you expect between a commit's At and the moment when it can be read. Polling misses
+	// a commit with a longer delay until the aggregate's next commit or
 	// [Projection.CatchUp]. With 0, running the stream there gives
 	// model.ErrNoChangeStreams.
 	Poll time.Duration
@@ -37,7 +37,7 @@ type ProjectionSpec[V, E any] struct {
 // queries and indexes: {_id: key, version, at, revision, state}.
 //
 // Views are stored in generations, each in a collection: accounts.1, accounts.2. A
-// document, the pointer, says which generation is live, that is, read by readers.
+// document, the pointer, says which generation is live (read by readers).
 //
 // # Consistency
 //
@@ -53,8 +53,8 @@ type ProjectionSpec[V, E any] struct {
 // (https://learn.microsoft.com/azure/architecture/patterns/materialized-view); CQRS
 // pattern (https://learn.microsoft.com/azure/architecture/patterns/cqrs).
 //
-// Indexes returns the index for polling, if the spec has Poll. Create indexes of the
-// views on [Projection.In] before Rebuild.
+// Indexes returns the index for polling, if the spec has Poll. Before
+// [Projection.Rebuild], create the views' indexes on the collection of [Projection.In].
 type Projection[K, E, V any] struct {
 	model.Parts
 
@@ -63,9 +63,9 @@ type Projection[K, E, V any] struct {
 	rev   int
 }
 
-// NewProjection declares a projection of a log. Each generation of views is a collection.
-// Its name is the name of views, a dot and the generation's number. It panics with a
-// [*model.DeclarationError] if Fold is missing, Poll is negative, or views,
+// NewProjection declares a projection of a log. Each generation of views is a collection,
+// named by the name of views, a dot and the generation's number. NewProjection panics
+// with a [*model.DeclarationError] if Fold is missing, Poll is negative, or views,
 // ProjectionSpec.Places and the log's commits share a collection.
 func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
@@ -86,22 +86,22 @@ func NewProjection[K, E, S, V any](
 
 // CatchUp returns the change that updates an aggregate's view in the live generation (the
 // views that readers read) and in the one that [Projection.Rebuild] is building. It is
-// idempotent. It skips a generation that wasn't built with the spec's Revision. If all
-// have a lower Revision, it gives a [*model.ValueError]: run [Projection.Rebuild].
+// idempotent. It skips a generation that wasn't built with the spec's Revision. If every
+// generation has a lower Revision, it gives a [*model.ValueError]: run Rebuild.
 //
 // Cost: five commands, by _id, one document. Without new commits, three commands. While a
 // generation is built, two more commands and one more document.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views as commits come in. Run it with
-// [model.Stream.Run]. A new Revision goes through all commits again.
+// [model.Stream.Run]. With a new Revision of the spec it reads all commits again.
 //
 // Cost: three commands for each commit: the pointer and the view by _id, and a write of
 // one document. One more command for a commit out of order.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
-// Load returns the change that reads an aggregate's view in the live generation. A
-// missing view gives model.ErrNotFound.
+// Load returns the change that reads an aggregate's view in the live generation (see
+// [Projection]). A missing view gives model.ErrNotFound.
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
 func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
@@ -115,8 +115,8 @@ type Generations struct {
 	Building int64 // the new generation, between Rebuild and Switch; 0 for none
 }
 
-// Generations returns the change that reads the numbers of the live generation and of the
-// one that is being built.
+// Generations returns the change that reads the numbers of the live generation and the
+// one being built.
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
@@ -129,17 +129,17 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 	return p.views.Named(p.p.Name(generation))
 }
 
-// Rebuild returns the job that begins a new generation, unless one is being built, and
-// writes all views there, while events come in. Readers don't see it before
-// [Projection.Switch].
+// Rebuild returns the job that writes all views into a new generation (a collection),
+// while events come in. If a generation is being built, the job continues it. Readers
+// don't see the new generation before [Projection.Switch].
 //
 // Cost: two commands for each 100 aggregates and two for each aggregate. It examines all
 // commits by _id. After a crash, run it again.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
-// Switch returns the job that makes the new generation live. It stops writes to the old
-// generation, updates the new generation, and changes the pointer. Without a new
-// generation it does nothing.
+// Switch returns the job after which readers read the new generation, the views that
+// [Projection.Rebuild] wrote. It stops writes to the old generation, updates the new one,
+// and changes the pointer. Without a new generation it does nothing.
 //
 // Cost: as [Projection.Rebuild], but only for views that are behind, and two commands and
 // two documents for the pointer. After a crash, readers still read the old generation,

@@ -33,7 +33,7 @@ import (
 //
 // [model.StreamProgress] reports how late the copies are. An update's document is read
 // after the change and may be newer. Polls, and the first plans for stored documents,
-// don't see deletions. If a feed runs twice, the later run takes over. In rare cases
+// don't see deletions. If two programs run a feed, the later takes over. In rare cases
 // ([model.Stream.Run]) an old write still arrives late. To exclude this, let plans
 // compare a version of the document, or FeedChange.Token.
 //
@@ -57,10 +57,10 @@ type FeedSpec struct {
 	// Without Bare, the feed skips an update of a document that was deleted since.
 	Bare bool
 
-	// Mark is a field of the source that no other code writes. Set it if the feed's plans
-	// update the source. The feed then adds the change's token, in this field, to these
-	// updates, and skips the changes that they cause. With "", the feed stops at such a
-	// plan.
+	// Mark is a field of the source that no other code writes. Give it if the feed's
+	// plans update the source. The feed then makes each such update store the change's
+	// token in this field, and skips the change that the update causes. With "", the feed
+	// stops at such a plan.
 	Mark string
 
 	// Since is the path of a field that each write of the source sets to a greater value,
@@ -69,9 +69,9 @@ type FeedSpec struct {
 	Since string
 
 	// Overlap is how far each poll goes back, if Since is a time or an ObjectID. The feed
-	// runs the plans of documents in this time again. With 0, it misses a document that
-	// becomes visible later than a document with a greater Since, until the document is
-	// written again or [Feed.Rebuild] runs.
+	// runs the plans of documents in this time again. With 0, the feed misses a document
+	// that becomes visible after a document with a greater Since. Then write the missed
+	// document again, or run [Feed.Rebuild].
 	Overlap time.Duration
 }
 
@@ -183,7 +183,7 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 
 // Rebuild returns the job that runs the plans of all stored documents, as changes of kind
 // [model.Scanned], to fill or repair copies. It doesn't delete the copies of deleted
-// documents. While a feed runs, it can overwrite newer copies: let plans compare
+// documents. While the feed runs, the job can overwrite newer copies: let plans compare
 // versions, or stop the feed meanwhile.
 //
 // Cost: a query per batch of 500 documents, two to find the end, and the plans' writes.

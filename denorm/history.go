@@ -47,7 +47,7 @@ type Revision[D, K any] struct {
 	At    time.Time     `bson:"at"`              // when the version began; the zero time if unknown
 	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero in the newest version
 	Token bson.ObjectID `bson:"token,omitempty"` // the op of the change that began the version
-	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only the _id, version and note
+	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only the _id, version and Revised
 	Doc   D             `bson:"doc"`
 }
 
@@ -86,8 +86,9 @@ type Difference struct {
 //
 // # Transactions
 //
-// In a transaction, AsOf, Version, Revisions and Between give a [*model.ValueError]: they
-// need $unionWith. Changes read by one more command there, Insert by two more.
+// In a transaction, [History.AsOf], [History.Version], [History.Revisions] and
+// [History.Between] give a [*model.ValueError]: they need $unionWith. Changes send one
+// more command there to read, [History.Insert] two more.
 //
 // # Scopes
 //
@@ -149,11 +150,11 @@ func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID)
 	return x.h.Set(id, fields, note.note(), op)
 }
 
-// Change returns the change that replaces a document by the result of decide, which
-// receives the document and must be pure. The result must have the same _id; its version
-// and [Revised] are ignored. Stored fields that D doesn't have are lost. An error of
-// decide ends the change. note (who, when, why), op (the operation's token) and other
-// errors are as in [History.Set].
+// Change returns the change that replaces a document by the result of the function
+// decide, which receives the document and must be pure. The result must have the same
+// _id; its version and [Revised] are ignored. Stored fields that D doesn't have are lost.
+// An error of decide ends the change. note (who, when, why), op (the operation's token)
+// and other errors are as in [History.Set].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -185,9 +186,9 @@ func (x *History[D, K]) Delete(id K, note Revised, op bson.ObjectID) model.Chang
 
 // Restore returns the change that stores an earlier version of a document again, as a new
 // version. It also restores a deleted document. Data that [History.Erase] removed stays
-// removed. If version is the newest version, a deletion, or not stored, running the
-// change gives [ErrNoRevision]. note (who, when, why) and op (the operation's token) are
-// as in [History.Set].
+// removed. If the version is the newest, a deletion or not stored, running the change
+// gives [ErrNoRevision]. note (who, when, why) and op (the operation's token) are as in
+// [History.Set].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.ObjectID) model.Change[any] {
@@ -212,8 +213,8 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 }
 
 // Revisions returns the query of a document's n newest versions, newest first, with
-// deletions. For the next page, set after to the lowest version that you read: the query
-// returns only versions below it. after = 0 begins with the newest version. n = 0 returns
+// deletions. For the next page, pass as after the lowest version that you read: the query
+// returns only lower versions. after = 0 begins with the newest version. n = 0 returns
 // all versions, which the server groups in memory.
 //
 // Cost: one command, by _id; n+1 revisions are read.
@@ -231,9 +232,9 @@ func (x *History[D, K]) Between(id K, from, to time.Time) *model.Aggregate[Revis
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Diff returns the paths at which two documents differ, in the order of the fields of
-// from, then of to. It compares arrays as a whole and skips the fields of
-// HistorySpec.Version and Revised. A document that can't be stored as BSON gives a
+// Diff returns the paths at which two documents differ, in the order of fields in the
+// document from, then in the document to. It compares arrays as a whole and skips the
+// fields HistorySpec.Version and Revised. A document that can't be stored as BSON gives a
 // [*model.ValueError].
 func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 	found, err := x.h.Diff(from, to)

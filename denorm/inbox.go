@@ -10,8 +10,8 @@ import (
 
 // InboxSpec says how many tokens an [Inbox] keeps. The zero value is valid.
 type InboxSpec struct {
-	// Keep is how many tokens a document keeps, at most 10,000. 0 means 100. An event
-	// that is repeated after Keep other events of its document is handled again.
+	// Keep is how many tokens of handled events a document keeps, at most 10,000. 0 means
+	// 100. An event that is repeated after this number of other events is handled again.
 	Keep int
 }
 
@@ -37,9 +37,10 @@ type Inbox[D, K any] struct {
 }
 
 // NewInbox declares that documents keep tokens in an array of [Receipt] at path. It
-// panics with a [*model.DeclarationError] if there is no such array, if it lies in
-// another array or in _id, if a nil slice is stored as null (tag it omitempty), or for a
-// bad Keep.
+// panics with a [*model.DeclarationError] if
+//   - the path isn't such an array, or lies in an array or in _id
+//   - a nil slice is stored as null (tag it omitempty)
+//   - InboxSpec.Keep is out of range
 func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpec) *Inbox[D, K] {
 	in := inbox.Declare(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
 	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.Footprints), docs, in}
@@ -56,11 +57,11 @@ func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, op bson.ObjectID) m
 	return x.in.Handle(id, update, event, op)
 }
 
-// Once returns the write that stores only an event's token, op, and a digest of event
-// (any value that BSON stores) in the document with the _id id. Put it before the writes
-// of the event's effect in a plan, and run the plan with model.Plan.RunTx. If the
-// document has the token already, the plan ends with [ErrHandled] and the transaction is
-// aborted. Other errors are those of [Inbox.Handle].
+// Once returns the write that stores only an event's token, op, and the event's digest in
+// a document. event is any value that BSON stores. In a plan, put this write before the
+// writes of the event's effect, and run the plan with [model.Plan.RunTx]. If the document
+// has the token already, the plan ends with [ErrHandled] and the transaction is aborted.
+// Other errors are those of [Inbox.Handle].
 //
 // Cost: as [Inbox.Handle].
 func (x *Inbox[D, K]) Once(id K, event any, op bson.ObjectID) model.Write {

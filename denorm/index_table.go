@@ -42,7 +42,7 @@ import (
 //     them. The check's Age, one minute, must be longer than any plan takes.
 //   - old copied fields, if there are copies. The repair sets them.
 //   - values without an entry. The repair writes entries.
-//   - in a unique table, values that two documents have, so that one has no entry. No
+//   - in a unique table, values that two documents have, of which one has no entry. No
 //     write repairs them: change the value of one document.
 //
 // Cost: a look-up by _id per entry or value.
@@ -59,14 +59,14 @@ type IndexTableSpec struct {
 	// Unique makes the value the entry's _id, so that only one document can have it.
 	Unique bool
 
-	// Copies are paths of fields that entries copy under doc. A path may be an array, but
-	// not lie in one.
+	// Copies are paths of fields that entries copy into their field doc. A path may be an
+	// array, but not lie in one.
 	Copies []string
 }
 
 // An IndexEntry is an entry of an [IndexTable], as [IndexTable.Lookup] returns it.
 type IndexEntry[K any] struct {
-	Key   bson.RawValue   // the entry's _id: Find.After(entry.Key) goes on after it
+	Key   bson.RawValue   // the entry's _id; for the next page, pass it to Find.After
 	Value bson.RawValue   // the value, as it is stored
 	ID    K               // the document's _id
 	Doc   bson.Raw        // the copied fields, nested as in the document; nil if none are declared
@@ -99,9 +99,10 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 
 // NewIndexTable declares that a collection of entries finds docs by their values at path,
 // which may be an array of values. entries is the name of the collection of [IndexEntry]
-// documents. It panics with a [*model.DeclarationError] if path or a copied path doesn't
-// exist, is within _id or lies inside an array, if such paths overlap, or for a bad name
-// of entries.
+// documents. It panics with a [*model.DeclarationError] if
+//   - path or a copied path doesn't exist, is within _id or lies inside an array
+//   - such paths overlap
+//   - the name in entries is invalid
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
@@ -112,7 +113,7 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // bson.NewObjectID(). A retry with the same op completes the plan.
 //
 // If another document has the _id, or in a unique table the same value, the plan gives
-// model.ErrTaken and removes its entries again. If another client changed the stored
+// model.ErrTaken and removes the new entries. If another client changed the stored
 // document before a retry, the retry gives model.ErrTaken, and Sure is set in the
 // document's entries. In a caller's transaction, or if the other document is deleted
 // meanwhile, the error is the driver's duplicate key error.
@@ -124,14 +125,17 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 }
 
 // Set returns the plan that sets fields of a document and updates its entries. doc is the
-// document as the caller read it. fields are paths and their new values; nil stores null.
-// op is the operation's token, as in [IndexTable.Insert]. A value of a wrong type, or a
-// path below an indexed or copied path, gives a [*model.ValueError].
+// document that you read. The parameter fields gives paths and new values; nil stores
+// null. op is the operation's token, as in [IndexTable.Insert]. A value of a wrong type,
+// or a path below an indexed or copied path, gives a [*model.ValueError].
 //
-// The plan gives model.ErrStale if the indexed value or a copied field has changed since
-// doc was read, model.ErrNotFound if the document is gone, and model.ErrTaken if another
-// document has the value in a unique table. In each case it removes the new entries. To
-// complete an interrupted run, retry with the same fields and op; doc can be read anew.
+// The plan gives
+//   - model.ErrStale if the stored indexed value or a copied field differs from doc
+//   - model.ErrNotFound if the document is gone
+//   - model.ErrTaken if another document has the value in a unique table
+//
+// It then removes the new entries. To complete an interrupted run, retry with the same
+// fields and op; doc can be read anew.
 //
 // Cost: one command if no indexed or copied field is set, two if copied fields are set,
 // up to four if the indexed field is set. A change of copied fields writes all entries of
@@ -142,8 +146,8 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 }
 
 // Delete returns the plan that deletes a document, and then its entries in the table. doc
-// is the document as the caller read it. If the stored document has changed since, it is
-// deleted too, but entries of newer values stay: see [IndexTable.Checks]. A crash leaves
+// is the document that you read. If the stored document differs from doc, it is deleted
+// too, but entries of values that doc lacks stay: see [IndexTable.Checks]. A crash leaves
 // surplus entries: retry. If the document can't be read any more, pass a document with
 // only its _id.
 //
@@ -175,7 +179,7 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 }
 
 // Rebuild returns the job that writes missing entries, for documents that were stored
-// without the table. It can be run again, and while others write. If the table is unique
+// without the table. It can be run again, and during other writes. If the table is unique
 // and several documents have the same value, the first document by _id gets the entry.
 // [IndexTable.Checks] finds the other documents.
 //

@@ -13,7 +13,7 @@ import (
 //
 // Each declared path has an inverted index, value → ids: an [IndexTable] in the
 // collection named by [NewInverted]'s prefix, a dot and the path. Write documents through
-// the Inverted, not through one of its tables.
+// the Inverted, not through its tables.
 //
 // # Consistency
 //
@@ -54,7 +54,7 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 }
 
 // Set returns the plan that sets fields of a document and updates the entries of all
-// declared paths. doc is the document as the caller read it. fields are paths and their
+// declared paths. doc is the document that you read. The parameter fields gives paths and
 // new values. op is the operation's token, a fresh bson.NewObjectID(). Errors are those
 // of [IndexTable.Set].
 //
@@ -64,8 +64,8 @@ func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan
 	return x.cores.Set(doc, fields, op)
 }
 
-// Delete returns the plan that deletes a document, as the caller read it, and then its
-// entries. See [IndexTable.Delete].
+// Delete returns the plan that deletes a document and then its entries. doc is the
+// document that you read: see [IndexTable.Delete].
 //
 // Cost: one command, one for each path, and one more for each path at which doc has
 // values.
@@ -82,9 +82,9 @@ func (x *Inverted[D, K]) Rebuild() model.Job {
 	return x.cores.Rebuild("inverted index of " + x.docs.Name())
 }
 
-// Is returns the query of the documents with a value at a declared path. If path isn't
-// declared, or value is nil, an array or a regular expression, running the query gives a
-// [*model.ValueError].
+// Is returns the query of the documents with a value at a declared path. Pass it to
+// [Inverted.Documents], for example. If path isn't declared, or value is nil, an array or
+// a regular expression, running the query gives a [*model.ValueError].
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
@@ -117,9 +117,10 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 	return commands.Indexed(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
-// Report returns the query that groups the documents that q finds by their value at path,
-// and counts each group. path can be any field within at most one array. Groups are in
-// the order of values. A document counts once for each distinct element of an array.
+// Report returns the query that takes the documents that q finds, groups them by their
+// value at path, and counts each group. path can be any field within at most one array.
+// Groups are in the order of values. A document counts once for each distinct element of
+// an array.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
@@ -148,16 +149,16 @@ type InvertedID[K any] struct {
 // [*model.ValueError].
 type InvertedQuery struct{ q inverted.Query }
 
-// And returns the query of the documents that q and every one of others find.
+// And returns the query of the documents that q and all other queries find.
 func (q InvertedQuery) And(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.And, others)
 }
 
-// Or returns the query of the documents that q or one of others finds.
+// Or returns the query of the documents that q or another of the queries finds.
 func (q InvertedQuery) Or(others ...InvertedQuery) InvertedQuery { return q.with(inverted.Or, others) }
 
-// Minus returns the query of the documents that q finds, without those that any of the
-// others finds.
+// Minus returns the query of the documents that q finds and none of the other queries
+// finds.
 func (q InvertedQuery) Minus(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.Minus, others)
 }

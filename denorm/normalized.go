@@ -12,10 +12,10 @@ type Part struct {
 	Path string // a top-level field: an array, or with a Key a document
 	Into string // the collection of the rows
 
-	// Key is the field that identifies the document at Path: a customer's id. The
-	// collection Part.Into then has one row for each key. If several documents contain a
-	// key, the one with the greatest _id gives the row's values. "" means that Path is an
-	// array, with one row for each element.
+	// Key is the field that identifies the embedded document at Path: a customer's id.
+	// The collection Part.Into then has one row for each value of this field. If several
+	// documents contain a value, the document with the greatest _id gives the row. ""
+	// means that Path is an array, with one row for each element.
 	Key string
 }
 
@@ -27,9 +27,9 @@ type Part struct {
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
-// No row is made of a part that is missing or null, or of an embedded document without
-// the key: its value stays in the main row. Elements of an array part are documents
-// without an _id, or plain values.
+// A part that is missing or null, or an embedded document without the key, gives no row.
+// Its value stays in the main row. Elements of an array part are documents without an
+// _id, or plain values.
 //
 // If documents change while [Normalized.Plan] runs, the rows may mix old and new values:
 // run the plan again. The plan never deletes rows.
@@ -56,10 +56,10 @@ type Normalized[D, K any] struct {
 	n    *normalized.Parts
 }
 
-// NewNormalized declares that documents are divided into main rows, in the collection
-// that into names, and the rows of parts. It panics with a [*model.DeclarationError] if
-// two collections have one name, if the Path or Key of a [Part] doesn't fit the
-// documents, or if a part's documents have an _id that isn't the Key.
+// NewNormalized declares that documents are divided into the rows of parts and the main
+// rows, in the collection named into. It panics with a [*model.DeclarationError] if two
+// collections have one name, if the Path or Key of a [Part] doesn't fit the documents, or
+// if a part's documents have an _id that isn't the Key.
 func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
 	list := make([]normalized.Part, len(parts))
 	for i, p := range parts {

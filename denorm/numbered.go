@@ -11,7 +11,7 @@ import (
 
 // NumberedSpec says how a list becomes numbered fields. Max is required.
 type NumberedSpec struct {
-	// Max is how many elements a list can have, from 1 to 60.
+	// Max is the maximum length of a list, 1 to 60.
 	Max int
 
 	// Fields are the names of an element's fields, without dots, in their order. Leave
@@ -38,8 +38,8 @@ type NumberedSpec struct {
 //	{name: "Ann", skills: [{skill: "Poetry", level: 5}]}
 //	{name: "Ann", skills: 1, skill_1: "Poetry", level_1: 5}
 //
-// A missing, null or empty list stays so, and so does a missing or null field of an
-// element. A stored document can't be decoded as D: use [Numbered.Documents] or
+// A missing or null list, or field of an element, stays missing or null. An empty list
+// has the count 0. A stored document can't be decoded as D: use [Numbered.Documents] or
 // [Numbered.Back].
 //
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
@@ -68,8 +68,9 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 }
 
 // Flatten returns the stored form of a document. It returns a [*model.ValueError] if the
-// list has more than Max elements, if an element has an undeclared field or contains an
-// array, or if a field of doc is named like a numbered field.
+// list has more than NumberedSpec.Max elements, or if a field of doc is named like a
+// numbered field. An element with an array, or with a field that isn't in
+// NumberedSpec.Fields, is an error too.
 func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.n.Docs, doc)
 	if err != nil {
@@ -78,7 +79,7 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.n.Flatten(raw)
 }
 
-// Back returns the document that flat, a stored document, represents. flat may also be a
+// Back decodes the stored document flat, with the list as in D. It also decodes a
 // document that still stores the list as an array. A wrong count gives a
 // [*model.ValueError]: see [Numbered.Checks].
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
@@ -105,8 +106,9 @@ func (x *Numbered[D, K]) Replace(doc D) model.Write {
 	return flat.StoredAs(x.docs.Replace(doc), x.n.Flatten)
 }
 
-// Set returns the write that replaces a document's list by elements. It is idempotent. A
-// missing document gives model.ErrNotFound; other errors are those of [Numbered.Flatten].
+// Set returns the write that replaces a document's list by the given elements. It is
+// idempotent. A missing document gives model.ErrNotFound; other errors are those of
+// [Numbered.Flatten].
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
@@ -173,8 +175,8 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 }
 
 // Documents returns the pipeline that finds the same documents as query, and converts
-// their numbered fields to a list, as in D. query comes from [Numbered.Equal],
-// [Numbered.Match] or the collection. Its projection is ignored.
+// their numbered fields to a list, as in D. Make the query by [Numbered.Equal],
+// [Numbered.Match] or the collection. A projection of the query is ignored.
 //
 // Cost: one command, and one per further batch. It uses the same index as query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
@@ -188,9 +190,9 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	return commands.Indexed(a, query.Index, query.Err)
 }
 
-// Convert returns the job that rewrites documents that still store the list as an array
-// into the flat form. It skips a document that another client changes meanwhile. If a
-// list can't be stored flat, the job ends with an error that names the document.
+// Convert returns the job that rewrites documents to the flat form, if they still store
+// the list as an array. It skips a list that another client changes meanwhile. If a list
+// can't be stored flat, the job ends with an error that names the document.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
 // converted document. After a crash, run it again.

@@ -14,15 +14,16 @@ import (
 // OutboxSpec says how many and how large events an [Outbox] stores. The zero value is
 // valid.
 type OutboxSpec struct {
-	Max      int // how many events one document may have waiting; 0 means 100, at most 10,000
-	MaxBytes int // the BSON size of one event at most; 0 means 64 KiB, at most 15 MiB
+	Max      int // maximum waiting events of a document, up to 10,000; 0 means 100
+	MaxBytes int // maximum BSON size of an event, up to 15 MiB; 0 means 64 KiB
 
 	// Create lets [Outbox.Publish] create a missing document, with only its _id and
 	// events.
 	Create bool
 }
 
-// Outgoing is the field of a document in which its events wait. Tag it omitempty.
+// Outgoing is the field of a document for the waiting events of an [Outbox]. Tag the
+// field omitempty.
 type Outgoing[E any] struct {
 	Events []OutgoingEvent[E] `bson:"events,omitempty"` // in the order in which they were published
 	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // failed RelaySpec.Attempts times; see [Outbox.Retry]
@@ -47,8 +48,9 @@ type Delivery[K, E any] struct {
 
 	Key K // the _id of the event's document; events of one key are in order
 
-	// Fence grows when another runner takes over. A receiver that remembers each Key's
-	// greatest Fence can refuse a lower Fence of a runner that lost its lease.
+	// Fence grows when another runner (a process that runs the [Relay]) takes over. A
+	// receiver that remembers each Key's greatest Fence can refuse a lower Fence: that
+	// runner has lost its lease.
 	Fence int64
 }
 
@@ -70,9 +72,10 @@ type OutboxDepth struct {
 //     for deletions: run Publish and the change in one transaction ([model.MergePlans],
 //     [model.InTx]).
 //
-// Each event is delivered at least once, with the same token (OutgoingEvent.ID): see
-// [Inbox]. Events of one document are delivered in order. A failing event delays the
-// document's next events until it is parked: see [Outbox.Relay].
+// Each event is delivered at least once, with the same token (OutgoingEvent.ID), by which
+// an [Inbox] recognizes repeats. Events of one document are delivered in order. A failing
+// event delays the document's next events until it is parked, after RelaySpec.Attempts
+// failures.
 //
 // A retry of Publish does nothing while the event waits, but publishes the event again
 // after its delivery. To prevent this, merge Publish with a write that remembers tokens
@@ -103,14 +106,15 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
 }
 
-// Publish returns the write that adds an event to a document. The event stores the time
-// at. op is the event's token: a fresh bson.NewObjectID(), or the token of the operation
-// that the event reports.
+// Publish returns the write that adds an event to a document. The parameter at is the
+// event's time, and op its token: a fresh bson.NewObjectID(), or the token of the
+// operation that the event reports.
 //
-// The write gives model.ErrNotFound if the document is missing and OutboxSpec.Create is
-// false, model.ErrFull if OutboxSpec.Max events wait, [ErrToken] if a different event of
-// the document has the token, and a [*model.ValueError] for an event over
-// OutboxSpec.MaxBytes.
+// The write gives
+//   - model.ErrNotFound if the document is missing and OutboxSpec.Create is false
+//   - model.ErrFull if OutboxSpec.Max events wait
+//   - [ErrToken] if a different event of the document has the token
+//   - a [*model.ValueError] for an event over OutboxSpec.MaxBytes
 //
 // Cost: one command, one document, by _id. Merged with another write ([model.Merge]), it
 // adds no command.
@@ -119,8 +123,7 @@ func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID)
 }
 
 // Outgoing returns the [Outgoing] field, with a first event, for a new document with this
-// _id. at is the event's time, op its token: see [Outbox.Publish]. A bad argument gives a
-// [*model.ValueError].
+// _id. The parameter at is the event's time, and op its token: see [Outbox.Publish].
 func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID) (out Outgoing[E], err error) {
 	raw, err := x.o.Outgoing(id, event, at, op)
 	if err == nil {
@@ -130,7 +133,7 @@ func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID
 }
 
 // Depth returns the query that counts the waiting events and, separately, the parked
-// events ([Outbox.Parked]). Without any, it has no result.
+// events ([Outbox.Parked]). Without events, it has no result.
 //
 // Cost: one command, served by the partial indexes; it reads each document with events.
 func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
@@ -145,8 +148,8 @@ func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 	return commands.Served(x.docs.Find(x.o.Parked()), x.o.Indexes()[1].Name, nil)
 }
 
-// Retry returns the write that moves a document's parked events behind its waiting
-// events, with Attempts 0.
+// Retry returns the write that moves a document's parked events ([Outbox.Parked]) behind
+// its waiting events, with Attempts 0.
 //
 // Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
@@ -157,7 +160,8 @@ func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, op bson.ObjectID) model.Write { return x.o.Drop(id, op) }
 
-// RelaySpec says how a [Relay] works. All runners of a relay need the same RelaySpec.
+// RelaySpec says how a [Relay] works. All runners (processes that run the relay) need the
+// same RelaySpec.
 type RelaySpec struct {
 	Attempts int           // how often an event fails before it is parked; 0 means 10
 	Pause    time.Duration // before an event is tried again, doubled each time; 0 means 1 s
@@ -180,8 +184,8 @@ type Relay struct{ r outbox.Relay }
 //
 // For each part, one goroutine calls hand with the events of each document in order. If
 // hand returns an error, the event is tried again later. After RelaySpec.Attempts errors
-// it is parked, and the document's next event follows. hand's context ends when the
-// runner loses its lease on the part.
+// the event is parked ([Outbox.Parked]), and the document's next event follows. The
+// context of hand ends when the runner loses its lease on the part.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if hand == nil {
@@ -202,15 +206,15 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 }
 
 // Run delivers events until the context ends, and returns the context's error. After a
-// database error it retries. With RelaySpec.Once it returns such an error, or nil when no
-// event is due, except in parts of other runners. A bad spec, an empty name, or a nil
-// function gives a [*model.ValueError].
+// database error it retries. With RelaySpec.Once it returns the database error, or nil
+// when no event is due, except in parts that other runners hold. A bad spec, an empty
+// name, or a nil function gives a [*model.ValueError].
 //
-// A runner holds a lease on each of its parts (see [Outbox.Relay]). A new runner gets its
-// share of the parts within about a third of RelaySpec.For. Other runners take over a
-// dead runner's parts after For. The runners' clocks must differ by much less than For.
-// If a slow runner loses its lease, two runners can deliver an event at the same time,
-// with a different Delivery.Fence.
+// A runner holds a lease on each of its parts. A new runner gets its share of the parts
+// within about a third of RelaySpec.For. Other runners take over a dead runner's parts
+// after For. The runners' clocks must differ by much less than For. If a slow runner
+// loses its lease, two runners can deliver an event at once, with different
+// Delivery.Fence.
 //
 // Cost: one read per 100 documents with events, and one per RelaySpec.Poll for a part
 // without events; one write per document with delivered events, and per failure. Every

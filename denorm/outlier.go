@@ -12,15 +12,15 @@ import (
 
 // OutlierSpec says how many elements an owner's array keeps. Max and Flag are required.
 type OutlierSpec struct {
-	Max int // how many elements the owner's array has at most, from 1 to 1,000,000
+	Max int // maximum elements of the owner's array, 1 to 1,000,000
 
-	// MaxBytes is how many bytes of elements, as BSON documents, the array has at most,
-	// up to 15 MiB. 0 means no such bound. The first element that doesn't fit and all
-	// later elements go to the overflow.
+	// MaxBytes is the maximum size of the array's elements, as BSON documents, up to 15
+	// MiB. 0 means no bound. The first element that doesn't fit and all later elements go
+	// to overflow documents.
 	MaxBytes int64
 
-	// Flag is the path of the owner's bool, outside arrays, that is true if the owner has
-	// overflow documents.
+	// Flag is the path of the owner's bool that is true if the owner has overflow
+	// documents. It can't lie in an array.
 	Flag string
 }
 
@@ -51,12 +51,12 @@ type OutlierCount struct {
 // overflow by owner: the Bucket's own index if there is a Key.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
-//   - Overflow without the flag, which readers miss. The repair sets the flag. If the
-//     array shrank after an interrupted [Outlier.Split], and has all elements of the
-//     overflow, the repair deletes the overflow if there is a Key. It leaves unclear
+//   - Overflow without the flag: readers miss it. The repair sets the flag. An
+//     interrupted [Outlier.Split] can leave overflow that repeats elements of an array
+//     that shrank since. With a Key, the repair deletes such overflow. It leaves unclear
 //     cases unchanged.
-//   - Arrays over Max. No write repairs them: use [Outlier.Split], or [Outlier.Settle]
-//     for owners with the flag.
+//   - Arrays with more than Max elements. No write repairs them: use [Outlier.Split], or
+//     [Outlier.Settle] for owners with the flag.
 //   - Overflow without an owner. The repair deletes it, unless it changed meanwhile.
 type Outlier[D, K, E any] struct {
 	model.Parts
@@ -66,14 +66,14 @@ type Outlier[D, K, E any] struct {
 	o        *outlier.Outlier
 }
 
-// NewOutlier declares that the array at path keeps an owner's first elements, and
-// overflow the others. Give [model.New] the Outlier without its Bucket.
+// NewOutlier declares that the array at path keeps an owner's first elements, and the
+// Bucket the others. Give [model.New] the Outlier without its Bucket.
 //
 // It panics with a [*model.DeclarationError] if
 //   - a path doesn't exist, or a field of spec is invalid
-//   - the array lies in an array, can be stored as null, or has other elements than
-//     overflow
-//   - overflow has a Period, or is in the owners' collection
+//   - the array lies in an array, can be stored as null, or has other elements than the
+//     Bucket
+//   - the Bucket has a Period, or is in the owners' collection
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
 	if overflow == nil {
 		core.Place("NewOutlier of "+owners.Name()).Fail("the bucket of the overflow is nil", "give a result of NewBucket")
@@ -110,8 +110,8 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 	return x.o.Remove(owner, key)
 }
 
-// Delete returns the plan that deletes an owner and then its overflow. It can be run
-// again. A crash, or a concurrent append, leaves overflow without an owner: see
+// Delete returns the plan that deletes an owner and then its overflow documents. It can
+// be run again. A crash, or a concurrent append, leaves overflow without an owner: see
 // [Outlier.Checks].
 //
 // Cost: two commands, by _id; all documents of the owner.
@@ -156,10 +156,10 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
 }
 
-// Split returns the job for owners whose array has more than Max elements and whose flag
-// (OutlierSpec.Flag) isn't set: it moves the elements over Max into overflow documents.
-// An element that the Bucket can't store, such as one without the Key, stops the job with
-// a [*model.ValueError].
+// Split returns the job that moves elements over OutlierSpec.Max from the owners' arrays
+// into overflow documents. It skips owners whose flag (OutlierSpec.Flag) is set: see
+// [Outlier.Settle]. An element that the Bucket can't store, such as one without the Key,
+// stops the job with a [*model.ValueError].
 //
 // The job writes overflow documents first. The last write shortens the array and sets the
 // flag. Several of these jobs may run at once. If other code removes elements meanwhile,
@@ -171,13 +171,13 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job for owners whose flag (OutlierSpec.Flag) is set and whose array
-// has more than Max elements: it moves the elements over Max to the end of the overflow.
-// Without BucketSpec.Key, or if an element exists twice with different fields, the job
-// ends with a [*model.ValueError].
+// Settle returns the job that moves elements over OutlierSpec.Max from the owners' arrays
+// to the end of the overflow. It skips owners whose flag (OutlierSpec.Flag) isn't set:
+// see [Outlier.Split]. Without BucketSpec.Key, or if an element exists twice with
+// different fields, the job ends with a [*model.ValueError].
 //
 // The writes are those of [Outlier.Split], but until the last write readers see the moved
-// elements twice. A removed element can come back.
+// elements twice. An element that is removed meanwhile can come back.
 //
 // Cost: as [Outlier.Split], and all overflow of these owners is read, by its index. A
 // crash leaves elements in both places until the next run.

@@ -10,8 +10,8 @@ import (
 
 // ProximitySpec says how a list is written as text. Text is required.
 type ProximitySpec struct {
-	// Text is the document's field that also stores the list (at NewProximity's path), as
-	// one text. The Go type may declare it, as a string.
+	// Text is the document's field in which the list is also stored, as one text. The Go
+	// type may declare this field, as a string.
 	Text string
 
 	// Fields are the elements' string fields that go into the text, in this order. Fields
@@ -22,9 +22,8 @@ type ProximitySpec struct {
 	IgnoreCase bool
 }
 
-// Proximity stores a list of small documents also as one text:
-// "|Math,Poor|Poetry,Excellent|". Two words belong to one element if no "|" is between
-// them.
+// Proximity stores a list of small documents also as one text, to find words within one
+// element: "|Math,Poor|Poetry,Excellent|".
 //
 // In the text, a comma separates an element's fields, and "|" ends the element:
 //
@@ -53,20 +52,20 @@ type Proximity[D, K any] struct {
 	p    *proximity.List
 }
 
-// NewProximity declares that the list at path, not inside another array, is also stored
-// as text. It panics with a [*model.DeclarationError] if path, Fields or Text don't fit
-// the type D, or if Text overlaps path or _id.
+// NewProximity declares that the list at path is also stored as text. The list can't be
+// inside another array. It panics with a [*model.DeclarationError] if path, Fields or
+// Text don't fit the type D, or if Text overlaps path or _id.
 func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
 	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true}, spec.Text, spec.IgnoreCase)
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
 }
 
-// Text returns the text that is stored for a list of these elements. A field's value that
-// isn't a string of UTF-8 gives a [*model.ValueError].
+// Text returns the text that is stored for a list of these elements. A value that is
+// neither null nor a string of UTF-8 gives a [*model.ValueError].
 func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Text(elements) }
 
-// Back decodes a stored text into list, a pointer to a slice of elements. It sets only
-// the declared Fields. A malformed text gives a [*model.ValueError].
+// Back decodes a stored text into the slice of elements to which list points. It sets
+// only ProximitySpec.Fields. A malformed text gives a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
 // Insert returns the write that stores doc as a new document, with the text computed from
@@ -86,8 +85,8 @@ func (x *Proximity[D, K]) Replace(doc D) model.Write {
 	return flat.StoredAs(x.docs.Replace(doc), x.p.WithText)
 }
 
-// Set returns the write that sets a document's list to elements, and its text to the text
-// computed from them. Without elements the list becomes empty. A missing document gives
+// Set returns the write that sets a document's list to the given elements, and computes
+// the text of the list. Without elements the list becomes empty. A missing document gives
 // [model.ErrNotFound].
 //
 // Cost: one command, one document.
@@ -102,7 +101,7 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 // Add returns the write that appends an element to a document's list, and to the text
 // stored for the list (ProximitySpec.Text). If the list contains an equal element (same
 // fields, same order), the write's status is [model.Already]. A missing document gives
-// [model.ErrNotFound]. It is safe against concurrent Adds.
+// [model.ErrNotFound].
 //
 // Cost: one command, one document, by _id. One or two more if the update matches nothing.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
@@ -110,9 +109,9 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	return x.p.Add(f.Filter, element, f.Err)
 }
 
-// Remove returns the write that removes elements from a document's list, and their words
-// from its stored text. An element is removed if all its fields equal those of one of
-// elements. Missing elements and documents are ignored.
+// Remove returns the write that removes the given elements from a document's list and
+// from the text of the list. An element is removed only if it is equal (same fields, same
+// order). Missing elements and documents are ignored.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
@@ -139,12 +138,12 @@ const (
 	InOrder                   // the first before the second
 )
 
-// Near returns the query of the documents with one element that contains the words word
-// and other close together. between is the maximum number of words between them: 0
-// (adjacent) to 100. With order [InOrder], word must come before other in the element's
-// text, which has its fields in the order of ProximitySpec.Fields. With [AnyOrder],
-// either may come first. A word that is empty or contains a space, tab or line end gives
-// a [*model.ValueError].
+// Near returns the query of the documents with one element that contains two words close
+// together. The parameter between is the maximum number of words between the two: 0
+// (adjacent) to 100. With [InOrder], the first word must come before the other in the
+// element's text, in which ProximitySpec.Fields gives the order of fields. With
+// [AnyOrder], either may come first. A word that is empty or contains a space, tab or
+// line end gives a [*model.ValueError].
 //
 // Cost: as [Proximity.Equal].
 func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) *model.Find[D] {

@@ -33,8 +33,8 @@ type RollupSpec struct {
 	For time.Duration
 }
 
-// A RollupMark is a field that an event has until it is counted in its bins. Only
-// [Rollup] writes it.
+// A RollupMark is a field that an event has until it is counted in its bins
+// ([RollupDoc]). Only [Rollup] writes it.
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // token of the event's batch; zero while it waits
 	// Events is set in the first event of a batch (events that [Rollup.Roll] counts
@@ -79,24 +79,22 @@ type RollupTotal[V any] struct {
 // timer, adds waiting events to the bins and removes the marks. Late events count in the
 // bin of their time. Don't change events. Deleted events stay counted.
 //
-// The hour that clocks repeat when summer time ends makes two bins.
+// The hour that repeats when summer time ends makes two bins.
 //
 // Counts and integer sums are exact, and the server returns an error for sums over 64
 // bits.
 //
 // # Consistency
 //
-// Events are added in batches.
-//
-// The next run finishes an interrupted batch. If two runners finish the same batch, it
-// counts once. It can count twice only if a bin gets RollupSpec.Keep other batches in
-// between. Don't delete events with a mark: the batch may count wrong. [Rollup.Rebuild]
-// repairs the bins in both cases.
+// Events are added in batches. The next run finishes an interrupted batch. If two runners
+// finish the same batch, the batch counts once. It can count twice only if a bin gets
+// RollupSpec.Keep or more other batches in between. Don't delete events with a mark:
+// their batch may count wrong. [Rollup.Rebuild] repairs the bins in both cases.
 //
 // # Scopes
 //
 // A bin's _id contains the group, not the tenant. Under a [model.Scope] with a Tenant,
-// put the tenant's field first in By. Soft-deleted events (Scope.Delete) still count.
+// put the tenant's field first in By. Events that the Scope soft-deletes still count.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -107,11 +105,11 @@ type RollupTotal[V any] struct {
 // Checks returns these checks. The last two ignore batches in progress:
 //
 //   - Events that still have a mark after a minute. The repair works as [Rollup.Roll].
-//   - Finest bins (the shortest period of Bins) that are missing or differ from their
-//     events, including events stored without [Rollup.Insert]. The repair works as
-//     [Rollup.Rebuild].
-//   - Coarser bins that are missing or differ from the finer bins of their time. The
-//     repair works the same way.
+//   - Finest bins (the shortest Period of RollupSpec.Bins) that are missing or differ
+//     from their events, including events stored without [Rollup.Insert]. The repair
+//     works as [Rollup.Rebuild].
+//   - Coarser bins that are missing or differ from the finer bins of their time. This
+//     repair also works as [Rollup.Rebuild].
 //
 // Cost: the last two read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
@@ -150,31 +148,31 @@ func NewRollup[E, K, G, V any](
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
 
 // Roll returns the job that finishes interrupted batches, and then adds waiting events to
-// their bins. Several runners may run it at any time. Events that can't be counted keep
-// their mark, and the job returns a [*model.LeftError].
+// their bins ([RollupDoc]). Several runners may run it at any time. Events that can't be
+// counted keep their mark, and the job returns a [*model.LeftError].
 //
 // Cost: two commands if no event waits. Otherwise seven per batch of 500 events
 // (JobOptions.BatchSize, at most 5,000). A batch writes each event twice and each bin
 // once.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins from
-// events, coarser bins from finer bins. If from or to isn't the start of a finest bin,
-// the job ends with a [*model.ValueError].
+// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins (of
+// the shortest Period) from events, coarser bins from finer bins. If the time from or to
+// isn't the start of a finest bin, the job ends with a [*model.ValueError].
 //
-// Events of this time that were deleted no longer count. Don't delete finer bins
+// Events that were deleted no longer count in these bins. Don't delete finer bins
 // meanwhile.
 //
-// Inserts and rollups may run meanwhile. Bins that they change are recounted, up to 100
-// times. Then the job ends with [model.ErrStale].
+// Bins that change meanwhile are recounted, up to 100 times. Then the job ends with
+// [model.ErrStale].
 //
 // Cost: five commands for each time at which bins start, and two more if bins differ.
 // Served by [Rollup.Indexes]. If interrupted, run it again.
 func (x *Rollup[E, K, G, V]) Rebuild(from, to time.Time) model.Job { return x.r.Rebuild(from, to) }
 
 // Bins returns the query of a group's bins of one unit with from ≤ start < to, in order.
-// A zero time means no bound. For the next page use After(bin.ID). A unit that isn't in
-// the spec's Bins gives a [*model.ValueError].
+// A zero time means no bound. For the next page, pass the last bin's ID to
+// [model.Find.After]. A unit that isn't in the spec's Bins gives a [*model.ValueError].
 //
 // Cost: one command per batch; served by _id.
 func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *model.Find[RollupDoc[G, V]] {
@@ -184,9 +182,10 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *mod
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins with from ≤ start < to. from and
-// to must be starts of bins of the spec's shortest Period, and from before to: otherwise
-// it gives a [*model.ValueError]. Without bins, One returns [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with from ≤ start < to. Both
+// times must be starts of bins of the shortest Period in RollupSpec.Bins, and from must
+// be earlier than to. Otherwise it gives a [*model.ValueError]. Without bins, One returns
+// [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {
@@ -194,9 +193,9 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events with times earlier than before, except
+// Expire returns the write that deletes the events earlier than the time before. It keeps
 // events with a [RollupMark], which aren't counted yet. Afterwards don't call
-// [Rollup.Rebuild] for times earlier than before, and set RollupSpec.For to how long you
+// [Rollup.Rebuild] for times of deleted events, and set RollupSpec.For to how long you
 // keep events.
 //
 // Cost: one command, served by [Rollup.Indexes]. If interrupted, some events stay.

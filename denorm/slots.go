@@ -19,8 +19,9 @@ type SlotsSpec struct {
 	// below zero.
 	Stock bool
 
-	// Keep is how many tokens a slot remembers, at most 10,000; 0 means 100. An operation
-	// that is retried after Keep other operations in its slot counts twice.
+	// Keep is how many operations' tokens a slot remembers, at most 10,000; 0 means 100.
+	// An operation that is retried after Keep or more other operations in its slot counts
+	// twice.
 	Keep int
 }
 
@@ -76,10 +77,10 @@ type SlotTotal[K any] struct {
 // Checks returns three checks:
 //
 //   - Unfinished transfers. The repair finishes them.
-//   - Keys with a missing slot, with two slots that count the same operations, or with a
-//     closed slot (SlotDoc.Of is 0) whose operations no other slot counts. With Stock,
-//     also keys whose available stock (SlotDoc.Free, and transfers) differs from the
-//     total of SlotDoc.Sum. The repair only stores missing slots.
+//   - Keys with a missing slot, or with two slots that count the same operations. Also
+//     keys with a closed slot (SlotDoc.Of is 0) whose operations no other slot counts.
+//     With Stock, also keys whose available stock (SlotDoc.Free, and transfers) differs
+//     from the total of SlotDoc.Sum. The repair only stores missing slots.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
 type Slots[K any] struct {
 	model.Parts
@@ -89,17 +90,17 @@ type Slots[K any] struct {
 }
 
 // NewSlots declares that a collection stores numbers in slots. It panics with a
-// [*model.DeclarationError] if Slots or Keep is out of range, or K can't be written into
-// an _id.
+// [*model.DeclarationError] if a field of spec is out of range, or K can't be written
+// into an _id.
 func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec) *Slots[K] {
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
 	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints), docs, s}
 }
 
-// Add returns the change that adds n to a key. n is positive; without SlotsSpec.Stock it
-// can be negative. Another n gives a [*model.ValueError]. op is the operation's token: a
-// retry with the same op does nothing, and the same op with a different n gives
-// [ErrToken]. The server returns an error for sums over 64 bits.
+// Add returns the change that adds the amount n to a key's number. An n of 0, or with
+// SlotsSpec.Stock a negative n, gives a [*model.ValueError]. The parameter op is the
+// operation's token. A retry with the same op does nothing. The same op with a different
+// n gives [ErrToken]. The server returns an error for sums over 64 bits.
 //
 // Cost: one command, one document by _id. Two more commands if the key has a different
 // number of slots than SlotsSpec.Slots, or if op was counted before. The first Add of a
@@ -109,15 +110,15 @@ func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Add(key, n, op)
 }
 
-// Take returns the change that takes n from a key's stock. If all slots together have
-// less, it gives a [*ShortError], which wraps [model.ErrFull]. op, the token, works as in
-// [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
+// Take returns the change that takes the amount n from a key's stock. If all slots
+// together have less, it gives a [*ShortError], which wraps [model.ErrFull]. For the
+// token op, see [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
 // [*model.ValueError].
 //
 // Cost: one command, one document by _id, if op's slot has enough. If it needs stock of
 // one other slot, five commands make three writes; of two other slots, seven commands
-// make six. After a crash, the operation that finishes an open transfer of stock (see
-// [Slots]) can take n as well.
+// make six. If a Take crashes during a transfer of stock between slots (see [Slots]), the
+// operation that finishes the transfer can finish the Take too.
 func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, op)
 }
@@ -137,9 +138,9 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 	return model.AggregateAs[SlotTotal[K]](s.docs, s.s.Totals())
 }
 
-// Resize returns the change that divides a key into this number of slots, a power of two
-// up to 1024, while other clients write. An unknown key gives [model.ErrNotFound]. If two
-// Resizes to different numbers run at once, one may end with an error. Change
+// Resize returns the change that divides a key into the given number of slots, a power of
+// two up to 1024, while other clients write. An unknown key gives [model.ErrNotFound]. If
+// two Resizes to different numbers run at once, one may end with an error. Change
 // SlotsSpec.Slots too, otherwise each operation costs two commands more.
 //
 // Cost: five commands for each doubling, seven for each halving; a doubling writes each

@@ -6,17 +6,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Subset keeps a parent's newest n children, or the first n in another order, in an array
-// of the parent. All children are in their own collection.
+// Subset keeps a parent's newest children, or the first in the order SubsetSpec.By, in an
+// array of the parent, so that one read finds them. All children are in their own
+// collection.
 //
-// An element of the array contains the child's _id and copied fields. The array is sorted
-// by SubsetSpec.By.
+// An element of the array contains the child's _id and copied fields.
 //
 // # Consistency
 //
 // The children are authoritative. A child and its parent are two writes. A crash in
 // between leaves an array that lacks a new child or has old fields. [Subset.Checks] finds
-// it, [Subset.Refresh] repairs it.
+// such an array, [Subset.Refresh] repairs it.
 //
 // Concurrent operations don't lose or duplicate elements. Two races can leave an outdated
 // element, which the check finds: a Delete and a Set of one child at once, and a Set of a
@@ -28,7 +28,7 @@ import (
 //
 // Checks returns one check: parents whose array differs from their children. It can
 // report an operation in progress. The repair sets the array and doesn't disturb
-// operations. Run its job to fill the array at first, and after By, Max or Fields
+// operations. Run the check's job to fill the array at first, and after By, Max or Fields
 // changed.
 //
 // Cost: the server reads each parent's first children by the index.
@@ -43,21 +43,21 @@ type Subset[P, PK, C, CK any] struct {
 type SubsetSpec struct {
 	Max int // maximum elements, at least 1
 
-	// By is the order of the children: the array keeps the first. {time: -1} keeps the
-	// newest. _id is added, in the direction of the last field. Elements copy the fields
-	// of By, and every child must have them: don't use omitempty.
+	// By is the order of the children: the array keeps the first Max. {time: -1} keeps
+	// the newest. _id is added, in the direction of the last field. Elements copy the
+	// fields of By, and every child must have them: don't use omitempty.
 	By bson.D
 
-	// Fields are the paths of a child, not inside arrays, that the child's element in the
-	// parent's array copies besides _id. Nil copies the whole child: elements then have
-	// the type C.
+	// Fields are the paths of a child that its element in the parent's array copies
+	// besides _id. They can't lie inside arrays. Nil copies the whole child: elements
+	// then have the type C.
 	Fields []string
 }
 
-// NewSubset declares that children store their parent's _id at ref, and that the parents'
-// array at path contains the first children. It panics with a [*model.DeclarationError]
-// if paths or types don't fit, if the array lies inside another or can be stored as null,
-// or for a bad spec.
+// NewSubset declares that children store their parent's _id at the path ref, and that the
+// parents' array at path contains the first children. It panics with a
+// [*model.DeclarationError] if paths or types don't fit, if the array lies inside another
+// or can be stored as null, or for a bad spec.
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], ref string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
 	s := subset.Declare(children.Docs(), ref, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}
@@ -74,8 +74,8 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 }
 
 // Set returns the change that sets fields of a child, given by path, and then updates the
-// child's element in the parent's array. nil stores null. Setting the reference moves the
-// child to another parent. A missing child gives [model.ErrNotFound].
+// child's element in the parent's array. nil stores null. Setting the reference to the
+// parent moves the child to another parent. A missing child gives [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write the child, one or two for each array that
 // changes, and one to check again if the child gets another parent or position. A crash
@@ -103,9 +103,9 @@ func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.Refresh(parent)
 }
 
-// Rest returns the query of the children after the last element of the array in parent,
-// which the caller has read, in the order of SubsetSpec.By. For the next page, use
-// Find.After with the last child's values of By and _id.
+// Rest returns the query of the children after the last element of a parent's array, in
+// the order of SubsetSpec.By. It takes _id and array from the value parent. For the next
+// page, pass the last child's values of By and _id to [model.Find.After].
 //
 // Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {

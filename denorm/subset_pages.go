@@ -14,9 +14,9 @@ import (
 type SubsetPagesSpec struct {
 	Max int // maximum elements in the parent, 1 to 100,000
 
-	// By is the order of the elements: the parent keeps the first. {time: -1} keeps the
-	// newest. The Bucket's Key is added as the last field. Every element must have these
-	// fields.
+	// By is the order of the elements: the parent keeps the first Max. {time: -1} keeps
+	// the newest. The Bucket's Key is added as the last field. Every element must have
+	// these fields.
 	By bson.D
 }
 
@@ -42,8 +42,8 @@ type SubsetPagesSpec struct {
 // Checks returns two checks, and then the Bucket's checks:
 //
 //   - Parents whose array differs from the newest elements of their pages. The repair
-//     sets the array, if it hasn't changed since. Run this check's job to fill the array
-//     at first, and after By or Max changed.
+//     sets the array, if that hasn't changed since the check. Run this check's job to
+//     fill the array at first, and after By or Max changed.
 //   - Pages without a parent. The repair deletes pages that haven't changed since.
 //
 // Cost: the first check reads all pages.
@@ -56,9 +56,11 @@ type SubsetPages[P, K, E any] struct {
 }
 
 // NewSubsetPages declares that the parents' array at path contains the newest elements of
-// a Bucket's pages. It panics with a [*model.DeclarationError] if the array lies inside
-// another, can be stored as null or has other elements than the Bucket, if the Bucket has
-// no Key or is in the parents' collection, or for a bad spec.
+// a Bucket's pages. It panics with a [*model.DeclarationError] if
+//   - the array lies inside another, can be stored as null, or has other elements than
+//     the Bucket
+//   - the Bucket has no Key, or is in the parents' collection
+//   - the spec is bad
 //
 // Give [model.New] the SubsetPages without its Bucket.
 func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, pages *Bucket[K, E], spec SubsetPagesSpec) *SubsetPages[P, K, E] {
@@ -76,16 +78,16 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 // has stored the element in a page.
 //
 // Cost: one command to read, two to write, two documents; more if the Bucket closes a
-// page for MaxBytes, or in a transaction. A crash leaves an array without the element: run
-// it again.
+// page for MaxBytes, or in a transaction. A crash leaves an array without the element:
+// run it again.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)
 }
 
 // Set returns the change that sets fields of the element with this key, in its page and
-// in the parent's array. fields are paths within the element and their values; nil stores
-// null. The element's key or time (BucketSpec.Key or At) in fields gives a
-// [*model.ValueError]. A missing element gives [model.ErrNotFound].
+// in the parent's array. The parameter fields has paths within the element and their
+// values; nil stores null. Setting the element's key or time (BucketSpec.Key or At) gives
+// a [*model.ValueError]. A missing element gives [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write, and two more if the array contains the
 // element. If a field of SubsetPagesSpec.By is set, the array is refreshed
@@ -105,8 +107,9 @@ func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 	return x.s.Remove(parent, key)
 }
 
-// Delete returns the plan that deletes a parent, then its pages. A crash or a concurrent
-// Append can leave pages without a parent, which Checks finds.
+// Delete returns the plan that deletes a parent, then its pages (documents of the
+// [Bucket]). A crash or a concurrent Append can leave pages without a parent, which
+// Checks finds.
 //
 // Cost: two commands, by _id; the parent and all its pages.
 func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
@@ -120,10 +123,10 @@ func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
 // differs, one to write and one to check again.
 func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.Refresh(parent) }
 
-// Rest returns the pipeline of a parent's pages, newest first, without the elements of
-// the array in parent, which the caller has read. after is the _id of the last page read,
-// or "" for the first. n is the maximum number of pages; 0 means all. Pages whose
-// elements are all in the array are left out. BucketDoc.N counts all elements of a page.
+// Rest returns the pipeline of a parent's pages, newest first, without the elements in
+// the array of the value parent. Pages whose elements are all in that array are left out.
+// The parameter after is the _id of the last page read, or "" at first. At most n pages
+// are returned; 0 means all. BucketDoc.N counts all elements of a page.
 //
 // Cost: one command, served by _id; it reads n pages, and the pages left out.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, after string, n int64) *model.Aggregate[BucketDoc[K, E]] {

@@ -75,8 +75,8 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 	return x.u.Visit(group, member, at)
 }
 
-// VisitAll returns the plan of visits, which [UniqueCount.Visit] returned. It sends equal
-// visits once.
+// VisitAll returns the plan that stores many visits, the results of [UniqueCount.Visit].
+// It sends equal visits once.
 //
 // Cost: one command per 25,000 visits; one document for each new visit. After a crash
 // only the first visits are counted: run it again.
@@ -92,8 +92,8 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[Un
 }
 
 // Visits returns the query of a group's documents (one per period and member) for the
-// periods that overlap from ≤ t < to, ordered by period and member. For the next page use
-// After(doc.ID).
+// periods that overlap from ≤ t < to, ordered by period and member. For the next page,
+// pass the last document's ID to [model.Find.After].
 //
 // Cost: one command per batch; served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -104,7 +104,7 @@ func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[Uniq
 }
 
 // Count returns the pipeline of one result: how many different members a group saw at
-// from ≤ t < to, or 0.
+// times t with from ≤ t < to, or 0.
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[Count] {
@@ -147,8 +147,8 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 	return x.u.Rollup(into.u, from, to)
 }
 
-// Expire returns the write that deletes the documents of all periods that are over at a
-// given time. Without UniqueSpec.Period it gives a [*model.ValueError].
+// Expire returns the write that deletes the documents of all periods that are over at the
+// time before. Without UniqueSpec.Period it gives a [*model.ValueError].
 //
 // Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
 // periods are too low.

@@ -15,22 +15,21 @@ type WideRowSpec struct {
 	LeftRows  string // collection of the left documents' rows
 	RightRows string // collection of the right documents' rows
 
-	// LeftCopies are paths, not inside arrays, of left documents' fields that are copied
-	// into the columns of right rows.
+	// LeftCopies are paths of left documents, copied into the columns of right rows. They
+	// can't lie inside arrays.
 	LeftCopies []string
-	// RightCopies are paths of right documents' fields that are copied into the columns
-	// of left rows.
+	// RightCopies are paths of right documents, copied into the columns of left rows.
 	RightCopies []string
 
 	Max int // maximum columns per document of a row, 2 to 100,000; 0 means 500
 
 	// MaxBytes is the maximum size of a row's document, 4 KiB to 15 MiB; 0 means 1 MiB. A
-	// column over half of it, or copied fields over a quarter, give a
-	// [*model.ValueError]. [RowSide.Refresh] can exceed it.
+	// column over half of MaxBytes, or copied fields over a quarter, give a
+	// [*model.ValueError]. [RowSide.Refresh] can exceed MaxBytes.
 	MaxBytes int
 }
 
-// A RowColumn is a link to a document with an _id of type K.
+// A RowColumn is a link of a [WideRow] to a document with an _id of type K.
 type RowColumn[K any] struct {
 	Key string        `bson:"k"` // "time|id", the order of columns
 	At  time.Time     `bson:"at"`
@@ -48,9 +47,9 @@ type RowColumn[K any] struct {
 //
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
-// row is the left or right document's _id, n the number of columns, and rev the number of
-// writes. [RowColumn] explains cols. Columns are in order, with low ≤ k < hi. Times have
-// milliseconds, in the years 0 to 9999.
+// The field row is the left or right document's _id, n the number of columns, and rev the
+// number of writes. [RowColumn] explains cols. Columns are in order, with low ≤ k < hi.
+// Times have milliseconds, in the years 0 to 9999.
 //
 // # Consistency
 //
@@ -104,9 +103,9 @@ func NewWideRow[L, LK, R, RK any](
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints), w}
 }
 
-// Link returns the change that links two documents, as the caller read them, with the
-// time at, and copies their fields. op is the operation's token, a new
-// bson.NewObjectID(). If the pair is linked, it keeps its time, and only a missing half
+// Link returns the change that links two documents, with the time at. It copies fields
+// from the values left and right. The parameter op is the operation's token, a new
+// bson.NewObjectID(). A pair that is already linked keeps its time; only a missing half
 // of the link is written. After a concurrent write it reads again, up to 100 times. A
 // retry after an Unlink links the pair again.
 //
@@ -126,8 +125,8 @@ func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 }
 
 // Linked returns the query that finds whether left is linked to right. It returns the
-// [RowPage] of left that stores the link, with only the column of right. If they aren't
-// linked, Count gives 0 and One gives model.ErrNotFound.
+// [RowPage] of the left document that stores the link, with only this column. Without a
+// link, Count gives 0 and One gives model.ErrNotFound.
 //
 // Cost: one command, served by [WideRow.Indexes].
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
@@ -160,8 +159,9 @@ type RowSide[D, K, O any] struct {
 }
 
 // Newest returns the pipeline of the n newest columns (links) of a document's row, newest
-// first. n 0 means all. after is "" for the first page, or the Key of the last column of
-// the previous page, or [ColumnsFrom](t) to read only columns older than the time t.
+// first. An n of 0 means all. The parameter after is "" for the first page, or the Key of
+// the last column of the previous page, or [ColumnsFrom](t) to read only columns older
+// than the time t.
 //
 // Cost: one command per batch, served by _id.
 func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
@@ -169,8 +169,8 @@ func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[R
 }
 
 // Oldest returns the pipeline of the n oldest columns (links) of a document's row, oldest
-// first. n 0 means all. after is "" for the first page, the Key of the last column of the
-// previous page, or ColumnsFrom(t) for columns from the time t.
+// first. An n of 0 means all. The parameter after is "" for the first page, the Key of
+// the last column of the previous page, or ColumnsFrom(t) for columns from the time t.
 //
 // Cost: as [RowSide.Newest], but served by the index on row and hi.
 func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
@@ -189,7 +189,7 @@ type RowCount struct {
 }
 
 // Count returns the pipeline that counts the columns (links) of a document's row. For an
-// empty row, Aggregate.One can return model.ErrNotFound. While a document of the row is
+// empty row, Aggregate.One can return model.ErrNotFound. While a [RowPage] of the row is
 // split, columns can count twice.
 //
 // Cost: one command, served by _id; it reads every document of the row.
@@ -197,8 +197,8 @@ func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 	return &model.Aggregate[RowCount]{Aggregation: s.w.Count(s.side, id)}
 }
 
-// Refresh returns the write that copies the fields of doc, a changed document, to all
-// columns that link to it.
+// Refresh returns the write that copies fields of the changed document doc to all columns
+// that link to this document.
 //
 // Cost: one command, served by [WideRow.Indexes]; it writes each document of the other
 // side's rows that has an old copy of these fields. If interrupted, or while a document

@@ -15,8 +15,8 @@ const (
 // the lower 60.
 type Key int64
 
-// Cell is the rectangle of all keys that begin with the same Bits bits. The zero value is
-// the world. Cells of 5, 10, … 60 bits are geohashes of 1 to 12 characters.
+// Cell is the rectangle of all keys that begin with the same bits, Bits in number. The
+// zero value is the world. Cells of 5, 10, … 60 bits are geohashes of 1 to 12 characters.
 //
 // Cells that this package returns can be compared by ==: their Key is the first key of
 // the cell.
@@ -25,8 +25,8 @@ type Cell struct {
 	Bits uint8
 }
 
-// Cell returns the cell with this many bits that contains the key. bits below 0 means 0,
-// above 60 means 60.
+// Cell returns the cell with this many bits that contains the key. A number below 0 means
+// 0, above 60 means 60.
 func (k Key) Cell(bits int) Cell {
 	bits = max(0, min(bits, MaxBits))
 	return Cell{Key: k & keyMask &^ (1<<(MaxBits-bits) - 1), Bits: uint8(bits)}
@@ -44,8 +44,8 @@ func (c Cell) Range() Range {
 }
 
 // CommonCell returns the smallest cell that contains both keys. The keys' places are at
-// most its [Cell.Diameter] apart. But near places can have a large common cell: on both
-// sides of the equator, the world.
+// most the cell's [Cell.Diameter] apart. But near places can have a large common cell: on
+// both sides of the equator, the world.
 func CommonCell(a, b Key) Cell {
 	return a.Cell(bits.LeadingZeros64(uint64((a^b)&keyMask)) - (64 - MaxBits))
 }

@@ -5,9 +5,9 @@ import (
 )
 
 // A grid is a region, drawn with cells of one size: each row stores the columns that
-// touch the region. Both kinds of cover use it. The grid visits blocks of 8 by 8 cells in
-// the order of keys. A block's part of the region is a word of 64 bits in key order, so
-// runs of bits are ranges and gaps.
+// touch the region. The grid visits blocks of 8 by 8 cells in the order of keys. A
+// block's part of the region is a word of 64 bits in key order, so runs of bits are
+// ranges and gaps.
 type grid struct {
 	bits  int // of a row's or column's number: 3 to 30
 	first int64
@@ -55,7 +55,6 @@ func (g *grid) fit(low, high, columns int64, limit int) {
 	g.count = int(high>>(axisBits-g.bits)-g.first) + 1
 }
 
-// run visits the blocks and appends their ranges to dst.
 func (g *grid) run(dst []Range, limit int) []Range {
 	columns := int64(1) << g.bits
 	lo, hi := columns, -columns
@@ -87,7 +86,6 @@ func (g *grid) run(dst []Range, limit int) []Range {
 	return g.out
 }
 
-// blocks is a rectangle of blocks.
 type blocks struct{ west, east, south, north int64 }
 
 // visit visits the blocks of the square at (x, y), 1<<size blocks wide, that are in the
@@ -111,7 +109,6 @@ func (g *grid) visit(area blocks, x, y int64, size int) {
 	}
 }
 
-// draw adds the ranges of one block.
 func (g *grid) draw(x, y int64) {
 	var cells uint64
 	x, y = x<<blockBits, y<<blockBits

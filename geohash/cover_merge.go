@@ -47,8 +47,7 @@ func (m *merger) add(lo, hi Key) {
 	}
 }
 
-// narrowest finds the narrowest gap. A single range has no gap, so gap is then the
-// maximum.
+// narrowest finds the narrowest gap, or the maximum for a single range.
 func (m *merger) narrowest() {
 	m.gap = 1<<63 - 1
 	for i := m.base; i+1 < len(m.out); i++ {

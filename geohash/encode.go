@@ -89,7 +89,6 @@ func encodeSlowly(p Point) (Key, error) {
 	return interleave(column, row), nil
 }
 
-// locate returns the column and row of any point.
 func locate(p Point) (column, row uint64, err error) {
 	if err := p.Validate(); err != nil {
 		return 0, 0, err

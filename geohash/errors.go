@@ -18,8 +18,8 @@ func (e *CoordinateError) Error() string {
 	return fmt.Sprintf("geohash: %s is %v: %s", e.Field, e.Value, e.Reason)
 }
 
-// SyntaxError says where a text isn't a geohash. [Parse] returns it. [AppendEncode]
-// returns it if it is asked for a wrong number of characters.
+// SyntaxError says where a text isn't a geohash. [Parse] returns it, and [AppendEncode]
+// for a wrong number of characters.
 type SyntaxError struct {
 	Input  string // its first 32 bytes
 	Offset int    // where the error is, in bytes

@@ -3,9 +3,9 @@ package geohash
 import "strconv"
 
 // AppendGeoJSON appends a GeoJSON FeatureCollection (RFC 7946) to dst, to show ranges on
-// a map. Each range is a MultiPolygon of its [Range.Cells]. Its properties are range (the
-// index in ranges), first and last (geohashes) and cells (how many). Empty ranges are
-// left out.
+// a map. Each range is a MultiPolygon of its [Range.Cells]. The MultiPolygon's properties
+// are range (the index in ranges), first and last (geohashes) and cells (how many). Empty
+// ranges are left out.
 func AppendGeoJSON(dst []byte, ranges []Range) []byte {
 	dst = append(dst, `{"type":"FeatureCollection","features":[`...)
 	features := 0

@@ -22,9 +22,9 @@ func (p Point) Validate() error {
 
 func (p Point) valid() bool { return math.Abs(p.Lat) <= maxLat && math.Abs(p.Lng) <= maxLng }
 
-// Normalize wraps a point into range: the longitude around the Earth, into -180 to 180,
-// the latitude over a pole to the other side. A point in range stays as it is. NaN and
-// infinity give NaN, which [Encode] refuses.
+// Normalize wraps a point into range. A longitude wraps around the Earth, into -180 to
+// 180. A latitude beyond a pole continues on the other side. A point in range stays as it
+// is. NaN and infinity give NaN, which [Encode] refuses.
 func (p Point) Normalize() Point {
 	if math.Abs(p.Lat) > maxLat {
 		p.Lat = wrap(p.Lat)

@@ -11,8 +11,8 @@ type Range struct{ Lo, Hi Key }
 // Contains reports whether a key is in the range.
 func (r Range) Contains(k Key) bool { return r.Lo <= k && k < r.Hi }
 
-// Cells returns the fewest cells that together have the keys of the range, in order, at
-// most 118. It skips numbers below 0 or above the greatest key.
+// Cells returns the range as cells, in order: as few as possible, at most 118. It skips
+// numbers below 0 or above the greatest key.
 func (r Range) Cells() iter.Seq[Cell] {
 	return func(yield func(Cell) bool) {
 		for lo, hi := max(r.Lo, 0), min(r.Hi, 1<<MaxBits); lo < hi; {

@@ -35,9 +35,9 @@ type Aggregation struct {
 // To write by $merge or $out, use [MergeInto].
 //
 // Cost of a run: one command, and one for each further batch. Consistency: no snapshot; a
-// $lookup reads later than the first stage. MongoDB refuses $unionWith in a transaction: a
-// run there sends a command for each $unionWith at the pipeline's end, and returns a
-// [*ValueError] if other stages follow one.
+// $lookup reads later than the first stage. MongoDB refuses $unionWith in a transaction.
+// A run there sends a command for each $unionWith that ends the pipeline. If another
+// stage follows a $unionWith, the run returns a [*ValueError].
 func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
 	a := new(Aggregate[D])
 	declOf(c).aggregation(&a.Aggregation, pipeline)

@@ -24,7 +24,7 @@ func (p Plan) action() Change[any] {
 func (w Write) action() Change[any]     { return NewPlan(w).action() }
 func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
 
-// Also returns a change that does the change and the others in one transaction. Each
+// Also returns a change that does c and the actions in others in one transaction. Each
 // attempt reads all states, decides all plans, and runs them as one plan: see
 // [MergePlans]. So several techniques can write one document together:
 //
@@ -34,9 +34,8 @@ func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
 // a child that another of the changes inserts.
 //
 // If one of the changes finds that it was applied before, all of them were, and nothing
-// is written again. Run makes as many attempts as the change with the most. At most one
-// of the changes can have a Lease. The changes that [Change.Then] returns run one after
-// another.
+// is written. Attempts is the greatest of the changes. Two changes can't have different
+// Leases. The changes that [Change.Then] returns run one after another.
 //
 // Cost: the reads of all changes, and the writes of the merged plan.
 func (c Change[S]) Also(others ...Action) Change[any] {

@@ -24,9 +24,9 @@ type Audit struct {
 	Progress func(Progress) error
 }
 
-// Audit returns the checks of all techniques, in the order of [New]. But if one technique
-// repairs fields from which another computes a value, the first technique's checks run
-// first.
+// Audit returns the checks of all techniques, in the order given to [New]. But if a
+// technique repairs fields from which another technique computes a value, the checks of
+// the repairing technique run first.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {
@@ -82,7 +82,7 @@ func (a Audit) tell(p Progress) error {
 // [Check.Job]. [Job.Run] returns findings that no write can repair in a [*LeftError].
 //
 // With a checkpoint, a stopped job continues at the check where it stopped. It skips
-// checks that were added to the list before this check.
+// checks that you insert in front of that check.
 //
 // If two techniques compute values from each other's fields, a repair may break the rule
 // of an earlier check. Run the audit again after the job.

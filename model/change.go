@@ -19,8 +19,8 @@ import (
 //
 // If the plan returns [ErrStale], or the document of one of its writes is missing, Run
 // does all three again after a random pause, up to Attempts times in all. Run gives up
-// sooner if three Reads in a row return an unchanged state, or if one Read does after a
-// write whose document was missing.
+// sooner if three further Reads in a row return an unchanged state. After a write whose
+// document was missing, one such Read is enough.
 //
 // The state of a Change[any] is internal to its technique: look at the [Result].
 type Change[S any] struct {
@@ -55,9 +55,9 @@ type Change[S any] struct {
 	Mends bool
 
 	// Then, if not nil, is called after the plan has run, with the state that Read
-	// returned before. Run runs the change that Then returns, if any, and returns its
-	// error although the first plan was applied. The second change inherits Name,
-	// Attempts and pauses that it doesn't set.
+	// returned. Run runs the change that Then returns, if any. If this second change
+	// fails, Run returns its error although the first plan was applied. The second change
+	// inherits Name, Attempts and pauses that it doesn't set.
 	Then func(S) *Change[S]
 
 	// Err reports bad input. Run returns it.

@@ -44,13 +44,12 @@ type Check struct {
 	// nil, f.ID is the result's _id, and f.Problem the result as text.
 	Tell func(f *Finding) error
 
-	// Mend returns the plan that repairs findings. Each write matches its document only
-	// if it hasn't changed since it was found. If Mend and MendAll are nil, a person must
-	// decide.
+	// Mend returns the plan that repairs findings. A write must not match a document that
+	// has changed since it was found. If Mend and MendAll are nil, a person must decide.
 	Mend func(found []Finding) Plan
 
 	// MendAll replaces Mend where a plan isn't enough. It repairs all findings older than
-	// age, the check's Age.
+	// the duration age, which is the check's Age.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
 	// Err reports bad input. Every run returns it.

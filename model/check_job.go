@@ -13,11 +13,11 @@ import (
 // errNotMended is returned by the job of a check that can't repair.
 var errNotMended = errors.New("docmodel: this check has no repair: read the findings and decide")
 
-// Job returns the job that finds and repairs, in batches by _id. A [Finding] is repaired
-// if the problem began (its Since) more than [Check.Age] ago, and otherwise skipped. A
-// finding without a Since waits for the duration Age. The waiting findings are read again
-// at the end, or when there are 10,000, and repaired if they haven't changed.
-// [Check.MendAll], if set, does all repairs in one step.
+// Job returns the job that finds and repairs, in batches by _id. It repairs a [Finding]
+// whose problem began (Since) more than [Check.Age] ago, and skips newer problems. A
+// finding without a Since waits for the duration Age. At the end, or when 10,000 wait,
+// the job reads the waiting findings again and repairs unchanged ones. [Check.MendAll],
+// if set, does all repairs in one step.
 //
 // The job's Run returns an error if the check has neither [Check.Mend] nor MendAll, or if
 // it has MendAll and was narrowed by [Check.In].

@@ -15,8 +15,7 @@ import (
 // Collection.
 type Collection[D, K any] struct{ docs *core.Docs }
 
-// CollectionOptions repeat the options that the mongo.Client has for encoding documents.
-// Set them if the client has any.
+// CollectionOptions repeat the mongo.Client's options for encoding documents, if any.
 type CollectionOptions struct {
 	BSON     *options.BSONOptions // nil means the driver's
 	Registry *bson.Registry       // nil means the driver's

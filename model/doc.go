@@ -50,7 +50,8 @@
 //   - [*StepError]: a failed step, around its cause
 //   - [ErrTransactional], [ErrNoTransactions]: the whole plan is refused
 //
-// Reads return the driver's errors, or [ErrNotFound] if their one document is missing.
+// Reads return the driver's errors, or [ErrNotFound] if the one requested document is
+// missing.
 //
 // # Limits
 //

@@ -40,8 +40,8 @@ func equalities(filter bson.D, to []string) []string {
 	return to
 }
 
-// DuplicateIndex returns the unique index of a duplicate key error, or "" for other
-// errors or if the server doesn't name it.
+// DuplicateIndex returns the unique index's name from a duplicate key error. It returns
+// "" for other errors, or if the server doesn't name the index.
 func DuplicateIndex(err error) string {
 	if !mongo.IsDuplicateKeyError(err) {
 		return ""

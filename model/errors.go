@@ -12,22 +12,22 @@ import (
 
 var (
 	// ErrNotFound reports that a read of one document ([Find.One], [Aggregate.One],
-	// [Modify.Run]) found none, or, in a [*StepError], that no document has a write's
-	// _id. A document that a [Scope] hides counts as missing. It wraps
+	// [Modify.Run]) found none. In a [*StepError], it reports that no document has a
+	// write's _id. A document that a [Scope] hides counts as missing. It wraps
 	// [mongo.ErrNoDocuments].
 	ErrNotFound = fmt.Errorf("docmodel: not found: %w", mongo.ErrNoDocuments)
 
 	// ErrStale, in a [*StepError], reports that a write matched nothing because its
-	// document changed since it was read. A write whose filter has no _id also returns it
-	// for a missing document. No later step was sent, except [Plan.IfStale]. Read and
-	// plan again, or use [Change].
+	// document has changed since the caller's read. A write whose filter has no _id also
+	// returns ErrStale for a missing document. No later step was sent, except
+	// [Plan.IfStale]. Read and plan again, or use [Change].
 	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
-	// ErrFull is wrapped by errors about a reached limit.
+	// ErrFull is wrapped by errors about a reached limit, such as an array's Max.
 	ErrFull = errors.New("docmodel: no room")
 
-	// ErrTaken is wrapped by errors about a key, value or number in use, but not by the
-	// server's duplicate key errors: see [mongo.IsDuplicateKeyError].
+	// ErrTaken is wrapped by errors about a key, value or number in use. The server's
+	// duplicate key errors don't wrap it: see [mongo.IsDuplicateKeyError].
 	ErrTaken = errors.New("docmodel: taken already")
 
 	// ErrTransactional is returned by [Plan.Run] for a plan that needs [Plan.RunTx] or
@@ -44,8 +44,8 @@ var (
 	// another writer has the lease and the caller can't wait longer.
 	ErrLeased = errors.New("docmodel: another writer holds the lease")
 
-	// ErrHistoryLost is returned by [Stream.Run] if the server has lost the changes since
-	// the stored place.
+	// ErrHistoryLost is returned by [Stream.Run] if the server has lost changes since the
+	// place that the last run stored.
 	ErrHistoryLost = errors.New("docmodel: the server no longer has the changes since the stored place: " +
 		"run with Rescan, and check for deleted documents")
 

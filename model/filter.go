@@ -10,9 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// And joins filters so that a document must match all. It returns one list of conditions
-// if no field occurs twice; otherwise it uses $and. Repeated conditions are dropped. The
-// result is a new slice with shared values.
+// And joins filters so that a document must match all. If a field occurs twice, the
+// result uses $and. Repeated conditions are dropped. The result is a new slice with
+// shared values.
 func And(filters ...bson.D) bson.D {
 	if joined := distinct(filters); joined != nil {
 		return joined

@@ -21,8 +21,8 @@ type Find[D any] struct{ Query }
 // If filter has a path that D doesn't have, or a value of a type that the field can't
 // have, each run returns a [*ValueError]. Where, Sorted, [Collection.Modify],
 // [Collection.Update] and a first $match of [Collection.Aggregate] are checked in this
-// way too. Not checked are $expr, $text, geometry, and paths below a map, interface or
-// custom marshaler. [Collection.Unchecked] turns the check off.
+// way too. $expr, $text, geometry, and paths below a map, interface or custom marshaler
+// aren't checked. [Collection.Unchecked] turns the check off.
 //
 // Cost of a run: one command, and one for each further batch. Consistency: no snapshot;
 // documents written between batches may or may not be returned.
@@ -40,8 +40,8 @@ func (c *Collection[D, K]) ByID(id K) *Find[D] {
 	return f
 }
 
-// Where returns the query of the documents that match both f's filter and this filter,
-// joined by [And]. A nil filter adds nothing.
+// Where returns the query with f's filter and this filter, joined by [And]. A nil filter
+// adds nothing.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	next := new(Find[D])
 	where(&next.Query, &f.Query, filter)
@@ -71,18 +71,18 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 	return next
 }
 
-// After returns the next page: the documents that sort after the given values, or the
-// first page without values. Use After for the first page too, because it appends _id to
-// the sort, in the direction of the last field. Pass one value for each field of this
-// sort, including _id: for {time: -1}, the time and _id of the last document seen. Skip
-// applies only to the first page.
+// After returns the next page: the documents that sort after the given values. Without
+// values, it returns the first page. Use After for the first page too, because it appends
+// _id to the sort, in the direction of the last field. Pass one value for each field of
+// this sort, including _id: for {time: -1}, the time and _id of the last document seen.
+// Skip applies only to the first page.
 //
-// A document whose sort field is missing, null, or of another BSON type than the value is
-// on no page after the first. For a null or NaN value, each run returns a [*ValueError].
+// Pages after the first omit documents whose sort field is missing, null, or of another
+// BSON type than the value. For a null or NaN value, each run returns a [*ValueError].
 //
-// Cost: one command per page. Nothing is skipped if an index has the filter's equality
-// fields, the sort fields and _id, in this order. Consistency: each page is a separate
-// read. A document whose sort fields change may appear twice or never.
+// Cost: one command per page. The server reads no earlier pages if an index has the
+// filter's equality fields, the sort fields and _id, in this order. Consistency: each
+// page is a separate read. A document whose sort fields change may appear twice or never.
 func (f *Find[D]) After(values ...any) *Find[D] {
 	next := new(Find[D])
 	nextPage(&next.Query, &f.Query, values)
@@ -108,8 +108,8 @@ func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	return docs, err
 }
 
-// Each yields the documents batch by batch. An error ends the sequence. Each range runs
-// the query again.
+// Each yields the documents batch by batch. An error ends the sequence. Each range over
+// the result runs the query again.
 func (f *Find[D]) Each(ctx context.Context, db DB) iter.Seq2[D, error] {
 	return each[D](readQuery(ctx, db, &f.Query))
 }

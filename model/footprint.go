@@ -2,8 +2,8 @@ package model
 
 import "github.com/docmodel/docmodel/internal/core"
 
-// A Footprint says how a technique uses a path. [New] panics for techniques with
-// conflicting footprints.
+// A Footprint says how a technique uses a path, so that [New] can panic for conflicting
+// techniques.
 type Footprint struct {
 	Collection string
 
@@ -33,8 +33,8 @@ const (
 	Spares            // other techniques may write it without incrementing the version
 )
 
-// In returns one footprint with this use for each path. It leaves out "" and _id, which
-// is never changed.
+// In returns one footprint with this use for each path of the collection. It leaves out
+// "" and _id.
 func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	for _, p := range paths {
 		if p != "" && p != "_id" {
@@ -44,7 +44,7 @@ func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	return out
 }
 
-// String returns the use as a verb, for example "owns".
+// String returns the use as a verb: "owns".
 func (u Use) String() string {
 	if int(u) < len(useNames) {
 		return useNames[u]

@@ -17,7 +17,7 @@ type Guarantee uint8
 
 const (
 	// Atomic plans write one document once, or nothing. A retry after a lost answer can
-	// write it twice: see Plan.Repeatable.
+	// write the document twice: see Plan.Repeatable.
 	Atomic Guarantee = iota
 	// Rerunnable plans can be run again after any interruption: a second run completes
 	// the first, or changes nothing.
@@ -28,9 +28,9 @@ const (
 
 func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
-// Guarantee returns [Transactional] if [Plan.Transactional] is set. Else it returns
-// [Atomic] for at most one write to one document, [Rerunnable] if these conditions are
-// true, and otherwise [Transactional]:
+// Guarantee returns [Transactional] if [Plan.Transactional] is set. Otherwise a plan of
+// at most one write, to one document, is [Atomic]. Other plans are [Rerunnable] if these
+// conditions are true, and else [Transactional]:
 //
 //   - Each step is idempotent: $set, $unset, $setOnInsert, $addToSet, $pull, $pullAll,
 //     $min, $max, $rename, a replacement, an insert with an _id, or a delete with Expect
@@ -38,7 +38,7 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //   - Each write of one document selects it by _id.
 //   - Each write with Expect [One] has [Write.Done], or its filter has only one
 //     condition.
-//   - No filter of a write of many documents uses a field that a later step writes.
+//   - A write of many documents doesn't filter by a field that a later step writes.
 //   - No delete, replacement, pipeline or $merge can affect a document that an earlier
 //     step inserted.
 //
@@ -58,8 +58,8 @@ func (p Plan) Guarantee() Guarantee {
 }
 
 // Repeatable reports whether a second run of the plan changes nothing more. The
-// conditions of [Rerunnable] apply also to a plan of one step: a single $inc is [Atomic]
-// but not repeatable.
+// conditions that [Plan.Guarantee] lists apply also to a plan of one step: a single $inc
+// is [Atomic] but not repeatable.
 func (p Plan) Repeatable() bool {
 	if p.Transactional || p.Err() != nil {
 		return false

@@ -18,18 +18,19 @@ type IndexSet struct {
 	Dropped []DroppedIndex
 }
 
-// A DroppedIndex is an index that a technique needs and another index covers.
+// A DroppedIndex is a needed index that isn't created, because another index covers it.
 type DroppedIndex struct {
 	Index Index
 	By    string // the covering index
 	Why   string
 }
 
-// Indexes returns the indexes that the techniques need, in their order. It leaves out an
-// index on _id alone, and an index whose keys are the first keys of another index
+// Indexes returns the indexes that the techniques need. It leaves out an index on _id
+// alone, and an index whose keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
-// A unique or TTL index is left out only if another index has the same keys and is unique
-// too, or has the same TTL. A partial index replaces only an index with the same filter.
+// It leaves out a unique index only if another unique index has the same keys, and a TTL
+// index only if another index has the same keys and TTL. A partial index replaces only an
+// index with the same filter.
 func (m *Model) Indexes() IndexSet {
 	var all []Index
 	for _, t := range m.techniques {
@@ -80,8 +81,7 @@ func coveredBy(all []Index, i int) int {
 	return -1
 }
 
-// String returns the set as mongosh commands. Indexes that the set leaves out because
-// another index covers them are comments.
+// String returns the set as mongosh commands. The Dropped indexes are comments.
 func (s IndexSet) String() string {
 	var b strings.Builder
 	for _, x := range s.Needed {
@@ -94,8 +94,8 @@ func (s IndexSet) String() string {
 }
 
 // Ensure creates the missing indexes. It drops no index. If an index with the same name
-// has other keys or options, it returns the server's error. Under a [Scope] it uses
-// [Scope.Indexes]. Cost: one createIndexes command per collection.
+// has other keys or options, Ensure returns the server's error. Under a [Scope] it
+// creates what [Scope.Indexes] returns. Cost: one createIndexes command per collection.
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err

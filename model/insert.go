@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document. It encodes doc at once.
+// Insert returns the write that stores a new document. It encodes doc immediately.
 // [Write].Err is set if doc is larger than 16 MiB, its _id is empty, or a field name at
 // any depth contains a dot or NUL or begins with a dollar sign.
 //
@@ -28,7 +28,8 @@ func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 
 // Replace returns the write that replaces the document with doc's _id, checked as by
 // [Collection.Insert]. A run returns [ErrNotFound] if the document is missing. It
-// overwrites changes since doc was read: use operators or embed.Versioned to avoid that.
+// overwrites what others changed since the read of doc: to avoid that, use operators or
+// embed.Versioned.
 //
 // Consistency: atomic; a second run changes nothing. Cost: one command, by _id.
 func (c *Collection[D, K]) Replace(doc D) (w Write) {

@@ -14,9 +14,9 @@ import (
 )
 
 // A Job is long work on collections in use: a migration, a backfill, a rebuild, the
-// repairs of a [Check]. It runs its stages in order, batch by batch. Its context or
-// Progress can stop it after any batch. The next run continues there with
-// [JobOptions].From or a Checkpoint.
+// repairs of a [Check]. It runs its stages in order, batch by batch. Its context, or an
+// error from [JobOptions].Progress, can stop it after any batch. With [JobOptions].From
+// or a Checkpoint, the next run continues there.
 //
 // A pass (see [Stage]) sees a document that is inserted during the run only if its _id
 // sorts after the current batch. If the job must see all documents, run it again.
@@ -28,8 +28,8 @@ type Job struct {
 	Err error
 }
 
-// A Stage of a [Job] is a pass, which reads a collection in batches ordered by _id and
-// runs a plan for each, or work that the function Do divides into parts.
+// A Stage of a [Job] is a pass, unless it has Do. A pass reads a collection in batches
+// ordered by _id, and runs a plan for each. Do does other work in parts.
 type Stage struct {
 	Name string // for String and errors; may be ""
 
@@ -48,14 +48,14 @@ type Stage struct {
 	// and plans the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
-	// Work replaces Plan where the plan needs more than the batch's Docs. It may read and
-	// call [Batch.Leave], but not write.
+	// Work replaces Plan if the plan needs more data than the batch's Docs. It may read
+	// and call [Batch.Leave], but not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do replaces the pass through Collection. Each call does one part of the work, and
-	// the job calls Do until it sets b.Done. Do must be idempotent: the next run after a
-	// crash repeats the call. The job calls it up to 8 times if it returns [ErrStale], or
-	// the error of a write to a missing document.
+	// Do replaces the pass through Collection. Each call does one part of the work. The
+	// job calls Do until Do sets b.Done. Do must be idempotent: the next run after a
+	// crash repeats the call. If Do returns [ErrStale], or the error of a write to a
+	// missing document, the job repeats the call, up to 8 times in all.
 	Do func(ctx context.Context, b *Batch) error
 
 	// Again reports whether an error, other than [ErrStale] and a missing document, comes
@@ -98,11 +98,11 @@ type JobOptions struct {
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
-	// Checkpoint, if not "", names a collection. There the job stores, under its Name,
-	// how far it got: a stage's name and its last _id. A later run continues from there,
-	// or returns a [*ValueError] if the job no longer has the stage: delete the
-	// checkpoint to start again. The last batch deletes the checkpoint. A dry run only
-	// reads it. Cost: one command per batch, one at the start, one at the end.
+	// Checkpoint, if not "", names a collection where the job stores, under Job.Name, how
+	// far it got: a stage's name and its last _id. A later run continues from there. If
+	// the job no longer has the stage, Run returns a [*ValueError]: delete the checkpoint
+	// to start again. The last batch deletes the checkpoint. A dry run only reads the
+	// checkpoint. Cost: one command per batch, one at the start, one at the end.
 	Checkpoint string
 
 	// Progress is called after each batch. Run stops and returns an error from Progress.
@@ -183,7 +183,6 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	return p, nil
 }
 
-// errJobName is returned for a checkpoint of a job without a name.
 var errJobName = errors.New("docmodel: Job.Name is empty: a job with a Checkpoint needs a name")
 
 // usable says why a job can't run.
@@ -286,8 +285,8 @@ func (s Stage) attempt(ctx context.Context, n int, b *Batch, do func(context.Con
 // maxLeft is the maximum number of findings in a Progress.
 const maxLeft = 1000
 
-// String returns the mongosh command for the first batch of each stage, the name of a
-// stage with a Do, or why the job is refused.
+// String returns the mongosh command for the first batch of each pass, and the names of
+// other stages. For a job with Err, it returns the error.
 func (j Job) String() string {
 	if j.Err != nil {
 		return (&Aggregation{Err: j.Err}).String()

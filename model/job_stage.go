@@ -99,7 +99,6 @@ func (s Stage) size() int64 {
 	return int64(s.BatchSize)
 }
 
-// query returns the query of a batch.
 func (s Stage) query(filter bson.D) Query {
 	return Query{
 		Collection: s.Collection, Filter: filter, Projection: s.Projection, Limit: s.size(),
@@ -107,7 +106,6 @@ func (s Stage) query(filter bson.D) Query {
 	}
 }
 
-// aggregation returns the pipeline that reads a batch.
 func (s Stage) aggregation(filter bson.D) Aggregation {
 	if filter == nil {
 		filter = bson.D{}

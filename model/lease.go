@@ -15,7 +15,7 @@ import (
 )
 
 // A Lease lets one writer at a time change a structure of several documents, such as a
-// tree. The next writer finishes a dead writer's plan. Set it as [Change.Lease].
+// tree. The next writer finishes a dead writer's plan. Set the lease as [Change.Lease].
 //
 // # Protocol
 //
@@ -31,25 +31,25 @@ import (
 //
 // Each plan must be rerunnable, even a plan of one write. Each write to an existing
 // document must compare and set the fence ([Fence]), so that late commands of a slow
-// writer match nothing. An insert can't compare the fence, so a slow writer's late insert
-// stores its document again if others have finished its plan and then deleted the
-// document.
+// writer match nothing. An insert can't compare the fence. If others have finished a slow
+// writer's plan and then deleted the inserted document, the slow writer's late insert
+// stores it again.
 //
 // A change extends its lease each time a third of the duration Lease.For has passed. A
 // writer that can't reach the server for that duration loses its lease. Another writer
-// then finishes its plan; a change without a stored plan starts again. The writers'
-// clocks must differ by much less than Lease.For.
+// then finishes the stored plan. A change without a stored plan starts again. The
+// writers' clocks must differ by much less than Lease.For.
 //
 // Give each change a deadline: a change that hangs keeps its lease.
 //
 // # Transactions
 //
 // In a transaction a change only increments the fence. Of two concurrent changes, one is
-// rolled back and retried. If another writer has the lease, a dead writer's plan is
-// stored, or the lock document is missing, [InTx] or the [Change] rolls the transaction
-// back, takes and releases the lease, and runs the transaction again. After the duration
-// Lease.Wait it returns [ErrLeased]. In a transaction begun by the driver's functions,
-// the change returns ErrLeased at once in these three cases.
+// rolled back and retried. Three cases need the lease: another writer has it, a dead
+// writer's plan is stored, or the lock document is missing. Then [InTx] or the [Change]
+// rolls the transaction back, takes and releases the lease, and runs the transaction
+// again. After the duration Lease.Wait it returns [ErrLeased]. In a transaction begun by
+// the driver's functions, the change returns ErrLeased at once in these cases.
 //
 // # Lock documents
 //
@@ -71,8 +71,8 @@ type Lease struct {
 	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, or 2 * For if longer
 
 	// Begin, if not nil, is called if the lock document is missing: before the first
-	// change, or after a loss. It returns the greatest fence in the documents, and the
-	// next fence is greater.
+	// change, or after a loss. It returns the greatest fence in the documents. The next
+	// fence is greater.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -94,9 +94,9 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the running change under a [Lease]. It grows with each
-// change. Outside such a change Fence returns 0. [Change.Read] must put the fence into
-// the state, and each write that [Change.Decide] plans must store it.
+// Fence returns the fence of the running change under a [Lease], a number that grows with
+// each change. Outside such a change Fence returns 0. [Change.Read] must put the fence
+// into the state, and each write that [Change.Decide] plans must store it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -314,9 +314,9 @@ func harmless(p Plan, r Result, err error) bool {
 	return outdated(err) || writesOne(p.Steps[0])
 }
 
-// Forget deletes a dead writer's plan that can't be finished and blocks every writer.
-// Check and repair the structure afterwards. While a writer has the lease, Forget does
-// nothing. Cost: one command.
+// Forget deletes a dead writer's stored plan that can't be finished and therefore blocks
+// every writer. Check and repair the structure afterwards. While a writer has the lease,
+// Forget does nothing. Cost: one command.
 func (l Lease) Forget(ctx context.Context, db DB) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
@@ -326,9 +326,9 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences greater than n. If the lock document comes from an older
-// backup, pass the greatest fence in the documents. It does nothing if the lock document
-// is missing: see Begin. Cost: one command.
+// Raise makes later fences (see [Fence]) greater than the number n. If the lock document
+// comes from an older backup, pass the greatest fence in the documents. If the lock
+// document is missing, Raise does nothing: see Lease.Begin. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

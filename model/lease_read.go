@@ -13,13 +13,13 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Settled runs read while no [Change] is at work under the lease. It reads the lock
-// document before and after, and repeats read if a change began in between. read must use
-// the primary, and discard what an earlier call gathered.
+// Settled calls the function read while no [Change] is at work under the lease. It reads
+// the lock document before and after the call, and calls again if a change began in
+// between. The function must use the primary, and discard what an earlier call gathered.
 //
 // Settled doesn't block writers. After the duration Lease.Wait it returns [ErrLeased] if
-// writers left no pause long enough for read, or if a dead writer's plan is stored. If no
-// change was at work during a call of read, Settled returns that call's error.
+// writers left no pause long enough for a call, or if a dead writer's plan is stored. If
+// no change was at work during a call, Settled returns that call's error.
 //
 // Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {
@@ -56,8 +56,8 @@ func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context
 	}
 }
 
-// Last returns the fence of the last change that began, or 0 before the first change: see
-// [Fence]. Cost: one command.
+// Last returns the fence (see [Fence]) of the last change that began, or 0 before the
+// first change. Cost: one command.
 func (l Lease) Last(ctx context.Context, db DB) (int64, error) {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -20,20 +20,20 @@ import (
 //   - Two writes update the same path, or a path and another path below it. The same $set
 //     twice isn't a conflict.
 //   - The writes differ in upsert, hint, sort or collation.
-//   - The filters differ. But filters with the same _id are joined by [And] if every
-//     write has Expect [One], or if they differ only in the test for the token (op, an
-//     ObjectID that identifies an operation).
+//   - The filters differ and can't be joined by [And]. They can be joined if all have the
+//     same _id, and either every write has Expect [One], or the filters differ only in
+//     the test for the token (op, an ObjectID that identifies an operation).
 //
-// If the merged write has Expect [One] and matches nothing, it counts as applied before
-// in these cases, and else returns [ErrStale]:
+// If the merged write has Expect [One] and matches nothing, running it returns
+// [ErrStale]. In two cases it counts as applied before instead:
 //
 //   - All writes store the same token, and one of their token lists still contains it.
-//   - The writes don't share a token, and the [Write.Done] of each matches.
+//   - The writes don't share a token, and the [Write.Done] of each matches a document.
 //
-// The merged write has the Reasons of all writes. The Reasons of a write come first if
-// one of them wraps [ErrStale]. If the filters differ, and a write's filter has
-// conditions besides _id, its Reasons apply only if these conditions don't match, and its
-// Reasons without an If are left out.
+// The merged write has the [Write.Reasons] of all writes. The Reasons of a write come
+// first if one of its Reasons wraps [ErrStale]. If the filters differ, Reasons of a write
+// whose filter has conditions besides _id apply only if these conditions don't match.
+// Such a write's Reasons without an If are left out.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }
@@ -91,7 +91,6 @@ func (m *merger) conflict(reason string, paths ...string) *ConflictError {
 	return e
 }
 
-// both returns the names of two writes that conflict.
 func (m *merger) both(i, j int) string { return m.name(i) + " and " + m.name(j) }
 
 // collect unites the operators of the writes. The kind of the returned error doesn't
@@ -152,7 +151,6 @@ func (m *merger) joined(writes []Write) bson.Raw {
 	return out
 }
 
-// unite unites the updates field by field.
 func (m *merger) unite(writes []Write) error {
 	updates := make([]bson.D, len(writes))
 	for i, u := range m.models {

@@ -94,7 +94,6 @@ func differentFields(fields []encodedField) bool {
 	return true
 }
 
-// firstName returns the first part of a path.
 func firstName(e bsoncore.Element) []byte {
 	path := e.KeyBytes()
 	if i := bytes.IndexByte(path, '.'); i >= 0 {

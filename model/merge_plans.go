@@ -12,13 +12,14 @@ import (
 
 // MergePlans combines the plans of several techniques for one action of a user. The steps
 // keep their order. Updates of one document by different plans become one write (see
-// [Merge]), at the position of the first. Equal inserts also become one write. So do
-// deletes of one document, if their filters are equal or all have Expect [One].
+// [Merge]), at the position of the first. Equal inserts also become one write. Deletes of
+// one document become one delete if their filters are equal, or if all have Expect [One].
 //
 // If two updates change one path, or a path and another path below it, the result fails
-// with a [*ConflictError]. Other updates that can't be merged, such as by a pipeline,
-// stay separate steps. All filters must be true before the plan runs: a step must not
-// depend on another plan's write to the same document.
+// with a [*ConflictError]. So do two different inserts with the same _id. Other updates
+// that can't be merged, such as by a pipeline, stay separate steps. All filters must be
+// true before the plan runs: a step must not depend on another plan's write to the same
+// document.
 //
 // A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
 // with Tx. A result of one write is atomic.
@@ -146,7 +147,6 @@ func united(a, b Write, equal bool) Write {
 	return out
 }
 
-// sameOptions reports whether two deletes have the same hint and collation.
 func sameOptions(a, b *mongo.DeleteOneModel) bool {
 	return a.Collation == b.Collation && shell(a.Hint) == shell(b.Hint)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// A Model is the set of techniques that a program uses together. Create it once with
-// [New].
+// A Model is the set of techniques that a program uses together. It detects conflicts
+// between techniques, and lists their indexes and checks. Create it once with [New].
 type Model struct {
 	name       string
 	techniques []Technique
 }
 
-// New creates a model. name appears in errors and jobs. New panics with a
+// New creates a model. The parameter name appears in errors and jobs. New panics with a
 // [*DeclarationError] in these cases:
 //
 //   - A technique occurs twice, or two techniques have checks with one name.
@@ -273,7 +273,6 @@ func techniqueName(t Technique) string {
 	return strings.TrimPrefix(name, "*")
 }
 
-// deeper returns the longer of two paths.
 func deeper(a, b string) string {
 	if len(a) > len(b) {
 		return a

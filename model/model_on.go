@@ -8,8 +8,8 @@ import "github.com/docmodel/docmodel/internal/core"
 //
 //	db := scope.On(shop.On(database))
 //
-// Filters on collections that a keys.Shard shards are sent with the shard key: see
-// [ShardKey].
+// If a keys.Shard shards a collection, filters on the collection are sent with the shard
+// key: see [ShardKey].
 func (m *Model) On(db DB) DB {
 	known := map[string]bool{}
 	for _, name := range m.Collections() {

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Modify changes one document by findAndModify and returns it, as it was before or as
-// it is after.
+// A Modify changes one document by findAndModify, and returns the document from before or
+// after the change.
 type Modify[D any] struct{ FindAndModify }
 
 // A FindAndModify is the findAndModify command of a [Modify], without the type of the
@@ -47,8 +47,8 @@ type ModifyOptions struct {
 //
 // Cost: one command, one document.
 //
-// Consistency: the command is atomic. It has no token: a second run can change another
-// document.
+// Consistency: the command is atomic. It isn't idempotent: a second run can change
+// another document.
 func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 	m := new(Modify[D])
 	declOf(c).findAndModify(&m.FindAndModify, filter, update)
@@ -56,8 +56,8 @@ func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 }
 
 // Run runs the command and decodes the document. It returns [ErrNotFound] if no document
-// matches. An upsert that inserts a document returns ErrNotFound too, unless After is
-// set.
+// matches. An upsert that inserts a document returns ErrNotFound too, unless
+// [FindAndModify].After is set.
 func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := runModify(ctx, db, &m.FindAndModify, &doc)

@@ -11,7 +11,8 @@ import (
 // see [Observer.On].
 //
 // The operation's goroutine calls Start and End, so calls can be concurrent. A panic in
-// them reaches the operation's caller. The functions must not use an observed database.
+// these functions reaches the operation's caller, and they must not use an observed
+// database.
 type Observer struct {
 	// Start, if not nil, is called before the operation begins, with its ID, Parent,
 	// Kind, Name, Caller, Collection, Began and Attempt. The operation runs with the
@@ -26,8 +27,8 @@ type Observer struct {
 // An Operation describes one operation to an [Observer]. It contains no values of
 // documents or filters, and no error texts.
 //
-// Operations nest. Actual includes nested operations, so add up only operations without a
-// Parent, or of one Kind.
+// Operations nest. Actual includes nested operations. Add up only operations without a
+// Parent, or of one Kind except "change".
 //
 //	Kind         Run by                                                  Runs
 //	find         [Find.All], [Find.One], [Find.Each]
@@ -69,8 +70,8 @@ type Operation struct {
 
 	// Declared is the Cost of a read, modify or plan, computed before it runs. Actual is
 	// what the run cost: commands (without the driver's retries), documents inserted,
-	// matched or deleted (also if an abort undid that), and documents returned. Lock
-	// documents and checkpoints don't count.
+	// matched or deleted (even if undone), and documents returned. The documents of a
+	// [Lease] and a job's checkpoints don't count.
 	Declared, Actual Cost
 	Modified         int64 // inserted, changed or deleted, even if undone
 

@@ -73,7 +73,7 @@ type PlanOptions struct {
 	WriteConcern             *writeconcern.WriteConcern // nil for the database's
 	BypassDocumentValidation bool                       // skip the collection's validator
 
-	// AllowPartial lets Run run a transactional plan without a transaction. The
+	// AllowPartial lets [Plan.Run] send a transactional plan without a transaction. The
 	// technique's check finds what a crash leaves.
 	AllowPartial bool
 }

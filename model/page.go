@@ -22,8 +22,8 @@ type Page[D any] struct {
 // HasMore reports whether there is a next page.
 func (p Page[D]) HasMore() bool { return p.Next != "" }
 
-// Page reads one page of the query. token is "" for the first page, or Next or Previous
-// of a page that was read. [Find.Limited] sets the page size. Page appends _id to the
+// Page reads one page of the query. Pass "" as the token for the first page, else Next or
+// Previous of another [Page]. [Find.Limited] sets the page size. Page appends _id to the
 // sort, as [Find.After] does.
 //
 // Pages follow the server's sort order of all types, with missing fields as null.
@@ -32,9 +32,12 @@ func (p Page[D]) HasMore() bool { return p.Next != "" }
 // same collection, filter, sort, projection, collation and [Scope]. A forged token can
 // only begin elsewhere in the same query.
 //
-// Errors: a [*ValueError] for a bad token, a query without Limited or with Skip, a sort
-// by anything but 1 and -1 or by a field in an array, or a projection without a sort
-// field.
+// Errors: a [*ValueError] for
+//
+//   - a bad token;
+//   - a query without Limited, or with Skip;
+//   - a sort by a field in an array, or by anything but 1 and -1;
+//   - a projection without a sort field.
 //
 // Cost: one command, or two if the type of the first sort field changes on the page.
 // Index the filter's equality fields, the sort fields and _id.

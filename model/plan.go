@@ -27,8 +27,8 @@ type Plan struct {
 	Transactional bool
 
 	// IfStale are steps that undo the plan's first steps. [Plan.Run] sends them if a
-	// later write with Expect [One] matches nothing, but not after a crash or in a
-	// transaction. Run joins an error of these steps to its own.
+	// later write with Expect [One] matches nothing. It doesn't send them after a crash
+	// or in a transaction. Run joins an error of these steps to its own.
 	IfStale []Step
 
 	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
@@ -40,9 +40,9 @@ type Plan struct {
 	Leaves string
 
 	// Applied says that an earlier run was applied: the state contains the operation's
-	// token (op). Decide of a [Change] sets it in a plan without steps. The Change then
-	// reads again by a linearizable read, calls Decide again, and runs the second plan.
-	// If the second plan is Applied too, Run succeeds.
+	// token (op). A [Change]'s Decide sets Applied in a plan without steps. The Change
+	// then reads again by a linearizable read, calls Decide again, and runs the second
+	// plan. If the second plan is Applied too, Run succeeds.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again
@@ -56,8 +56,7 @@ func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
 
 // Concat joins plans in order. The result is transactional if one plan is, and has the
-// first Options that aren't zero. If a write is stale, the IfStale steps of all plans
-// run.
+// first Options that aren't zero. Its IfStale has the IfStale steps of all plans.
 func Concat(plans ...Plan) Plan {
 	var out Plan
 	var leaves []string

@@ -10,15 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A DB is a *mongo.Database, or the result of [Scope.On], [Observer.On] and similar
-// functions.
+// A DB is where plans and queries run: a *mongo.Database, or the result of [Scope.On],
+// [Observer.On] and similar functions.
 type DB interface {
 	Name() string
 	Client() *mongo.Client
 }
 
-// A Scope applies a tenant, soft deletion and stamps to all reads and writes. Use the
-// database that [Scope.On] returns:
+// A Scope applies a tenant, soft deletion and fixed fields to all reads and writes. Use
+// the database that [Scope.On] returns:
 //
 //	db := model.Scope{
 //		Tenant: bson.D{{Key: "tenant", Value: tenant}},
@@ -26,8 +26,8 @@ type DB interface {
 //		Delete: bson.D{{Key: "deletedAt", Value: now}},
 //	}.On(database)
 //
-// Reads and writes don't reach documents outside the scope, and return [ErrNotFound] as
-// for missing documents. The scope's fields are top-level and have fixed values.
+// For reads and writes, documents outside the scope are missing ([ErrNotFound]). The
+// scope's fields are top-level and have fixed values.
 //
 // A write that sets a field of [Scope.Tenant], [Scope.Insert] or [Scope.Set] to another
 // value returns a [*ConflictError], except in these cases:
@@ -56,8 +56,8 @@ type Scope struct {
 }
 
 // On returns a database on which the scope applies to everything that runs. If db is the
-// result of another On, both scopes apply, and a delete sets the Delete fields of both. A
-// scope can't set a field of the other scope's Tenant.
+// result of another On, both scopes apply. A delete then sets the fields in Delete of
+// both scopes. A scope can't set a field of the other scope's Tenant.
 //
 // A bad scope makes each run return a [*ValueError] or a [*ConflictError]. The following
 // return a [*ConflictError] before anything is sent:
@@ -115,8 +115,8 @@ func tenantText(scopes []*scope) string {
 	return shell(fields)
 }
 
-// Plan returns p with the scope applied to its steps. Use it in a [Stream] with events of
-// several tenants.
+// Plan returns the plan p with the scope applied to its steps. Use it in a [Stream] with
+// events of several tenants.
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {

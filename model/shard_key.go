@@ -21,7 +21,7 @@ type ShardKey struct {
 	Fields     []string // the paths of the key, in order
 
 	// With Moves, documents may change their key, so a key that was read can be outdated.
-	// This key is added only to the filters of writes with Expect [One]: if the document
+	// Such a key is added only to filters of writes with Expect [One]. If the document
 	// has moved, the write matches nothing, and the [Change] reads again.
 	//
 	// Without Moves, an update by operators that changes the key returns a
@@ -29,8 +29,7 @@ type ShardKey struct {
 	Moves bool
 }
 
-// ShardKeys returns the shard keys of the model's collections, in the order of the
-// techniques.
+// ShardKeys returns the shard keys of the model's collections.
 func (m *Model) ShardKeys() (out []ShardKey) {
 	for _, t := range m.techniques {
 		if isSharded(t) {

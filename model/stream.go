@@ -33,8 +33,8 @@ type Event struct {
 	Kind EventKind
 	ID   bson.RawValue // the document's _id
 
-	// Document is the whole document. It is nil if Kind is Deleted, or is Updated and
-	// [Stream.Bare] is set. For an update it may be newer than the event.
+	// Document is the whole document. It is nil for Deleted. With [Stream.Bare], it is
+	// also nil for Updated. For an update it may be newer than the event.
 	Document bson.Raw
 
 	Updated   bson.Raw // fields that an update set, by dotted path
@@ -45,8 +45,8 @@ type Event struct {
 	Time  time.Time // of the change, or zero for Scanned
 }
 
-// A Stream runs a plan for every change of a collection, in the order of each document's
-// changes. It reads MongoDB's change stream
+// A Stream runs a [Plan] for every change of a collection, in the order of each
+// document's changes. It reads MongoDB's change stream
 // (https://www.mongodb.com/docs/manual/changeStreams/), or polls (see Since).
 //
 // The stream stores its place (the last event up to which all plans have run), and the
@@ -60,8 +60,8 @@ type Stream struct {
 	// [Plan.Repeatable]. An error stops the stream.
 	Plan func(Event) (Plan, error)
 
-	// Work replaces Plan if a plan needs reads. It must not write. Each attempt calls it
-	// again.
+	// Work replaces Plan for plans that need reads. Work must not write. Each attempt
+	// calls it again.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
 	Bare bool // events of updates have no Document, which saves its read
@@ -74,11 +74,11 @@ type Stream struct {
 	Mark string
 
 	// Since is the path of a field that every write increases, such as a time or version.
-	// Polling needs Since. It misses deletes, and documents without this field.
+	// Polling needs Since. Polling misses deletes, and documents without this field.
 	Since string
 
-	// Overlap is how far before the end of the last poll the next one begins, to find
-	// late writes. The field that Since names must be a date or an ObjectID.
+	// Overlap is the time by which a poll begins before the end of the previous poll, to
+	// find late writes. The field that Since names must be a date or an ObjectID.
 	Overlap time.Duration
 
 	// Err reports bad input. Run returns it.
@@ -103,22 +103,22 @@ type StreamOptions struct {
 	// them, with an [Event] of Kind Scanned for each.
 	FromNow bool
 
-	// If the server no longer has the changes since the stored place, Run returns
-	// ErrHistoryLost. With Rescan, it scans all documents again instead, and misses
-	// deletes.
+	// Rescan makes Run scan all documents again if the server no longer has the changes
+	// since the stored place. The scan misses deletes. Without Rescan, Run returns
+	// ErrHistoryLost.
 	Rescan bool
 
 	Poll     bool          // poll by Since even if the server has change streams
 	Interval time.Duration // the pause between polls, default 1 s
 
 	// Once makes Run return when all changes acknowledged before the run began are
-	// applied, and no event came for the duration Wait. In an idle sharded cluster this
-	// takes up to ten seconds more. If resume tokens have no time, as in Amazon's
+	// applied, and no event came for the duration in Wait. In an idle sharded cluster
+	// this takes up to ten seconds more. If resume tokens have no time, as in Amazon's
 	// DocumentDB, only the second condition applies.
 	Once bool
 
-	// Progress is called each time Run has stored its place in the stream, and when no
-	// event comes. An error from Progress stops the stream.
+	// Progress is called each time Run has stored its place, and when no event comes. An
+	// error from Progress stops the stream.
 	Progress func(StreamProgress) error
 }
 
@@ -238,8 +238,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 
 // Run runs the stream until the context ends. Then it finishes the running plans, stores
 // its place and returns nil. After [ErrStale], a missing document or a network error it
-// tries the plan again, up to Attempts times in all. A plan that then still fails, or
-// fails otherwise, stops the run with a [*StreamError].
+// tries the plan again, up to Attempts times in all. A plan that still fails then, or
+// fails with another error, stops the run with a [*StreamError].
 //
 // # One run at a time
 //

@@ -2,10 +2,9 @@ package model
 
 import "slices"
 
-// A Technique is a declared modeling technique for a [Model]. Most types with a New
-// function in packages embed, relate, denorm, paths, keys, schema and geofield are
-// techniques. [Entity] makes a technique of a collection. Your own technique embeds
-// [Parts].
+// A Technique gives a [Model] the indexes, relations, checks and paths of a declared
+// pattern. Most types with a New function in packages embed, relate, denorm, paths, keys,
+// schema and geofield are techniques. [Entity] makes a technique of a collection.
 type Technique interface {
 	Indexes() []Index        // needed by its queries and writes
 	Relations() []Relation   // drawn in diagrams
@@ -13,7 +12,7 @@ type Technique interface {
 	Footprints() []Footprint // the paths that it uses
 }
 
-// Parts implements [Technique] for a type that embeds it.
+// Parts implements [Technique] for your own type that embeds it.
 type Parts struct {
 	indexes    func() []Index
 	relations  func() []Relation
@@ -23,7 +22,7 @@ type Parts struct {
 }
 
 // NewParts returns the Parts for a technique's constructor. Each function must return new
-// values; nil means that the technique has none. needs are the server features that
+// values. A nil function means none. The parameter needs lists the server features that
 // [Model.Needs] can't derive from the indexes.
 func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
@@ -40,7 +39,7 @@ func (p Parts) Relations() []Relation { return called(p.relations) }
 // Checks returns the checks that find and repair violations of the technique's rules.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
-// Footprints returns the paths that the technique uses, each with its [Use].
+// Footprints returns the paths that the technique uses.
 func (p Parts) Footprints() []Footprint { return called(p.footprints) }
 
 func (p Parts) needed() []Need { return slices.Clone(p.needs) }

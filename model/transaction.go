@@ -14,8 +14,8 @@ import (
 )
 
 // RunTx runs the plan in a transaction. If the context's session has a running
-// transaction, RunTx joins it, and the code that began it must commit and retry.
-// Otherwise RunTx begins one, and the driver retries it after transient errors, and its
+// transaction, RunTx joins it. The code that began the transaction must commit and retry.
+// Otherwise RunTx begins one. The driver retries it after transient errors, and its
 // commit if the outcome is unknown. ErrStale aborts the transaction. RunTx returns
 // [ErrNoTransactions] if the server has no transactions.
 //
@@ -127,12 +127,11 @@ func commitUnknown(err error) bool {
 }
 
 // WithTransactions returns a database that runs each action in a transaction: each
-// attempt of a [Change], and each plan that isn't [Atomic]. If the server has no
-// transactions, it returns [ErrNoTransactions].
+// attempt of a [Change], and each plan that isn't [Atomic]. WithTransactions returns
+// [ErrNoTransactions] if the server has no transactions.
 //
-// A [Job], a [Stream], a plan with a [MergeInto], and a Change with [Change.Lease] and
-// [Change.Mends] run without a transaction. A Change with only a Lease runs in a
-// transaction.
+// A [Job], a [Stream], a plan with a [MergeInto], and a Change with both [Change.Lease]
+// and [Change.Mends] run without a transaction.
 //
 // If the answer to a commit was lost, the driver retries the transaction, and an insert
 // can find the document that the first try stored. A [Plan.Repeatable] plan then runs

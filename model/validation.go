@@ -13,18 +13,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Validation is the validator of a collection, applied by [Validation.Ensure].
+// A Validation makes the server validate new writes to a collection, after
+// [Validation.Ensure].
 //
-// A server validates new writes, not existing documents. The check of a schema.Schema
-// finds existing invalid documents. On a live collection, begin with Action "warn" or
-// Level "moderate".
+// The check of a schema.Schema finds existing invalid documents. On a live collection,
+// begin with Action "warn" or Level "moderate".
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
 type Validation struct {
 	Collection string
 	Validator  bson.D // a filter for valid documents, or empty for no validation
 	// Level is "strict" or "" for all inserts and updates, "moderate" to exclude updates
-	// of invalid documents, or "off".
+	// of documents that were invalid before, or "off".
 	Level string
 	// Action is "error" or "" to refuse the write with code 121, or "warn" to store and
 	// log it.

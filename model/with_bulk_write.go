@@ -9,16 +9,17 @@ import (
 
 // WithBulkWrite returns a database on which a [Plan] sends fewer commands outside
 // transactions. Consecutive writes, also to several collections, become one ordered
-// bulkWrite command, up to and including the next write that expects a match.
+// bulkWrite command. The command ends at the first update or delete with Expect [One].
 // [Plan.Guarantee] and the results stay the same.
 //
 // Update many and delete many share commands only with each other. A [MergeInto], and
 // each batch with an unacknowledged write concern, is a separate command.
 //
-// level is the write concern for plans without [PlanOptions].WriteConcern, or nil for the
-// client's. Pass the database's write concern, because the driver's bulkWrite ignores it.
+// The parameter level is the write concern for plans without [PlanOptions].WriteConcern,
+// or nil for the client's. Pass the database's write concern, because the driver's
+// bulkWrite ignores it.
 //
-// On a server without bulkWrite (before MongoDB 8.0), plans run as on db.
+// On a server without bulkWrite (before MongoDB 8.0), plans run as without WithBulkWrite.
 //
 // Cost: one hello command. Then [Plan.CostBulkWrite].
 func WithBulkWrite(ctx context.Context, db DB, level *writeconcern.WriteConcern) (DB, error) {

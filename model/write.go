@@ -32,27 +32,27 @@ type Write struct {
 	// With Expect [One], a write that matches nothing stops the plan, unless the filter
 	// [Write.Done] shows that an earlier run applied the write. The error is
 	// [ErrNotFound] if no document has the _id in Model's filter, and else [ErrStale]. If
-	// this filter has more conditions than _id, the check costs a find. If this filter
-	// has no _id, only [Write.Reasons] can return ErrNotFound.
+	// Model's filter has more conditions than _id, the check costs a find. If it has no
+	// _id, only [Write.Reasons] can return ErrNotFound.
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if an earlier run
-	// applied this write. Run queries it if the write has Expect [One] and matches
-	// nothing, or after a duplicate key error outside a transaction of the caller. If a
-	// document matches, the plan continues.
+	// applied this write. Run queries it if a write with Expect [One] matches nothing.
+	// Outside a transaction of the caller, Run also queries it after a duplicate key
+	// error. If a document matches, the plan continues.
 	Done bson.D
 
 	// Reasons replace ErrStale and ErrNotFound: Run returns the error of the first reason
 	// that applies.
 	//
-	// Outside a transaction of the caller, they also replace a duplicate key error. For
-	// an update or upsert, the Reason's If must have an equality on every field of the
-	// violated unique index. If no Reason applies, Run returns the driver's error: see
-	// [mongo.IsDuplicateKeyError].
+	// Outside a transaction of the caller, Reasons also replace a duplicate key error.
+	// For an update or upsert, the Reason's If must have an equality on every field of
+	// the violated unique index. If no Reason applies, Run returns the driver's error:
+	// see [mongo.IsDuplicateKeyError].
 	Reasons []Reason
 
 	// Once marks a write that changes nothing in a second run, because the filter
-	// contains state that was read, or the operation's token (op).
+	// contains values that were read, or the id of the operation (op).
 	Once bool
 
 	// Deleted lets the write reach documents that a [Scope] marked as deleted. The
@@ -99,13 +99,13 @@ func (w Write) scoping() scoped {
 // example because its list is full.
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A reason with a nil If always applies. Use a nil If with [ErrNotFound] if the
-	// write's filter is only a unique key other than _id, because Run would otherwise
-	// return [ErrStale] for a missing document.
+	// A reason with a nil If always applies. If the write's filter is only a unique key
+	// other than _id, use a nil If with [ErrNotFound]. Without it, Run returns [ErrStale]
+	// for a missing document.
 	If  bson.D
 	Err error // the returned error
 
-	// Instead, if not nil, are the steps that undo the plan's first steps if this reason
+	// Instead, if not nil, are steps that undo the plan's earlier steps if this reason
 	// applies. They replace [Plan.IfStale].
 	Instead []Step
 }
@@ -188,12 +188,12 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 	}
 }
 
-// A MergeInto is a step that runs on the server: an aggregation that ends in $merge or
-// $out.
+// A MergeInto is a step of a [Plan] that runs on the server: an aggregation that ends in
+// $merge or $out.
 //
-// Under a [Scope], its reads get the scope's filter and its documents the scope's fields.
-// If the scope has a [Scope.Tenant], [Scope.Filter] or [Scope.Delete] for the target
-// collection, only two kinds of $merge are accepted:
+// Under a [Scope], its reads get the scope's filter. The written documents get the
+// scope's fields. If the scope has a [Scope.Tenant], [Scope.Filter] or [Scope.Delete] for
+// the target collection, only two kinds of $merge are accepted:
 //
 //   - The $merge fails on existing documents (whenMatched is "fail").
 //   - The $merge's option "on" lists all fields of Tenant, and the scope has no Delete or

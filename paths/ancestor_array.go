@@ -5,9 +5,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// AncestorArraySpec names the fields of an ancestor array: those of [TreeSpec], and the
-// array of the ancestors' _ids. An empty array must be stored as [] or left out, not as
-// null. With a string as _id:
+// AncestorArraySpec names the fields of a tree of [NewAncestorArray]: those of
+// [TreeSpec], and the array of the ancestors' _ids. An empty array must be stored as []
+// or left out, not as null. With a string as _id:
 //
 //	Ancestors []string `bson:"ancestors,omitempty"`
 type AncestorArraySpec struct {
@@ -16,9 +16,9 @@ type AncestorArraySpec struct {
 }
 
 // NewAncestorArray declares a tree whose nodes contain an array of _ids: those of all
-// ancestors, root first, and then their own _id. Descendants are one query by a multikey
-// index, ancestors one query by _id. A move rewrites the arrays of the subtree, by one
-// update.
+// ancestors, root first, and then the node's own _id. Descendants are one query by a
+// multikey index, ancestors one query by _id. A move rewrites the arrays of the subtree,
+// by one update.
 //
 // A missing field or a wrong type panics with a [*model.DeclarationError].
 //

@@ -5,9 +5,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// ChildTreeSpec names the fields of a child tree: those of [TreeSpec], and the array of
-// the children's _ids. An empty array must be stored as [] or left out, not as null. With
-// a string as _id:
+// ChildTreeSpec names the fields of a tree of [NewChildTree]: those of [TreeSpec], and
+// the array of the children's _ids. An empty array must be stored as [] or left out, not
+// as null. With a string as _id:
 //
 //	Children []string `bson:"children,omitempty"`
 type ChildTreeSpec struct {
@@ -29,9 +29,10 @@ type ChildTreeSpec struct {
 //
 // The parent links are the truth. A change adds a node to its new list before it writes
 // the link, and removes it from the old list afterwards. So a reader who follows lists,
-// and checks them by the links ([Tree.Arrange]), finds a moved node at each moment.
+// and checks the lists by the links ([Tree.Arrange]), finds a moved node at each moment.
 //
-// A crash leaves one of these, until the tree's next change finishes the interrupted one:
+// A crash leaves one of these, until the tree's next change finishes the interrupted
+// change:
 //
 //   - an inserted node that isn't in a list yet
 //   - a moved node in two lists

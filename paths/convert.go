@@ -7,11 +7,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Convert returns the change that adds the fields of a second representation to the
-// documents of a tree. Both trees must be declared over one collection with equal
-// [TreeSpec]s, else it gives a [*model.ValueError]. If writers still use the first tree,
-// run Convert again to copy their changes. When all clients use the second tree,
-// [Tree.Drop] removes the old fields.
+// Convert returns the change that adds the fields of a second tree (the parameter to) to
+// the documents of a tree (from). Both trees must be declared over one collection with
+// equal [TreeSpec]s, else Convert gives a [*model.ValueError]. If writers still use the
+// first tree, run Convert again to copy their changes. When all clients use the second
+// tree, [Tree.Drop] removes the old fields.
 //
 // If the second tree has a unique index (materialized path, nested set), create it after
 // Convert, and before writers use that tree. [model.New] refuses two trees of one
@@ -38,8 +38,8 @@ type IntoSpec[K any] struct {
 	Under *K // the target's node that becomes the roots' parent; nil means that they become roots
 
 	// Delete deletes target nodes that the source doesn't have: below Under, or in the
-	// whole tree if Under is nil. Without Delete they stay, after their siblings from the
-	// source.
+	// whole tree if Under is nil. Without Delete these nodes stay, after their siblings
+	// from the source.
 	Delete bool
 }
 
@@ -47,15 +47,14 @@ type IntoSpec[K any] struct {
 // representation and with another type of documents. Run it again to bring the target up
 // to date.
 //
-// make returns the target's document, with its _id, for a document of the source. The job
-// fills in the fields of the tree. make must be pure and return each _id once. A nil
-// make, or trees of one collection, panic with a [*model.DeclarationError]: use [Convert]
-// for one collection.
+// The function make returns the target's document, with its _id, for a document of the
+// source. The job fills in the tree's fields. The function must be pure and return each
+// _id once. A nil make, or trees of one collection, panic with a
+// [*model.DeclarationError]: use [Convert] for one collection.
 //
-// The job stores missing nodes and replaces nodes that differ, which lose fields that
-// others added in the target. With IntoSpec.Delete, it deletes target nodes that the
-// source doesn't have. Siblings get the source's order and keys. First create the
-// target's indexes, which [model.Model.Indexes] returns.
+// The job stores missing nodes and replaces nodes that differ. A replaced node loses
+// fields that others added in the target. Siblings get the source's order and keys. First
+// create the target's indexes, which [model.Model.Indexes] returns.
 //
 // # Steps
 //
@@ -71,14 +70,14 @@ type IntoSpec[K any] struct {
 // Each batch of steps 2 to 5 runs under the target's lease. Readers don't find the nodes
 // of step 3 by path or number until step 4.
 //
-// A job that was interrupted begins anew and keeps what is done. If nodes vanish
-// meanwhile, or others write the target, it begins anew, up to 8 times in all, and then
-// returns [model.ErrStale]. The next run copies what changed in the source meanwhile.
+// An interrupted job begins anew and keeps the nodes that are done. If nodes vanish
+// meanwhile, or others write the target, the job begins anew, up to 8 times in all. Then
+// it returns [model.ErrStale]. The next run copies what changed in the source meanwhile.
 //
-// Progress.Documents is the number of nodes in the source. Progress.Writes is how many
-// nodes the target lacks, or must change or delete, and Progress.Modified how many of
-// these are done. JobOptions.BatchSize is the number of nodes per lease; 0 means 500. A
-// dry run only reads.
+// Progress.Documents is the number of nodes in the source. Progress.Writes is the number
+// of target nodes to insert, change or delete. Progress.Modified is how many of them are
+// done. JobOptions.BatchSize is the number of nodes per lease; 0 means 500. A dry run
+// only reads.
 //
 // Errors are:
 //

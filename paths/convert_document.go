@@ -7,15 +7,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Extract returns the job that copies the nodes of one owner's [DocumentTree] to
-// documents of a tree. make returns the document, with its _id, for a node. make must be
-// pure and return each _id once.
+// Extract returns the job that copies the nodes of a [DocumentTree], in the document
+// owner, to documents of a [Tree]. The function make returns the document, with its _id,
+// for a node. It must be pure and return each _id once.
 //
 // To store the lists of several owners in one tree, first insert a node for each owner
 // into the tree. Then run a job for each owner, with this node's _id as IntoSpec.Under.
 // No _id may come from two of these jobs.
 //
-// Siblings keep their order. Run the job again until all clients use the target.
+// Siblings keep their order. Run the job again until all clients use the new tree.
 //
 // Panics, errors and cost are those of [ConvertInto]. A missing owner also gives
 // [model.ErrNotFound]. Each batch that stores nodes or replaces their content reads the
@@ -41,8 +41,9 @@ type AbsorbSpec[K any] struct {
 }
 
 // Absorb returns the change that copies a tree of documents, or the subtree of spec.Top,
-// to the [DocumentTree] of one owner. One write replaces the owner's list. make returns
-// the node, with its id, for a document. The change fills in the fields of the tree.
+// to the [DocumentTree] of one owner. One write replaces the owner's list. The function
+// make returns the node, with its id, for a document. The change fills in the fields of
+// the tree.
 //
 // Run Absorb again to bring the list up to date. An equal list isn't written.
 //
@@ -74,9 +75,8 @@ func Absorb[D, K, E, N, O any](
 // ConvertDocument returns the change that copies the [DocumentTree] of one owner to
 // another owner or another list. The parameters from and of are the source's declaration
 // and its owner's _id. The parameters to and owner are those of the target, which can
-// have another form (flat or nested). make returns the target's node, with its id, for a
-// node of the source. spec.Delete deletes target nodes that the source doesn't have.
-// spec.Top must be nil. Errors are those of [Absorb].
+// have another form (flat or nested). The function make returns the target's node, with
+// its id, for a node of the source. spec.Top must be nil. Errors are those of [Absorb].
 //
 // Cost: two commands read the owners, and one writes the target's, by _id.
 func ConvertDocument[E, N, O, F, M, P any](

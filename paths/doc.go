@@ -41,8 +41,8 @@
 //	descendants          $graphLookup by parent  one query      one range of an index
 //
 // A subtree is written by one update. [NewChildTree] and [NewNestedSet] say what their
-// trees write. See internal/bench/RESULTS.md for times of all representations.
+// trees write. See internal/bench/RESULTS.md for times.
 //
 // One writer at a time changes a tree, and a reader can see a part of a change: see
-// [Tree]. [Tree.Checks] finds and repairs damage by code that writes past Tree.
+// [Tree]. [Tree.Checks] finds and repairs damage by code that bypasses Tree.
 package paths

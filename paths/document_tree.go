@@ -62,8 +62,8 @@ type DocumentTreeSpec struct {
 //
 // # Changes
 //
-// A [model.Change] reads the list, decides, and writes only if what it decided by is
-// unchanged. Otherwise it reads again, up to 64 times. A missing owner gives
+// A [model.Change] reads the list, decides, and writes only if the values that it used
+// are unchanged. Otherwise it reads again, up to 64 times. A missing owner gives
 // [model.ErrNotFound]. A damaged list gives [ErrDamaged].
 //
 // # Checks
@@ -73,7 +73,7 @@ type DocumentTreeSpec struct {
 // with equal or missing order keys (DocumentTreeSpec.Order). A finding's detail contains
 // the list and the problems. A problem has a kind (orphan, cycle, order, duplicate,
 // notANode, notAList), the node's id, and its path. The repair is [DocumentTree.Repair]
-// without new ids, so different nodes that share an id keep it.
+// without new ids, so different nodes that share an id keep that id.
 //
 // Cost: one command, in batches, which sends every list. The repair takes one write per
 // damaged list.
@@ -94,9 +94,9 @@ type DocumentTree[E, N, K any] struct {
 //
 // It panics with a [*model.DeclarationError] if the path isn't a list of E or lies in a
 // list, if a field is missing or has the wrong type, or if Max or MaxBytes is out of
-// range. E's zero value must be a root: it also panics if the zero value's parent field
-// would be stored as a possible id, such as 0. Declare this field as a pointer or with
-// omitempty.
+// range. E's zero value must be a root: NewDocumentTree also panics if the zero value's
+// parent field would be stored as a possible id, such as 0. Declare this field as a
+// pointer or with omitempty.
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}
@@ -131,10 +131,10 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 	return o, doc, p, err
 }
 
-// Load returns the write that stores a whole tree in an owner without nodes. nodes come
-// in any order, with their parents' ids, or nested. Siblings are sorted by their order
-// keys (DocumentTreeSpec.Order), or as listed without Order. If an order key is missing
-// or repeated, the siblings get new order keys. Errors are [model.ErrTaken] if an id
+// Load returns the write that stores a whole tree in an owner without nodes. The nodes
+// come in any order, with their parents' ids, or nested. With DocumentTreeSpec.Order,
+// siblings are sorted by their order keys. If a key is missing or repeated, they get new
+// keys. Without Order, siblings stay as listed. Errors are [model.ErrTaken] if an id
 // comes twice or the owner has nodes, [model.ErrNotFound] for a missing parent or owner,
 // [ErrCycle] and [model.ErrFull].
 //
@@ -144,11 +144,11 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 	return t.t.Load(o, nodes, err)
 }
 
-// Push returns the write that adds a leaf as the first or last root or child. It
-// overwrites the tree's fields in node. Errors are [model.ErrTaken] if the id exists,
-// [model.ErrNotFound] if the owner or the parent is missing, and [model.ErrFull] if Max
-// or MaxBytes is exceeded. The nested form (see [DocumentTree]), a tree with
-// DocumentTreeSpec.Order, and other places give a [*model.ValueError]: use
+// Push returns the write that adds a node, without children, as the first or last root or
+// child. The place decides the parent in node. Errors are [model.ErrTaken] if the id
+// exists, [model.ErrNotFound] if the owner or the parent is missing, and [model.ErrFull]
+// if Max or MaxBytes is exceeded. The nested form (see [DocumentTree]), a tree with
+// DocumentTreeSpec.Order, and other values of at give a [*model.ValueError]: use
 // [DocumentTree.Insert].
 //
 // Cost: one command, one document, by _id. If nothing was pushed, one to five more
@@ -158,9 +158,9 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, at Place[N]) model.Write {
 	return t.t.Push(o, doc, p, err)
 }
 
-// Patch returns the write that sets fields of a node. fields contains paths within the
-// node, with their values. Fields of the tree, and paths that E doesn't have, give a
-// [*model.ValueError]. So does the nested form (see [DocumentTree]): use
+// Patch returns the write that sets fields of a node. The parameter fields contains paths
+// within the node, with their values. Fields of the tree, and paths that E doesn't have,
+// give a [*model.ValueError]. So does the nested form (see [DocumentTree]): use
 // [DocumentTree.Set]. Other errors are [model.ErrNotFound] and [model.ErrFull]. If a
 // damaged list contains the id twice, Patch changes both nodes.
 //
@@ -183,9 +183,10 @@ func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 	return t.t.Pull(o, n, err)
 }
 
-// Insert returns the change that adds a node at a place. It overwrites the tree's fields
-// in node. A nonempty nested list gives a [*model.ValueError]: insert its nodes one by
-// one. Errors are [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull].
+// Insert returns the change that adds a node at a place. The place decides the parent and
+// the order key in node. A node with nested children gives a [*model.ValueError]: insert
+// the nodes one by one. Errors are [model.ErrTaken], [model.ErrNotFound] and
+// [model.ErrFull].
 //
 // Cost: two commands, one document. In the flat form without DocumentTreeSpec.Order,
 // inserts don't conflict with each other.
@@ -221,24 +222,24 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 	return t.t.Delete(o, n, forest.Mode(mode), err)
 }
 
-// Set returns the change that sets fields of a node, in a flat or a nested tree (see
-// [DocumentTree]). fields contains paths within the node, with their values. Errors are
-// those of [DocumentTree.Patch].
+// Set returns the change that sets fields of a node, in a flat or nested tree. The
+// parameter fields contains paths within the node, with their values. Errors are those of
+// [DocumentTree.Patch].
 //
-// Cost: two commands, one document. If another writer changes the list meanwhile, it
-// reads again only if this node was moved.
+// Cost: two commands, one document. If another writer changes the list meanwhile, the
+// change reads again only if this node was moved.
 func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	return t.t.Set(o, n, fields, err)
 }
 
 // Replace returns the change that stores node in place of the stored node with the same
-// id, which keeps its position and children. Errors are [model.ErrNotFound] and
+// id. The position and the children stay. Errors are [model.ErrNotFound] and
 // [model.ErrFull].
 //
-// Cost: two commands, one document. In the flat form without a Revision, it overwrites
-// changes that others made to the node's fields after it read the node. In the nested
-// form, or with a Revision, it reads again if the list changed.
+// Cost: two commands, one document. In the flat form without a Revision, Replace
+// overwrites changes that others made to the node's fields after the read. In the nested
+// form, or with a Revision, Replace reads again if the list changed.
 func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	o, err := t.owner(owner)
 	doc, errNode := t.t.NewNode(node)
@@ -248,8 +249,8 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	return t.t.Replace(o, doc, err)
 }
 
-// Repair returns the change that repairs an owner's list by one write, if the list is as
-// it was read. A sound list isn't written.
+// Repair returns the change that repairs an owner's list by one write. If another client
+// changed the list in between, it reads again. A sound list isn't written.
 //
 //   - The first of several nodes with one id keeps the id and the children. A later node
 //     that is equal byte for byte is removed. A later node that differs gets the next id
@@ -259,7 +260,7 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 //   - Siblings with missing or equal order keys get new keys. Equal keys keep the order
 //     of the list.
 //
-// Elements that aren't nodes stay. [DocumentTree.Checks] finds them.
+// Elements that aren't nodes stay.
 //
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
@@ -275,8 +276,7 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 
 // Arrange yields the nodes of an owner's list in preorder: parents before children,
 // siblings by their order keys, or as listed. Roots have depth 0. It sends nothing. In a
-// damaged list it leaves out orphans and cycles. [NewForest] makes a [Forest] of the
-// result.
+// damaged list it leaves out orphans and cycles.
 func (t *DocumentTree[E, N, K]) Arrange(list []E) iter.Seq2[Visit[E], error] {
 	return func(yield func(Visit[E], error) bool) {
 		err := t.t.Arrange(list, func(node bson.Raw, depth int) bool {

@@ -13,10 +13,10 @@ import (
 // is empty. Don't use it from other goroutines while it changes.
 type Forest[K comparable] struct{ f forest.Forest[K] }
 
-// NewForest makes a [Forest] of a walk in preorder, such as [Tree.Dump], [Tree.Arrange]
-// or [DocumentTree.Arrange]. id returns the id of a node. Errors are the walk's error,
-// [model.ErrTaken] for a repeated id, and a [*model.ValueError] for a depth that isn't
-// possible in preorder.
+// NewForest makes a [Forest] from a walk in preorder (parents before children), such as
+// [Tree.Dump], [Tree.Arrange] or [DocumentTree.Arrange]. The function id returns a node's
+// id. Errors are the walk's error, [model.ErrTaken] for a repeated id, and a
+// [*model.ValueError] for a depth that isn't possible in preorder.
 func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) K) (*Forest[K], error) {
 	f := &Forest[K]{}
 	if walk == nil || id == nil {
@@ -95,6 +95,6 @@ func (f *Forest[K]) Descendants(id K, depth int) ([]K, error) {
 	return f.ask(id, func(id K) []K { return f.f.Descendants(id, depth) })
 }
 
-// All yields all nodes in preorder, with their depths: parents before children, siblings
-// in order. Don't change the forest while you range over it.
+// All yields all nodes in preorder (parents before children), with their depths. Don't
+// change the forest while you range over it.
 func (f *Forest[K]) All() iter.Seq2[K, int] { return f.f.All() }

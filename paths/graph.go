@@ -14,14 +14,15 @@ import (
 
 // GraphSpec says where a [Graph] stores its computation.
 type GraphSpec struct {
-	// States is the name of the collection of the vertices' states. "" means the name of
-	// the vertices' collection plus "_states". Two more collections have the name States
-	// plus "_steps", for the records of supersteps, and "_messages".
+	// States names the collection of the vertices' states ([VertexState]). "" means the
+	// name of the vertices' collection plus "_states". Two more collections append to
+	// this name: "_steps" for [GraphStep] records, "_messages" for messages of
+	// [NewProgram].
 	States string
 }
 
-// VertexState is the state of a vertex in a computation. Fields that the computation
-// doesn't use are zero.
+// VertexState is the result for one vertex in a computation of a [Graph]. Fields that the
+// computation doesn't use are zero.
 type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
 	Step int64 `bson:"step"` // the superstep that wrote the state; for Distances, the distance
@@ -29,8 +30,8 @@ type VertexState[K any] struct {
 	Via       K             `bson:"via"`       // Distances: the previous vertex on a shortest path; the least if several
 	Component K             `bson:"component"` // Components: the least _id of the component
 	Rank      float64       `bson:"rank"`      // PageRank: from 0 to 1; 0 before the first superstep
-	Halted    bool          `bson:"halted"`    // a program: the vertex waits for messages
-	Value     bson.RawValue `bson:"value"`     // a program: the vertex's State; decode it with Unmarshal
+	Halted    bool          `bson:"halted"`    // NewProgram: the vertex waits for messages
+	Value     bson.RawValue `bson:"value"`     // NewProgram: the vertex's State; decode it with Unmarshal
 }
 
 // Graph is a directed graph. Its vertices are the documents of a collection. Each vertex
@@ -47,15 +48,15 @@ type VertexState[K any] struct {
 // # Limits
 //
 // In Components and PageRank, a state contains a copy of the vertex's edges, and must fit
-// in 16 MiB. So must a program's vertex with its state and the messages of one superstep.
-// From MongoDB 6.0, $group spills to disk above 100 MB by default. Components, and $merge
-// into the collection that is read, need MongoDB 4.4.
+// in 16 MiB. For [NewProgram], a vertex with its state and the messages of one superstep
+// must fit in 16 MiB. From MongoDB 6.0, $group spills to disk above 100 MB by default.
+// Distances, Components and PageRank need MongoDB 4.4.
 //
 // # Shards
 //
 // Computations weren't tested on shards. Shard the collections of vertices, states and
-// messages by {_id: "hashed"}. Don't shard the collection of the supersteps' records.
-// Distances and Components need MongoDB 5.1 there.
+// messages by {_id: "hashed"}. Don't shard the collection of the supersteps' records. On
+// shards, Distances and Components need MongoDB 5.1.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -70,11 +71,11 @@ type Graph[D, K any] struct {
 	g      *graph.Graph
 }
 
-// NewGraph declares a graph. edges is the path at which a document of vertices lists the
-// _ids of other documents of vertices, such as "follows", or "roads.to" if an edge is a
-// document. It panics with a [*model.DeclarationError] if the path doesn't exist,
-// contains other values than _ids, crosses no array or more than one, or is within _id,
-// and if a collection that spec names has an invalid name or is the vertices' collection.
+// NewGraph declares a graph. edges is the path at which a vertex, a document of the
+// collection, lists the _ids of other vertices: "follows", or "roads.to" if an edge is a
+// document. The path must exist, contain only _ids, cross exactly one array, and lie
+// outside _id. A collection that spec names needs a valid name, and must not be the
+// vertices' collection. Otherwise NewGraph panics with a [*model.DeclarationError].
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
 	g := graph.Declare(vertices.Name(), field, spec.States)
@@ -88,15 +89,15 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 }
 
 // Distances returns the computation of each vertex's distance: the number of edges from
-// the nearest of the vertices that from lists. In a vertex's result ([VertexState]), Step
-// is the distance, and Via the previous vertex on a shortest path. Missing vertices in
-// from are ignored. An empty _id gives a [*model.ValueError]. Unreachable vertices get no
-// result: see [Graph.Unreached].
+// the nearest start vertex. Give the start vertices' _ids. In a vertex's result
+// ([VertexState]), Step is the distance, and Via the previous vertex on a shortest path.
+// Missing start vertices are ignored. An empty _id gives a [*model.ValueError].
+// Unreachable vertices get no result: see [Graph.Unreached].
 //
 // Each superstep reads the states that the previous superstep wrote, by the index of
-// [Supersteps.Indexes]. It looks up the current edges of these vertices, and the vertices
-// that they lead to, by _id. No superstep changes a distance found before: after edges
-// have changed, run [Graph.Clear] and then the computation again.
+// [Supersteps.Indexes]. It looks up these vertices' current edges, and the vertices that
+// the edges lead to, by _id. No superstep changes a stored distance. After edges have
+// changed, run [Graph.Clear] and then the computation again.
 func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 	ids := bson.A{}
 	for i, id := range from {
@@ -109,13 +110,14 @@ func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 	return supersteps(x.g.Distances(ids, nil))
 }
 
-// Components returns the computation of connected vertices, in either direction of the
-// edges. A state's Component is the least _id of its component, in the server's order.
+// Components returns the computation of components: vertices that edges of either
+// direction connect. In a vertex's result ([VertexState]), Component is the least _id of
+// its component, in the server's order.
 //
-// It first copies each vertex's edges to its state, so later changes of edges don't
-// count. In each superstep, vertices whose component changed pass it to their neighbours.
-// The number of supersteps is one more than the greatest distance, in edges, of a vertex
-// from its component's least _id.
+// The computation first copies each vertex's edges to the vertex's state, so later
+// changes of edges don't count. In each superstep, vertices whose Component changed pass
+// the new value to their neighbours. The number of supersteps is one more than the
+// greatest distance, in edges, of a vertex from its component's least _id.
 func (x *Graph[D, K]) Components() *Supersteps {
 	return supersteps(x.g.Components())
 }
@@ -123,26 +125,27 @@ func (x *Graph[D, K]) Components() *Supersteps {
 // RankSpec configures a PageRank. The zero value has the usual numbers.
 type RankSpec struct {
 	Damping   float64 // the share of a rank from edges, above 0 and below 1; 0 means 0.85
-	Tolerance float64 // the total change of all ranks that ends it; 0 means 1e-10
+	Tolerance float64 // a total change of all ranks that ends the computation; 0 means 1e-10
 }
 
 // PageRank returns the computation of the ranks of vertices. The ranks sum up to 1. A
 // rank is the probability that a walker is at the vertex. The walker follows edges at
-// random, but jumps to a random vertex once in 1/(1-Damping) steps on average, and
-// whenever its vertex has no edges. At the end, the sum of all errors is below
+// random. It jumps to a random vertex once in 1/(1-Damping) steps on average, and from
+// each vertex without edges. At the end, the sum of all errors is below
 // Tolerance·Damping/(1-Damping), except for rounding.
 //
-// It first copies each vertex's edges to its state, so later changes of edges and
-// vertices don't count. It panics with a [*model.DeclarationError] for a Damping that
-// isn't between 0 and 1, or a negative Tolerance.
+// The computation first copies each vertex's edges to the vertex's state, so later
+// changes of edges and vertices don't count. PageRank panics with a
+// [*model.DeclarationError] for a Damping that isn't between 0 and 1, or a negative
+// Tolerance.
 //
 // Source: Page and others, "The PageRank Citation Ranking", 1998.
 func (x *Graph[D, K]) PageRank(r RankSpec) *Supersteps {
 	return supersteps(x.g.PageRank(r.Damping, r.Tolerance))
 }
 
-// States returns the query of the states of some vertices, or of all if ids is empty, in
-// the order of _id. It leaves out vertices without a state.
+// States returns the query of the results ([VertexState]) of the vertices with the given
+// _ids, in the order of _id. Without _ids, it returns all results.
 //
 // Cost: one command, and one per further batch, by _id.
 func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
@@ -165,9 +168,9 @@ func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 	return f
 }
 
-// Within returns the query of the states of all vertices whose distance from the start
-// vertices of [Graph.Distances] is at most distance, in edges, nearest first. Run
-// Distances before.
+// Within returns the query of the states of the vertices near the start vertices of
+// [Graph.Distances], nearest first. The parameter distance is the greatest number of
+// edges. Run Distances before.
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
@@ -189,7 +192,7 @@ func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 // first. Run [Graph.PageRank] before.
 //
 // Cost: one command, and one per further batch. The server reads all states. If you need
-// Top often, create an index on rank after the computation.
+// Top often, create an index on the states' field rank after the computation.
 func (x *Graph[D, K]) Top(n int64) *model.Find[VertexState[K]] {
 	f := x.find(nil, "rank", -1, "")
 	f.Limit = n
@@ -209,7 +212,7 @@ func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index stri
 }
 
 // Unreached returns the vertices without a state, in the order of _id. After
-// [Graph.Distances], they can't be reached.
+// [Graph.Distances], no path leads to these vertices.
 //
 // Cost: one command, and one per further batch. The server reads every vertex, and its
 // state by _id.

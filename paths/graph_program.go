@@ -6,24 +6,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A GraphVertex is a vertex, as the function given to [NewProgram] receives it in a
-// superstep, a step of the [Supersteps]. The function changes State, calls Send, and sets
-// Halt. It must not keep the GraphVertex.
+// A GraphVertex is a vertex that the function given to [NewProgram] receives in one
+// superstep, a step of a computation ([Supersteps]). The function can change State, call
+// Send and set Halt. The function must not keep the GraphVertex.
 type GraphVertex[D, K, S, M any] struct {
 	Step     int64 // the superstep; the first is 1
 	ID       K
 	Doc      D                    // the current document
-	Edges    []K                  // the _ids that it lists, in order
+	Edges    []K                  // the _ids that Doc lists, in order
 	State    S                    // from an earlier superstep; zero in the first
 	Messages []GraphMessage[K, M] // sent in the previous superstep, ordered by sender and time
 
-	// Halt, if the function sets it, makes the vertex wait until it receives a message.
+	// If the function sets Halt, the vertex waits until it receives a message.
 	Halt bool
 
 	send func(to K, m M)
 }
 
-// A GraphMessage is a message to a vertex.
+// A GraphMessage is a message from one vertex to another.
 type GraphMessage[K, M any] struct {
 	From K
 	M    M
@@ -33,17 +33,17 @@ type GraphMessage[K, M any] struct {
 // a missing vertex is lost.
 func (v *GraphVertex[D, K, S, M]) Send(to K, m M) { v.send(to, m) }
 
-// NewProgram returns the computation that calls compute for the vertices of the graph x.
-// A superstep calls compute for each vertex that hasn't halted or has received messages
-// from the previous superstep. The computation ends when all vertices have halted and no
-// message was sent. S is the type of a vertex's state, M of a message: any values that
-// BSON can encode.
+// NewProgram returns the computation that calls the function compute for the vertices of
+// the graph x. A superstep calls compute for each vertex that hasn't halted or has
+// received messages from the previous superstep. The computation ends when all vertices
+// have halted and no message was sent. S is the type of a vertex's state, and M of a
+// message. BSON must be able to encode both.
 //
 // compute must depend only on its argument. Calls come one after the other, in batches,
-// in the order of _id. An error ends the run, and nothing of the batch is written. Each
-// superstep reads the current documents. If a document changes before an interrupted
-// superstep runs again, a message of the first run can remain, although compute no longer
-// sends it.
+// in the order of _id. An error of compute ends the run, and nothing of the batch is
+// written. Each superstep reads the current documents. If a document changes before an
+// interrupted superstep runs again, a message of the first run can remain, although
+// compute no longer sends it.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
 		core.Fail("the graph or a function is nil", "NewProgram", "give a result of NewGraph, and the function that each vertex computes")

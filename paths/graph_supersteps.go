@@ -8,14 +8,14 @@ import (
 // Supersteps is a computation over a [Graph], in steps that each continue from the
 // previous step's results. Make it with [Graph.Distances], [Graph.Components],
 // [Graph.PageRank] or [NewProgram], and run its [Supersteps.Job]. Indexes returns the
-// indexes that it needs. PageRank needs none.
+// indexes that the computation needs. PageRank needs none.
 //
 // # Consistency
 //
 // A superstep writes states, the results for vertices ([VertexState]), and then a record
-// that it is over ([GraphStep]). The record decides whether another superstep follows. A
-// state contains its superstep and its previous values. So an interrupted superstep, run
-// again, reads what it read before and ends the same. While a superstep runs, readers see
+// that the superstep is over ([GraphStep]). The record decides whether another superstep
+// follows. A state contains its superstep and its previous values. So an interrupted
+// superstep that runs again reads the same states. While a superstep runs, readers see
 // states of two supersteps.
 //
 // Only one process at a time may run a computation: use a lock of your own. Only PageRank
@@ -23,7 +23,8 @@ import (
 //
 // # Cost
 //
-// Each superstep's commands (one reads the previous record), and the documents it writes:
+// Each superstep's commands (one reads the previous record), and the documents that the
+// superstep writes:
 //
 //	Distances   3 commands; the vertices that it reaches
 //	Components  3 commands; the vertices that change
@@ -31,8 +32,8 @@ import (
 //	a program   5 commands, and 2 to 4 per batch of vertices; states and messages
 //
 // Messages are those of [GraphVertex.Send]. PageRank and programs read every vertex.
-// Superstep 0 takes five commands, four for a program. For Components and PageRank it
-// writes a state per vertex. One more command finds the end.
+// Superstep 0 takes five commands, four for a program. For Components and PageRank,
+// superstep 0 writes a state per vertex. One more command finds the end.
 type Supersteps struct {
 	model.Parts
 
@@ -43,10 +44,10 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints), s: s}
 }
 
-// Job returns the job that begins the computation, or continues it, until it is over. It
-// can be stopped or killed anywhere and run again. [Graph.Clear] lets a computation begin
-// anew. States of another computation give [ErrGraphState]. See [Supersteps] for the
-// cost.
+// Job returns the job that begins the computation, or continues it, until it is over. The
+// job can be stopped or killed anywhere and run again. [Graph.Clear] lets a computation
+// begin anew. States of another computation give [ErrGraphState]. See [Supersteps] for
+// the cost.
 //
 // A batch of the job is one superstep. Superstep 0 prepares the computation. In a program
 // ([NewProgram]), each later superstep is divided into batches of JobOptions.BatchSize
@@ -59,12 +60,12 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 // Progress.Documents counts the vertices that a program read. Other computations, such as
 // [Graph.PageRank], run as pipelines on the server. A pipeline counts as one in
 // Progress.Writes. The states that a pipeline writes don't count in Progress.Modified:
-// [Supersteps.Steps] returns their number. A dry run plans only the next superstep. In a
-// program, it calls the function for the vertices of this superstep.
+// [Supersteps.Steps] returns their number. A dry run plans only the next superstep. For a
+// program, the dry run calls the function for the vertices of this superstep.
 func (s *Supersteps) Job() model.Job { return s.s.Job() }
 
-// A GraphStep is the record of a superstep that is over. Fields that the computation
-// doesn't use are 0.
+// A GraphStep is the record of a finished superstep of a [Supersteps]. Fields that the
+// computation doesn't use are 0.
 type GraphStep struct {
 	Step     int64   `bson:"_id"`      // 0 is the beginning
 	Kind     string  `bson:"kind"`     // distances, components, rank or program
@@ -74,8 +75,8 @@ type GraphStep struct {
 	Delta    float64 `bson:"delta"`    // PageRank: the total change of all ranks
 	Dangling float64 `bson:"dangling"` // PageRank: the total rank of vertices without edges
 	Lost     int64   `bson:"lost"`     // PageRank: states of another superstep; must be 0
-	Active   int64   `bson:"active"`   // a program: vertices that didn't halt
-	Sent     int64   `bson:"sent"`     // a program: pairs of sender and receiver
+	Active   int64   `bson:"active"`   // NewProgram: vertices that didn't halt
+	Sent     int64   `bson:"sent"`     // NewProgram: pairs of sender and receiver
 }
 
 // Steps returns the query of all records, in the order of supersteps. To read the last

@@ -18,12 +18,12 @@ type MaterializedPathSpec struct {
 
 // NewMaterializedPath declares a tree whose nodes contain their path from the root as a
 // string: "clothing/men%2Fboys/shoes/". [Path] describes the escaping. Descendants are
-// one range of an index on the path, ancestors the prefixes of the path. A move or a
+// one range of the index on the path. Ancestors have prefixes of the path. A move or a
 // rename rewrites the paths of the subtree, by one update.
 //
-// A node's segment is its _id, or another field such as a name. It must be unique among
-// siblings, and the unique index on the path enforces this. Before MongoDB 4.2, an index
-// key has at most 1024 bytes.
+// A node's segment, its own part of the path, is its _id, or another field such as a
+// name. The unique index on the path enforces that siblings have different segments.
+// Before MongoDB 4.2, an index key has at most 1024 bytes.
 //
 // A missing field or a wrong type panics with a [*model.DeclarationError].
 //

@@ -5,8 +5,8 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// NestedSetSpec says how nodes get numbers, and names the fields of a nested set: those
-// of [TreeSpec], and
+// NestedSetSpec says how nodes get numbers, and names the fields of a nested set
+// ([NewNestedSet]): those of [TreeSpec], and
 //
 //	Left  int64 `bson:"left"`
 //	Right int64 `bson:"right"`
@@ -17,8 +17,8 @@ type NestedSetSpec struct {
 	Right string // an int64; "" means "right"
 	Depth string // an integer, the number of ancestors; "" means "depth"
 
-	// Gap is the distance between new numbers, at most 2³². 1 means dense numbers, and so
-	// does 0.
+	// Gap is the distance between new numbers, at most 2³². 0 and 1 mean dense numbers,
+	// without gaps.
 	Gap int64
 
 	// Direct shifts numbers by one update instead of two. The index on Left isn't unique
@@ -27,8 +27,8 @@ type NestedSetSpec struct {
 }
 
 // NewNestedSet declares a tree whose nodes contain two numbers, left and right. The left
-// numbers of all descendants lie between them. All roots share one numbering, which
-// begins at 1. A subtree is one range of one index, in preorder.
+// numbers of a node's descendants lie between the node's numbers. All roots share one
+// numbering, which begins at 1. A subtree is one range of one index, in preorder.
 //
 // # Gap
 //
@@ -39,15 +39,15 @@ type NestedSetSpec struct {
 //
 // Choose a larger Gap for a tree with inserts or moves. Most inserts then write one
 // document, and a move writes the subtree. If a gap is full, [Tree] spreads the numbers
-// of the smallest range around it that has room. It shifts all later numbers, as in a
-// dense tree, only if a subtree with 1,000 descendants or more doesn't fit, or if the
-// nearest 256 numbers on each side leave no room.
+// of the smallest range around the gap that has room. In two cases, all later numbers are
+// shifted, as in a dense tree: a subtree with 1,000 descendants or more doesn't fit, or
+// the nearest 256 numbers on each side leave no room.
 //
 // # Consistency
 //
 // A shift takes two updates. The first writes the new numbers as negative numbers, the
 // second makes them positive. So no two documents ever have the same left number, and the
-// index on it is unique.
+// index on the left number is unique.
 //
 // Between the updates, queries find all nodes except the shifted nodes. While an update
 // runs, a range can also contain a node that doesn't belong there.
@@ -72,9 +72,10 @@ type NestedSetSpec struct {
 //
 // Later nodes come after the place in preorder. With Direct, "twice" becomes once.
 //
-// Ancestors use the index on the right and left numbers, and scan the keys of all nodes
-// that end after the node. The repair of a tree with gaps keeps numbers that are in order
-// if the other numbers fit in between. Otherwise all nodes get new numbers.
+// [Tree.Ancestors] uses the index on the right and left numbers. It scans the index keys
+// of all nodes with a greater right number. The repair of a tree with gaps keeps numbers
+// that are in order if the other numbers fit in between. Otherwise all nodes get new
+// numbers.
 //
 // A missing field, a wrong type or an invalid Gap panics with a
 // [*model.DeclarationError].

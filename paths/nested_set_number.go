@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Numbered is a node with its numbers in a nested set.
+// Numbered is a node that [Number] yields, with its numbers in a nested set.
 type Numbered[T any] struct {
 	Node        T
 	Left, Right int64
@@ -16,10 +16,10 @@ type Numbered[T any] struct {
 }
 
 // Number gives the nodes of a tree the numbers of a nested set. The nodes come in
-// preorder with their depths, for example from [Forest.All]. The first number is 1. gap
-// is the distance between numbers, see [NestedSetSpec].Gap; below 1 it counts as 1.
-// Number yields a node after all its descendants, when its right number is known. It
-// keeps one node per depth in memory.
+// preorder with their depths, for example from [Forest.All]. The first number is 1. The
+// parameter gap is the distance between numbers: see [NestedSetSpec].Gap. A gap below 1
+// counts as 1. Number yields a node after all its descendants, when its right number is
+// known. It keeps one node per depth in memory.
 //
 // A negative depth, or a depth that exceeds the previous node's by more than 1, yields a
 // [*model.ValueError] and ends the sequence. So does a number above int64.

@@ -2,9 +2,9 @@ package paths
 
 import "github.com/docmodel/docmodel/paths/internal/forest"
 
-// Between returns an order key that sorts after one key and before another. Order keys
-// are strings that order siblings by their bytes. An empty after means no lower bound, an
-// empty before no upper bound. Invalid keys, or keys in the wrong order, give a
+// Between returns an order key between two keys. Order keys are strings that order
+// siblings by their bytes. The parameter after is the lower key, and before the upper
+// key. "" means no bound. Invalid keys, or keys in the wrong order, give a
 // [*model.ValueError].
 func Between(after, before string) (string, error) { return forest.Between(after, before) }
 

@@ -2,24 +2,25 @@ package paths
 
 import "github.com/docmodel/docmodel/paths/internal/forest"
 
-// A Place is a position in a tree. Make it with [FirstChild], [LastChild], [Before],
-// [After], [FirstRoot] or [LastRoot]. The zero Place is [LastRoot].
+// A Place is a position to which a node is inserted or moved. Make it with [FirstChild],
+// [LastChild], [Before], [After], [FirstRoot] or [LastRoot]. The zero Place is
+// [LastRoot].
 type Place[K any] struct{ place forest.Place[K] }
 
 func placeAt[K any](at forest.Position, ref K) Place[K] {
 	return Place[K]{forest.Place[K]{At: at, Ref: ref}}
 }
 
-// FirstChild returns the place before the first child of the node whose id is parent.
+// FirstChild returns the place before the first child of the node with the given id.
 func FirstChild[K any](parent K) Place[K] { return placeAt(forest.FirstChild, parent) }
 
-// LastChild returns the place after the last child of the node whose id is parent.
+// LastChild returns the place after the last child of the node with the given id.
 func LastChild[K any](parent K) Place[K] { return placeAt(forest.LastChild, parent) }
 
-// Before returns the place directly before the node whose id is sibling.
+// Before returns the place directly before the node with the given id.
 func Before[K any](sibling K) Place[K] { return placeAt(forest.Before, sibling) }
 
-// After returns the place directly after the node whose id is sibling.
+// After returns the place directly after the node with the given id.
 func After[K any](sibling K) Place[K] { return placeAt(forest.After, sibling) }
 
 // FirstRoot returns the place before the first root.

@@ -17,11 +17,11 @@ type Numeric interface {
 
 // Totals are the totals of one field over a node's subtree.
 type Totals[V Numeric] struct {
-	Nodes  int64 `bson:"nodes"`  // nodes of the subtree, itself included
+	Nodes  int64 `bson:"nodes"`  // nodes of the subtree, its root included
 	Values int64 `bson:"values"` // nodes with a number in the field
 	Sum    V     `bson:"sum"`
-	Min    V     `bson:"min"` // null, which decodes to 0, if Values is 0; so is Max
-	Max    V     `bson:"max"`
+	Min    V     `bson:"min"` // null, which decodes to 0, if Values is 0
+	Max    V     `bson:"max"` // null, which decodes to 0, if Values is 0
 }
 
 // Branch is the totals of one child's subtree. Key identifies the child: see
@@ -51,10 +51,10 @@ type RollUp[V Numeric, D, K any] struct {
 	r    *rollup.RollUp
 }
 
-// NewRollUp declares the totals of the number at path, of type V. into is the path at
-// which the nodes store them, as [Totals] of V; "" if they aren't stored. It panics with
-// a [*model.DeclarationError] if a path doesn't exist, has another type, lies in an
-// array, or belongs to the tree.
+// NewRollUp declares the totals of a number of type V: each node of the tree t has the
+// number at the path in path. The nodes store their [Totals] of V at the path in into; ""
+// if they store no totals. NewRollUp panics with a [*model.DeclarationError] if a path
+// doesn't exist, has another type, lies in an array, or belongs to the tree.
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V, D, K] {
@@ -62,7 +62,7 @@ func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V,
 	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, into, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
-// Total returns the query of the totals of n's subtree.
+// Total returns the query of the totals of the node n's subtree.
 //
 // Cost: one command, which returns one document. The server reads the subtree, by the
 // index of [Tree.Descendants].
@@ -75,10 +75,11 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	return a
 }
 
-// Branches returns the query of the totals of n's children, in no order. children are the
-// documents of all children of n, in order. A nil n means the roots. A branch's Key is
-// the child's escaped segment for a materialized path, its left number for a nested set,
-// else its _id. [RollUp.Children] reads the children and assigns their totals.
+// Branches returns the query of the totals of the node n's children, in no order. Pass
+// the documents of all these children, in order; if n is nil, of the roots. A
+// [Branch].Key is the child's escaped segment for a materialized path, the left number
+// for a nested set, else the _id. [RollUp.Children] reads the children and assigns their
+// totals.
 //
 // Cost: one command, which returns one document per child. The server reads the subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {
@@ -101,8 +102,8 @@ func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V
 	return a
 }
 
-// Children reads n's children, or the roots if n is nil, in order, with their totals. A
-// child that appears between the two commands has zero totals.
+// Children reads the node n's children with their totals, in order. A nil n means the
+// roots. A child that is inserted between the two commands has zero totals.
 //
 // Cost: two commands, the children and then [RollUp.Branches].
 func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]Total[D, V], error) {
@@ -137,9 +138,9 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 // differ. A damaged tree gives [ErrDamaged]. Numbers that can't be added up give a
 // [*model.ValueError].
 //
-// Other changes of the tree wait meanwhile, but writes of the number that is added up
-// don't. Run Store again after such writes, and after a crash, which leaves some nodes
-// with old totals.
+// Other changes of the tree wait meanwhile, but writes of the added number don't. Run
+// Store again after writes of the number, and after a crash, which leaves some nodes with
+// old totals.
 //
 // Cost: one command, in batches, reads the links, the number and the totals of all nodes
 // into memory, about 1 KB each. A command per 25,000 documents or 16 MiB of writes, two

@@ -36,8 +36,8 @@ import (
 // # Consistency
 //
 // A reader can see a part of a change, such as a subtree in two places. [Tree.Settled]
-// excludes this. A transaction with snapshot read concern doesn't: its snapshot can lie
-// in the middle of a change
+// prevents this. A transaction with snapshot read concern doesn't prevent it, because its
+// snapshot can lie in the middle of a change
 // (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/).
 //
 // A writer that dies leaves a part of its plan, which readers see. Other writers wait for
@@ -47,7 +47,7 @@ import (
 //
 // A write that arrives after its lease expired changes nothing. The exception is an
 // insert. If the next change has inserted the plan's node, and a later change has deleted
-// it, the late insert stores it again.
+// that node, the late insert stores the node again.
 //
 // On a database of [model.WithTransactions], each change except the repair is a
 // transaction. A crash leaves nothing, and no reader sees a part. A change that writes
@@ -61,7 +61,7 @@ import (
 // and the kind:
 //
 //   - orphan, cycle: the parent is missing, or is below the node
-//   - order: the order key is missing, or a sibling has it
+//   - order: the order key is missing, or a sibling has the same key
 //   - field: a field differs from what the parent links give
 //   - same: two nodes would have one path
 //   - segment: the node has no valid segment for a path
@@ -71,7 +71,7 @@ import (
 // The repair is one change. It writes only documents that differ, and deletes nothing:
 //
 //   - Orphans, and the node with the least _id of each cycle, become roots after the
-//     others.
+//     other roots.
 //   - Siblings without an order get order keys.
 //   - Each field of the representation gets the value that the links give.
 //
@@ -91,8 +91,8 @@ type Tree[D, K any] struct {
 }
 
 // TreeSpec names the fields that all kinds of trees have, and the document that locks the
-// tree. The zero TreeSpec has the defaults, for documents with these fields (string is
-// the type of _id; nil, null or no parent is a root):
+// tree. A root's parent is nil, null or missing. The zero TreeSpec is for documents with
+// these fields, if _id is a string:
 //
 //	Parent *string `bson:"parent"`
 //	Order  string  `bson:"order"`
@@ -194,10 +194,10 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 	return t.t.Move(n, p, err)
 }
 
-// Delete returns the change that deletes a node. If it has children, [Restrict] gives
-// [ErrHasChildren], [Subtree] deletes all descendants, [Promote] moves the children to
-// the node's place, and [Rootify] makes them roots. Other errors are [model.ErrNotFound]
-// and [ErrSegment].
+// Delete returns the change that deletes a node. If the node has children, [Restrict]
+// gives [ErrHasChildren]. [Subtree] deletes all descendants, [Promote] moves the children
+// to the node's place, and [Rootify] makes the children roots. Other errors are
+// [model.ErrNotFound] and [ErrSegment].
 //
 // Cost:
 //
@@ -211,17 +211,17 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 // nested set one or two more. With Promote and Rootify, a materialized path needs one
 // more per child.
 //
-// A crash leaves, until the next change of the tree, a part of a subtree deleted, so that
-// some nodes have no parent. With Promote and Rootify it leaves children in both places,
-// and the node deleted or not.
+// Until the next change of the tree, a crash leaves a part of a subtree deleted, and some
+// nodes without a parent. With Promote and Rootify, some children are in the old place
+// and some in the new, and the node can be deleted.
 func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Delete(n, forest.Mode(mode), err)
 }
 
 // Rename returns the change that gives a node another segment, and its descendants other
-// paths. Only materialized paths with a Segment have it: other trees give a
-// [*model.ValueError]. Errors are [model.ErrNotFound] and [ErrSegment].
+// paths. Only trees of [NewMaterializedPath] with a Segment can rename. Other trees give
+// a [*model.ValueError]. Errors are [model.ErrNotFound] and [ErrSegment].
 //
 // Cost: seven commands; for a root, six. One update writes the documents of the subtree.
 // A crash leaves, until the next change of the tree, some nodes with the old path and
@@ -231,9 +231,10 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 	return t.t.Rename(n, segment, err)
 }
 
-// Rebalance returns the change that gives a node's children, or the roots if parent is
-// nil, the order keys of [Spread]. [Tree.Insert] and [Tree.Move] do this themselves when
-// a key would be longer than 48 characters. A missing parent gives [model.ErrNotFound].
+// Rebalance returns the change that gives siblings new, short order keys ([Spread]).
+// parent is the _id of the siblings' parent, or nil for the roots. [Tree.Insert] and
+// [Tree.Move] rebalance by themselves when a key would be longer than 48 characters. A
+// missing parent gives [model.ErrNotFound].
 //
 // Cost: five commands; if there are no children, six. It writes each child whose key
 // changes. A crash leaves, until the next change of the tree, some children with new keys
@@ -247,14 +248,15 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	return t.t.Rebalance(id, err)
 }
 
-// Load returns the change that stores all nodes of a tree, in any order. Each document
-// contains its parent's _id. Siblings are sorted by their order keys, then by their order
-// in docs. If a key is missing or repeated, all siblings get new keys. Orphans, cycles
-// and repeated _ids give a [*model.ValueError], and nothing is stored.
+// Load returns the change that stores all nodes of a tree. Each document contains its
+// parent's _id. The documents can have any order: siblings are sorted by their order
+// keys, then by their order in docs. If a key is missing or repeated, all siblings get
+// new keys. Orphans, cycles and repeated _ids give a [*model.ValueError], and nothing is
+// stored.
 //
 // A crash leaves the first nodes in preorder. Their lists of children, or their numbers
 // in a nested set, can refer to missing nodes. Run Load again with the same documents
-// before anything changes the tree. It skips stored nodes that are equal. A stored node
+// before anything changes the tree. Load skips stored nodes that are equal. A stored node
 // that differs gives a duplicate key error.
 //
 // Cost: one command per 25,000 documents or 16 MiB, and two for the lease; six for the
@@ -278,11 +280,11 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 	return nodes, nil
 }
 
-// Drop returns the job that removes the fields of this representation and keeps the
-// parent links. Run it after [Convert], when nobody uses this representation: it takes no
-// lease. Drop the unique index on the fields first. A crash leaves the fields in some
-// documents. Run the job again. A parent tree has no fields to remove, and gives a
-// [*model.ValueError].
+// Drop returns the job that removes the fields of this representation, such as paths,
+// from all nodes, and keeps the parent links. Run it after [Convert], when nobody uses
+// this representation: the job takes no lease. First delete the unique index on the
+// fields. A crash leaves the fields in some documents. Run the job again. A parent tree
+// has no fields to remove, and gives a [*model.ValueError].
 //
 // Cost: two commands per batch of 500 documents, by _id, and two to find the end.
 func (t *Tree[D, K]) Drop() model.Job { return t.t.Drop() }

@@ -23,8 +23,8 @@ func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
 	return t.linked(read.ID, err)
 }
 
-// Siblings returns the query of the other children of n's parent, or of the other roots
-// if n is a root, sorted by their order keys.
+// Siblings returns the query of the node n's siblings, sorted by their order keys. The
+// siblings of a root are the other roots.
 //
 // Cost: one command, by the index on the links.
 func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
@@ -46,17 +46,17 @@ func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D
 	return f
 }
 
-// Ancestors returns the query of the nodes above n, root first.
+// Ancestors returns the query of the nodes above the node n, root first.
 //
 // Cost: one command. An ancestor array uses _id, a materialized path the index on the
 // path, a nested set the index on the right number. Parent trees and child trees use
 // $graphLookup by _id.
 func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.t.Rep.Above) }
 
-// Descendants returns the query of the nodes below n, down to a depth. Depth 1 means
-// children, 0 means all. A negative depth gives a [*model.ValueError]. A nested set
-// returns the nodes in preorder, but none if n was read while a change shifted its
-// numbers. Other representations return them in no order: use [Tree.Arrange].
+// Descendants returns the query of the nodes below the node n, down to a depth. Depth 1
+// means children, 0 means all. A negative depth gives a [*model.ValueError]. A nested set
+// returns the nodes in preorder. If n was read while a change shifted n's numbers, it
+// returns none. Other representations return them in no order: use [Tree.Arrange].
 //
 // Cost: one command. An ancestor array uses the index on the array, a materialized path
 // the index on the path, a nested set the index on the left number. Parent trees and
@@ -69,8 +69,8 @@ func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 	return a
 }
 
-// Leaves returns the query of the nodes below n that have no children, in the order of
-// Descendants.
+// Leaves returns the query of the nodes below the node n that have no children, in the
+// order of [Tree.Descendants].
 //
 // Cost: one command, as [Tree.Descendants]. The server looks for children of each node by
 // the index on the links, except in a nested set without gaps.
@@ -90,16 +90,17 @@ func (t *Tree[D, K]) around(n *D, of func(tree.Node) tree.Source) *model.Aggrega
 	return a
 }
 
-// A Visit is a node of a walk.
+// A Visit is a node that a walk such as [Tree.Dump] yields.
 type Visit[D any] struct {
 	Doc   D
 	Depth int // below the start of the walk
 }
 
-// Arrange yields docs in preorder: parents before children, siblings by their order keys.
-// It begins with n at depth 0, or with the roots if n is nil. It leaves out documents
-// that no parent links connect to n, or to a root. It sends nothing, and encodes each
-// document once. If a document can't be encoded or has no _id, it yields only the error.
+// Arrange yields documents in preorder: parents before children, siblings by their order
+// keys. It begins with the node n at depth 0, or with the roots if n is nil. It leaves
+// out documents that no parent links connect to n, or to a root. It sends nothing, and
+// encodes each document once. If a document can't be encoded or has no _id, it yields
+// only the error.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""
@@ -153,9 +154,9 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 	}
 }
 
-// Settled calls read while no change of the tree runs, and calls it again if a change
-// began meanwhile. So the queries in read see all of a change or nothing. If writers
-// leave no pause, it gives up with [model.ErrLeased].
+// Settled calls the function read while no change of the tree runs. If a change began
+// meanwhile, Settled calls the function again. So its queries see all of a change or
+// nothing. If writers leave no pause, it gives up with [model.ErrLeased].
 //
 // Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {

@@ -8,11 +8,11 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// AbsorbSpec says how [NewAbsorb] finds an owner's documents. Set either Refs or Parent.
-// Key, Parent and Order are names without dots.
+// AbsorbSpec says how [NewAbsorb] finds the documents that it embeds in an owner. Set
+// either Refs or Parent. Key, Parent and Order are names without dots.
 type AbsorbSpec struct {
-	Refs   string // path in the owners that lists the documents' ids, or is one id
-	Parent string // field of the documents with the owner's _id; it isn't embedded
+	Refs   string // path in the owners of the documents' ids, or of one id
+	Parent string // the documents' field with the owner's _id; it isn't embedded
 
 	// Order is the field that sorts an owner's documents. It is left out of the elements.
 	// "" means _id. Leave Order empty with AbsorbSpec.Refs: the owner's list of ids gives
@@ -34,7 +34,7 @@ type AbsorbSpec struct {
 // With Refs, Drop unsets the ids of each owner whose elements agree with its documents.
 // Then it deletes the documents that are embedded unchanged and whose id no owner stores.
 // With Parent, Drop deletes the documents of each owner that embeds them unchanged. A
-// document that changed since it was read stays.
+// document that changed after Drop read it stays.
 //
 // An invalid path or spec panics with a [*model.DeclarationError].
 //

@@ -11,8 +11,8 @@ import (
 // ChildRefs is a list of ids of children in a parent document: product.parts. The list is
 // an array of ids ("parts"), or an array of documents with one id each
 // ("holdings.stockId"), and keeps its order. Several parents may list the same child.
-// Writes of one parent are idempotent. Running one returns model.ErrNotFound if the
-// parent doesn't exist.
+// Writes of one parent are idempotent. Running such a write returns model.ErrNotFound if
+// the parent doesn't exist.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
@@ -48,9 +48,9 @@ func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 }
 
 // AddElement returns the write that appends an element with an id and other fields to a
-// list of documents: {stockId, numberHeld}. element has the array's element type, if that
-// is known, or is a pointer to it. If the list contains the id already, nothing is
-// written.
+// list of documents: {stockId, numberHeld}. If P declares the type of the elements,
+// element must have this type, or point to it. If the list contains the id already,
+// nothing is written.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
@@ -82,17 +82,18 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 	return r.in.RemoveEverywhere(child)
 }
 
-// Reorder returns the write that replaces a parent's list, which you read (was), by a new
-// list (becomes). Running it returns model.ErrStale if neither of the two is stored. If
-// the list contains documents instead of ids, the write fails before it is sent.
+// Reorder returns the write that replaces a parent's list of ids. The parameter was is
+// the list as you read it, and becomes is the new list. Running the write returns
+// model.ErrStale if the stored list equals neither. If the list contains documents
+// instead of ids, the write fails before it is sent.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
 	return r.in.Reorder(parent, core.Anys(was), core.Anys(becomes))
 }
 
-// InsertChild returns the plan that stores a new child and then lists it in a parent. It
-// can be run again. A crash between the two steps, or a missing parent
+// InsertChild returns the plan that stores a new child and then lists it in a parent. The
+// plan can be run again. A crash between the two steps, or a missing parent
 // (model.ErrNotFound), leaves a child that isn't listed.
 //
 // Cost: two commands, two documents.
@@ -105,8 +106,8 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 }
 
 // DeleteChild returns the plan that removes a child from every list and then deletes it.
-// It can be run again. A crash between the two steps leaves a child that isn't listed. A
-// parent that adds the child between the steps keeps a dangling reference.
+// The plan can be run again. A crash between the two steps leaves a child that isn't
+// listed. A parent that adds the child between the steps keeps a dangling reference.
 //
 // Cost: two commands that write the child and every document that lists it.
 func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {

@@ -13,14 +13,14 @@ import (
 
 // Dangling finds dangling references: ids of documents (targets) that don't exist. The
 // path given to [NewDangling] contains one id, a list of ids, or a list of documents with
-// one id each. By [DanglingSpec], a repair removes or replaces the id, or deletes the
-// document that contains it.
+// one id each. A repair removes or replaces the id, or deletes the document that contains
+// it: see [DanglingSpec].
 //
 // A repair never touches a reference that was changed meanwhile. A repairing job looks
 // for the target twice, one [model.Check].Age apart, the second time right before it
-// writes. If the target is stored after that, the job still repairs the reference, also
-// in a transaction. To avoid this, store targets before references, and never reuse an
-// id.
+// writes. If the target is stored after the second look, the job still repairs the
+// reference, also in a transaction. To avoid this, store targets before references, and
+// never reuse an id.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
@@ -28,8 +28,9 @@ import (
 //
 // Checks returns one check of dangling references, in the order of the documents' _id.
 // The check skips null, the empty id and missing fields. A value that can't be an _id
-// makes the repair's plan fail, and a job skips it. The Age is one minute: set a longer
-// one if the application may store a target more than a minute after a reference to it.
+// makes the repair's plan fail, and a job skips the value. The Age is one minute. Set a
+// longer Age if the application may store a target more than a minute after a reference
+// to the target.
 //
 // Cost: the check reads every document, and the server looks up its ids by _id. Repairs
 // write one document each, in one command for each 16 MiB. Needs MongoDB 5.0.
@@ -44,8 +45,8 @@ type Dangling[D, DK, T, TK any] struct {
 type DanglingSpec struct {
 	Repair RepairPolicy // the default is ReportOnly
 
-	// ReplaceBy replaces missing ids; leave Repair empty then. It has the type of the
-	// targets' _id. A list can then contain it twice.
+	// ReplaceBy is the id that replaces missing ids. It has the type of the targets' _id.
+	// Leave Repair empty then. A repaired list can contain ReplaceBy twice.
 	ReplaceBy any
 
 	// List is the path of the array that contains the ids, or the documents with the ids.
@@ -59,8 +60,8 @@ type RepairPolicy uint8
 const (
 	// ReportOnly only reports.
 	ReportOnly RepairPolicy = iota
-	// DetachIDs removes the id from a list, or the element that contains it. It unsets a
-	// single id.
+	// DetachIDs removes the id, or the element that contains the id, from a list. It
+	// unsets a single id.
 	DetachIDs
 	// DeleteReferrers deletes the document that contains the id, even if its list
 	// contains other ids.
@@ -90,8 +91,8 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 
 func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 
-// Missing returns each id that is the _id of no target, with the number of documents that
-// contain it at the path, most frequent first. It reads only the documents that match
+// Missing returns each id whose target doesn't exist, with the number of documents that
+// contain the id, most frequent first. It reads only the documents that match the given
 // filter.
 //
 // Cost: one command that reads these documents and looks each id up once. Many million

@@ -1,6 +1,6 @@
-// Package relate declares references between documents: which document stores the ids of
-// which others. A declaration gives the queries, updates, indexes, checks and repairs of
-// the reference.
+// Package relate declares references between documents: one document stores the ids of
+// others. A declaration gives the queries, updates, indexes, checks and repairs of the
+// reference.
 //
 // # Choosing
 //

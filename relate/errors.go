@@ -7,14 +7,15 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// ErrDropping is returned by a Copy after the migration's Drop has begun.
+// ErrDropping is returned by [Migration.Copy] after [Migration.Drop] has begun.
 var ErrDropping = migrate.ErrDropping
 
-// ErrPresent is returned by a migration's first Copy if the new form contains data
+// ErrPresent is returned by the first [Migration.Copy] if the new form contains data
 // already. Set Overwrite in the spec to replace that data.
 var ErrPresent = migrate.ErrPresent
 
-// RestrictError lists the references that forbid a deletion. Nothing was written.
+// RestrictError lists the references that forbid a deletion by [OnDelete]. Nothing was
+// written.
 type RestrictError struct {
 	Refs []model.Finding // the first 10
 	More bool            // there are more than those in Refs

@@ -7,21 +7,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ExtractSpec says how [NewExtract] turns elements that owners embed into documents. Set
+// ExtractSpec says how [NewExtract] turns embedded elements of owners into documents. Set
 // either Key or ID, and either Refs or Parent. Key, Parent, Order and Mark are names
-// without dots. Elements must not contain fields with the names that Parent, Order and
-// Mark give. They may contain an _id only if Key is "_id".
+// without dots. Elements must not contain fields with the names in Parent, Order and
+// Mark. They may contain an _id only if Key is "_id".
 type ExtractSpec[OK, CK any] struct {
-	// Key is the field of an element that becomes the document's _id. It is unique over
-	// all owners.
+	// Key is the field of an element that becomes the document's _id. Its values must be
+	// unique over all owners.
 	Key string
 
-	// ID returns the _id for an element: the same for the same arguments, and no id
-	// twice.
+	// ID returns the _id of an element's document: always the same _id for the same
+	// arguments, and different _ids for different elements.
 	ID func(owner OK, position int, element bson.Raw) (CK, error)
 
-	Refs   string // path, in the owners, of the list of ids; of one id for a subdocument
-	Parent string // field of the documents with the owner's _id
+	Refs   string // path in the owners of the list of ids, or for a subdocument of one id
+	Parent string // the documents' field with the owner's _id
 
 	// Order is the field of the documents that stores an element's position in the
 	// owner's list, from 0. A list of ids at Refs keeps the order too.
@@ -43,7 +43,7 @@ type ExtractSpec[OK, CK any] struct {
 // the unchanged copies whose element is gone.
 //
 // Drop unsets an owner's elements if the documents agree and the elements haven't changed
-// since they were read. Then it removes the marks.
+// since Drop read them. Then it removes the marks.
 //
 // An invalid path or spec panics with a [*model.DeclarationError].
 //

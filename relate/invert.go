@@ -15,9 +15,9 @@ type InvertSpec struct {
 	// list, from 0. "" stores no position: lists are then sorted by _id.
 	Order string
 
-	// If several parents list a child, FirstWins gives it to the parent with the least
-	// _id, and the other parents lose it. By default the child gets no parent and is
-	// reported.
+	// If several parents list a child, FirstWins gives the child to the parent with the
+	// least _id, and the other parents lose the child. By default the child gets no
+	// parent and is reported.
 	FirstWins bool
 
 	Overwrite bool   // see ErrPresent
@@ -37,17 +37,17 @@ type InvertSpec struct {
 //     position. It unsets both if no parent lists the child. It reports (in a
 //     [model.LeftError]) children that several parents list, and doesn't copy them (see
 //     InvertSpec.FirstWins).
-//   - Drop unsets a list that agrees with the children's references and is still as it
-//     was read. It reports lists that disagree or repeat an id.
+//   - Drop unsets a list that agrees with the children's references, unless the list
+//     changed after Drop read it. It reports lists that disagree or repeat an id.
 //
 // From references to lists:
 //
 //   - Copy stores each parent's list of children, sorted by InvertSpec.Order. It reports
 //     a list of 16 MiB. A shorter list that doesn't fit its document ends the job with
 //     the server's error.
-//   - Drop unsets the references and positions of a parent's children if the list agrees
-//     with them and they are still as they were read. Otherwise it reports the parent and
-//     keeps them.
+//   - Drop unsets the references and positions of a parent's children if the parent's
+//     list agrees with them. Otherwise it reports the parent. Drop skips a child that
+//     changed after Drop read it.
 //
 // An invalid path or spec panics with a [*model.DeclarationError].
 //

@@ -10,9 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Join loads the documents that many parents refer to. The ids are a list
+// Join loads the documents (children) that many parents refer to. The ids are a list
 // (product.parts), fields of a list's elements (portfolio.holdings.stockId), or single
-// (logmsg.host). It fetches each id once, with $in on _id.
+// (logmsg.host). A Join fetches each child once, with $in on _id.
 //
 // Sources: "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3; "NoSQL Data
 // Modeling Techniques", §3.
@@ -28,7 +28,7 @@ type Join[P, PK, C any, CK comparable] struct {
 
 // JoinSpec says what a [Join] loads. The zero value loads every child whole.
 type JoinSpec struct {
-	Filter bson.D // ANDed to the ids. An excluded child isn't Missing
+	Filter bson.D // ANDed to the ids. Joined.Missing omits excluded children
 	Sort   bson.D // of each parent's children; nil means the stored order of the ids
 	Limit  int64  // children per parent, after Sort; 0 means all
 
@@ -40,7 +40,7 @@ type JoinSpec struct {
 
 	ChunkIDs   int // most ids in one command; 0 means 10,000
 	ChunkBytes int // most bytes of ids in one command; 0 means 4 MiB
-	Batch      int // parents that Each joins at once; 0 means 1,000
+	Batch      int // parents that Join.Each joins at once; 0 means 1,000
 	Parallel   int // chunks fetched at once; 0 means 1. Always 1 inside a session
 
 	Options model.ReadOptions // of every query, and of Pipeline

@@ -35,14 +35,14 @@ type JoinCollection[L, LK, A, AK, B, BK any] struct {
 
 // JoinCollectionSpec contains the options of a [JoinCollection].
 type JoinCollectionSpec struct {
-	// By is the path that orders links: the greatest value is the newest, and reads
-	// return it first. "" means _id.
+	// By is the path that orders links. Reads return the link with the greatest value,
+	// the newest, first. "" means _id.
 	By string
 }
 
-// NewJoinCollection declares that each document of links connects one document of lefts,
-// by its id at leftPath, with one of rights, by its id at rightPath. An invalid path
-// panics with a [*model.DeclarationError].
+// NewJoinCollection declares that each document of links connects two documents: at
+// leftPath it contains the id of a document of lefts, and at rightPath the id of a
+// document of rights. An invalid path panics with a [*model.DeclarationError].
 func NewJoinCollection[L, LK, A, AK, B, BK any](
 	links *model.Collection[L, LK], leftPath string, lefts *model.Collection[A, AK], rightPath string, rights *model.Collection[B, BK],
 	spec JoinCollectionSpec,
@@ -69,11 +69,11 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 	return j.in.Pair(left, right)
 }
 
-// Link returns the plan that stores links, in order. It can be run again. Running it
-// returns [model.ErrTaken] if another link connects a pair already, or if a stored link
-// with the same _id has other fields; the links before it stay. Store the linked
-// documents first: the plan doesn't check them. If links contain a pair twice, running
-// the plan gives a [*model.ValueError] and sends nothing.
+// Link returns the plan that stores links, in order. The plan can be run again. Running
+// it returns [model.ErrTaken] if another link connects a pair already, or if a stored
+// link with the same _id has other fields. The links before the refused link stay. Store
+// the linked documents first: the plan doesn't check them. If links contain a pair twice,
+// running the plan gives a [*model.ValueError] and sends nothing.
 //
 // Cost: one command for each 25,000 links or 16 MiB; for a pair that is linked already,
 // one or two more commands.
@@ -82,8 +82,9 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 }
 
 // Ensure returns the plan that stores each link unless its pair is linked. An existing
-// link keeps its fields and its _id. It can be run again, also concurrently. If links
-// contain a pair twice, running the plan gives a [*model.ValueError] and sends nothing.
+// link keeps its fields and its _id. The plan can be run again, also concurrently. If
+// links contain a pair twice, running the plan gives a [*model.ValueError] and sends
+// nothing.
 //
 // Cost: as [JoinCollection.Link].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(links ...L) model.Plan {
@@ -120,10 +121,10 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update b
 	return j.in.Update(left, right, update)
 }
 
-// Move returns the write that changes the pair of a link, as it was read, to left and
-// right. It can be run again. Running it returns model.ErrStale if the link was moved
-// meanwhile, model.ErrNotFound if it was deleted, and model.ErrTaken if another link
-// connects the new pair.
+// Move returns the write that changes a link's pair to the ids left and right. Pass the
+// link as you read it. The write can be run again. Running it returns model.ErrStale if
+// the link was moved since you read it, model.ErrNotFound if it was deleted, and
+// model.ErrTaken if another link connects the new pair.
 //
 // Cost: one command, one document, by _id.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {
@@ -135,12 +136,12 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) m
 	return j.in.Move(id, was, left, right, err)
 }
 
-// Left returns the left documents' side.
+// Left returns the left documents' side, for queries by a left document's id.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Left() JoinSide[L, LK, A, AK, B] {
 	return JoinSide[L, LK, A, AK, B]{j.links, j.in.Side(true)}
 }
 
-// Right returns the right side.
+// Right returns the right documents' side, for queries by a right document's id.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Right() JoinSide[L, LK, B, BK, A] {
 	return JoinSide[L, LK, B, BK, A]{j.links, j.in.Side(false)}
 }

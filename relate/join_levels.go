@@ -21,8 +21,8 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 	next  Loader[C, R]
 }
 
-// Then returns a loader of two levels: product → parts → suppliers. The Join first loads
-// the children, and the Loader next loads what belongs to each child. A child that
+// Then returns a loader of two levels: product → parts → suppliers. The Join in first
+// loads the children. The Loader in next loads what belongs to each child. A child that
 // several parents share is loaded once.
 //
 // Cost: that of each level's Load.
@@ -72,8 +72,8 @@ func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db model.DB, parents
 	return out, nil
 }
 
-// Loader returns the loader of each parent's n newest children, newest first. n 0 loads
-// all.
+// Loader returns the loader, for [Then], of each parent's n newest children, newest
+// first. 0 means all children.
 //
 // Cost: one command for each 10,000 parents, as [ParentRef.Load].
 func (r *ParentRef[C, CK, P, PK]) Loader(n int64) Loader[P, Loaded[P, C]] {

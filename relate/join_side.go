@@ -27,8 +27,8 @@ func (s JoinSide[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 }
 
 // Others returns a document's links, newest first, each with the document on the other
-// side. after is the last link of the previous page, or nil for the first page. n is the
-// number of links, 0 for all.
+// side. The parameter after is the last link of the previous page, or nil for the first
+// page. n is the greatest number of links; 0 means all.
 //
 // Cost: one command, with a lookup by _id for each link.
 func (s JoinSide[L, LK, D, K, O]) Others(id K, after *L, n int64) *model.Aggregate[Linked[L, O]] {
@@ -45,8 +45,8 @@ func (s JoinSide[L, LK, D, K, O]) Others(id K, after *L, n int64) *model.Aggrega
 	return a
 }
 
-// Counts returns the number of links of each given document, in the order of ids. A
-// document without links has no entry. Without ids, running it fails.
+// Counts returns the number of links of each given document, sorted by id. A document
+// without links has no entry. Without ids, running the query fails.
 //
 // Cost: one command; one index key for each link.
 func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {

@@ -17,26 +17,28 @@ import (
 // # Protocol
 //
 // One document decides: the item of a [TwoWay], the left document of a [ManyToMany]. An
-// operation
+// operation that adds a link
 //
-//  1. stores the link on the other side, with the next version and the operation's token,
-//  2. changes the deciding document, if that still has the version that was read.
+//  1. stores the link on the other side, with the next version and the operation's token
+//     (op),
+//  2. changes the deciding document, if its version hasn't changed since it was read.
 //
 // When the operation returns nil, both sides agree, also after a crash and a retry with
-// other operations in between. A crash between the steps leaves a half-link. A retry with
-// the same token finishes the operation. The repairs of Checks finish it too, or remove
-// the half-link if another operation has changed the deciding document.
+// other operations in between. A crash between the steps leaves a half-link: one side
+// stores it, the other doesn't. A retry with the same token finishes the operation. The
+// repairs of Checks finish the operation too, or remove the half-link if another
+// operation has changed the deciding document.
 //
-// The methods of [TwoWay] and [ManyToMany] take op, the operation's token: a new
-// bson.ObjectID for each operation, and the same one for each retry. If the documents
-// store plain ids instead of Links ("bare ids"), op is bson.NilObjectID.
+// In the methods of [TwoWay] and [ManyToMany], the parameter op is the operation's token:
+// a new bson.ObjectID for each operation, and the same one for each retry. If the
+// documents store plain ids instead of Links ("bare ids"), op is bson.NilObjectID.
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`
 	Op bson.ObjectID `bson:"op"` // its timestamp lets checks skip recent operations
 
-	// Ended says that the reference was removed, if the Link is a single reference, not a
-	// list's element. The document keeps the Link.
+	// Ended says that a single reference was removed. The document then keeps the Link. A
+	// list's elements don't use Ended.
 	Ended bool `bson:"ended,omitempty"`
 }
 

@@ -26,14 +26,15 @@ import (
 //     before it wrote the left document. The repair adds the link to the left document.
 //     If the left document's list is full, it increments that document's version, and
 //     check 3 then removes the link from the right document.
-//  2. Left documents that list a missing right document, or one that doesn't list them.
-//  3. Right documents that list a missing left document, or one that doesn't list them.
+//  2. Left documents that list a missing right document, or a right document that doesn't
+//     list them.
+//  3. Right documents that list a missing left document, or a left document that doesn't
+//     list them.
 //
 // The repairs of 2 and 3 trust the left side, or with [ManyToManySpec].TrustRight the
-// right side: they add a link that only this side lists, and remove a link that only the
-// other side lists. They always remove ids of missing documents. Repairs ignore
-// ManyToManySpec.MaxRight and, for bare ids, MaxLeft. The checks have the Age and cost of
-// those of [TwoWay].
+// right side. They add a link that only the trusted side lists, and remove a link that
+// only the other side lists. They always remove ids of missing documents. Repairs ignore
+// ManyToManySpec.MaxRight and, for bare ids, MaxLeft. Age and cost are as in [TwoWay].
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -78,37 +79,37 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 	return m
 }
 
-// Left returns the left side.
+// Left returns the left side, for queries by a left document.
 func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 
-// Right returns the right side.
+// Right returns the right side, for queries by a right document.
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
-// Link returns the plan that links the left document, as it was read, with the document
-// whose _id is right. op is the operation's token: see [Link]. It can be run again after
-// a crash.
+// Link returns the plan that links a left document, which you pass as you read it, with
+// the right document that has the given _id. op is the operation's token: see the type
+// [Link]. The plan can be run again after a crash.
 //
 // Running it returns [model.ErrFull] if a list has [ManyToManySpec].MaxLeft or MaxRight
-// links. If the lists contain bare ids, it writes the left list first, and removes the id
-// again if the right list is full.
+// links. With bare ids, the plan writes the left list first, and removes the id again if
+// the right list is full.
 //
-// If the lists contain versioned links ([Link]), running it returns model.ErrStale, and
-// leaves nothing, if another operation has changed left's list since left was read. If
-// left lists the right document already, the plan is empty.
+// With versioned links ([Link]), running the plan returns model.ErrStale, and leaves
+// nothing, if another operation has changed the left document's list since you read it.
+// If the list contains the right document already, the plan is empty.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
 	return m.in.Link(m.listed(left, right, op))
 }
 
-// Unlink returns the plan that removes the link between the left document, as it was
-// read, and the document whose _id is right, from both lists. op is the operation's
-// token: see [Link]. It can be run again after a crash.
+// Unlink returns the plan that removes a link from both lists. Pass the left document as
+// you read it, and the right document's _id. op is the operation's token: see the type
+// [Link]. The plan can be run again after a crash.
 //
-// If the lists contain versioned links ([Link]), and left, as read, doesn't list the
-// right document, the plan only removes the link from the right document's list. If left
-// lists it, running the plan returns model.ErrStale if another operation has changed
-// left's list since left was read.
+// With versioned links ([Link]), the plan depends on the left list that you read. If it
+// contains the right document, running the plan returns model.ErrStale if another
+// operation has changed the left list since. Otherwise the plan only removes the link
+// from the right document's list.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {

@@ -12,13 +12,13 @@ import (
 //     starts. Run Copy again until it writes nothing.
 //  2. Verify finds the documents in which the forms disagree. If it finds nothing,
 //     readers may use the new form, and writers write both.
-//  3. Drop removes the old form of each document in which both forms agree, if it is
-//     still as it was read. Writers write the new form, and the old form only where it
-//     still exists ({$exists: true} in the filter).
+//  3. Drop removes the old form of each document in which both forms agree, unless the
+//     old form changed after Drop read it. Writers write the new form, and the old form
+//     only where it still exists ({$exists: true} in the filter).
 //
-// From the first Copy on, the new form belongs to the migration. If it contains data
-// before, Copy returns [ErrPresent] and writes nothing. [NewExtract] with a Parent skips
-// this test.
+// From the first Copy on, the new form belongs to the migration. If the new form contains
+// data before, Copy returns [ErrPresent] and writes nothing. [NewExtract] with a Parent
+// skips this test.
 //
 // From the first Drop on, Copy returns [ErrDropping]. Don't start Drop while a Copy runs.
 //
@@ -33,9 +33,9 @@ func newMigration(indexes func() []model.Index, relations func() []model.Relatio
 }
 
 // Copy returns the job that stores the old form's content in the new form. You can stop
-// it anywhere and run it again. It skips and reports documents that it can't copy: see
-// [model.LeftError]. A document that changed after its batch was read isn't written, and
-// [model.Progress].Modified is less than Writes: run the job again. A tenant's
+// it anywhere and run it again. The job skips and reports documents that it can't copy:
+// see [model.LeftError]. A document that changed after its batch was read isn't written,
+// and [model.Progress].Modified is less than Writes: run the job again. A tenant's
 // [model.Scope] refuses the job with a [*model.ConflictError].
 //
 // Cost of a batch: one command that reads the documents, one or two that read the other

@@ -13,23 +13,24 @@ import (
 )
 
 // OnDelete deletes documents, and applies rules to the documents that refer to them, at
-// any depth: forbid the deletion, delete them too, or remove the reference. A deletion
-// first reads all documents that it reaches, level by level: level n is n references away
-// from the given documents. Then it deletes the deepest level first, and the given
-// documents last.
+// any depth. A rule forbids the deletion, deletes the referring documents, or removes the
+// reference. A deletion first reads all documents that it reaches, level by level: level
+// n is n references away from the given documents. Then it deletes the deepest level
+// first, and the given documents last.
 //
 // # Consistency
 //
 // After a crash, run the deletion of the same ids again. Until then, a remaining document
-// can refer to a deleted document of a deeper level: an owner to what it owned (Owns), or
-// a document in a cycle of references.
+// can refer to a deleted document of a deeper level: an owner to a document that it owned
+// (Owns), or a document in a cycle of references.
 //
 // If another writer meanwhile changes the reference by which Cascade reached a document,
-// the document stays, but documents below it may be gone. Run the change with Tx set to
-// prevent this.
+// the document stays, but documents below it may be gone. To prevent this, set the
+// [model.Change].Tx of the deletion.
 //
-// A document that is stored meanwhile with a reference to a deleted one keeps the
-// reference, also with a transaction: use [OnDelete.Sweep], or [Dangling] at any time.
+// A document that is stored during a deletion keeps its reference to a deleted document,
+// also with a transaction. Remove such references with [OnDelete.Sweep], or with
+// [Dangling] at any time.
 //
 // Source: texts on Azure Cosmos DB; the actions are SQL's.
 //
@@ -47,12 +48,12 @@ type OnDeleteSpec struct {
 
 	// Owns deletes the documents that a deleted document refers to: a product's parts. If
 	// another product lists such a part, that product keeps a dangling id. If Nullify
-	// contains the same reference, it loses the id. If Restrict does, the deletion is
-	// forbidden.
+	// contains the same reference, the other product loses the id. If Restrict contains
+	// the reference, the deletion is forbidden.
 	Owns []Referrer
 
-	// Nullify names references. If their target is deleted, the id, or the element that
-	// contains it, is removed from a list, and a single id is unset.
+	// Nullify removes the references to a deleted document. The id, or the element that
+	// contains the id, is removed from a list. A single id is unset.
 	Nullify []Referrer
 
 	// Restrict forbids the deletion of a document that a remaining document refers to.
@@ -61,9 +62,10 @@ type OnDeleteSpec struct {
 	ChunkIDs int // most ids in one command, up to 4 MiB; 0 means 10,000
 }
 
-// NewOnDelete declares the rules for deleting documents of root. A rule can also be about
-// references to another collection: it applies if a deletion of root documents reaches
-// documents there. An invalid rule panics with a [*model.DeclarationError].
+// NewOnDelete declares the rules for deleting documents of the collection root. A rule
+// can also be about references to another collection. It then applies to documents of
+// that collection that a deletion reaches. An invalid rule panics with a
+// [*model.DeclarationError].
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
 		out := make([]idref.Ref, len(referrers))
@@ -82,8 +84,9 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 }
 
 // Delete returns the change that deletes documents by the rules. Running it returns the
-// [Reach], or a [*RestrictError] if a rule forbids the deletion and nothing was written.
-// To see the Reach without a deletion, call only the change's Read.
+// [Reach], which lists the deleted documents. If a rule forbids the deletion, it returns
+// a [*RestrictError] and nothing was written. To see the Reach without a deletion, call
+// only the change's Read.
 //
 // Cost: for each level and each 10,000 ids, one query for each rule about the level's
 // collection (Reach.Queries), one update command for each Nullify of the collection, and
@@ -94,9 +97,9 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 }
 
 // Sweep returns the change that applies the rules to documents that other writers stored
-// during a deletion, with references to deleted documents. reach is what running
-// [OnDelete.Delete] returned. Sweep ignores documents in reach that still exist. A
-// Restrict rule can't prevent the deletion any more: it gives a [*RestrictError].
+// during a deletion, with references to deleted documents. The parameter reach is the
+// result of running [OnDelete.Delete]. Sweep ignores documents in reach that still exist.
+// A Restrict rule can't prevent the deletion any more: it gives a [*RestrictError].
 //
 // If the deletion crashed, run it again first. If Sweep crashes, run it again with the
 // same reach.
@@ -115,8 +118,8 @@ type Reach struct {
 	Queries int             // queries sent, without further batches
 }
 
-// A ReachLevel lists documents of one collection that are reached in the same number of
-// steps.
+// A ReachLevel lists documents of one collection that are the same number of references
+// away from the given documents.
 type ReachLevel struct {
 	Depth      int // 0 for the given documents
 	Collection string

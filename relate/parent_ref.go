@@ -14,7 +14,7 @@ import (
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the compound index on the reference and the order.
+// Indexes returns the compound index on the reference and the path [ParentRefSpec].By.
 type ParentRef[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -25,12 +25,12 @@ type ParentRef[C, CK, P, PK any] struct {
 
 // ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
-	// By is the path that orders a parent's children: the greatest value is the newest,
-	// and reads return it first. "" means _id.
+	// By is the path that orders a parent's children. Reads return the child with the
+	// greatest value, the newest, first. "" means _id.
 	By string
 
-	// CountUp is the path of the children's version, if an embed.Versioned guards them:
-	// each write of the reference increments it.
+	// CountUp is the path of a version number in the children. Each write of the
+	// reference increments it. Set CountUp if an embed.Versioned guards the children.
 	CountUp string
 }
 
@@ -45,7 +45,8 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 }
 
 // Children returns the query of a parent's children, newest (greatest [ParentRefSpec].By)
-// first. To continue, pass to After the last child's value at By (if set), and its _id.
+// first. For the next page, pass the last child's value at By (if set) and its _id to
+// [model.Find.After].
 //
 // Cost: one command for each batch, served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
@@ -54,23 +55,24 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	return f
 }
 
-// Move returns the write that moves a child from one parent to another. Running it does
-// nothing if the new parent (to) is the child's parent already. It returns model.ErrStale
-// if the old parent (from) isn't, and model.ErrNotFound if the child is missing.
+// Move returns the write that moves a child from its old parent, with the id from, to the
+// new parent, with the id to. Running it does nothing if the child has the new parent
+// already. It returns model.ErrStale if the child has neither parent, and
+// model.ErrNotFound if the child is missing.
 //
 // Cost: one command, one document, by _id.
 func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
 	return r.in.Move(child, from, to)
 }
 
-// Detach returns the write that removes the reference from a child whose parent is from.
-// Running it returns model.ErrStale if the child has another parent. Cost: as
+// Detach returns the write that removes the reference from a child whose parent has the
+// id from. Running it returns model.ErrStale if the child has another parent. Cost: as
 // [ParentRef.Move].
 func (r *ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 	return r.in.Detach(child, from)
 }
 
-// Attach returns the write that sets the parent of a child without one. Running it
+// Attach returns the write that sets the parent of a child that has no parent. Running it
 // returns model.ErrStale if the child has another parent.
 //
 // Cost: as [ParentRef.Move].
@@ -83,8 +85,8 @@ func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write { return r
 func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write { return r.in.MoveAll(from, to) }
 
 // Lookup returns a $lookup stage for pipelines over the parents. It adds the n newest
-// children of each parent as an array, newest first. The argument as is the array's field
-// name. n 0 or below adds all.
+// children of each parent as an array, newest first. The parameter as is the array's
+// field name. If n is 0 or less, it adds all children.
 func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.in.Lookup("_id", n, as) }
 
 // Load returns the parents that match a filter, each with its n newest children, newest
@@ -100,7 +102,7 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 }
 
 // Counts returns the number of children of each parent, sorted by the parent's id. A
-// parent without children has no entry. If no id is given, running it fails.
+// parent without children has no entry. If no id is given, running the query fails.
 //
 // Cost: one command; one index key for each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {

@@ -21,16 +21,17 @@ import (
 //
 //  1. With versioned links only: owners with a link whose operation stopped before it
 //     wrote the item. The repair makes the item name this owner.
-//  2. Owners that list a missing item, or one that doesn't name them.
+//  2. Owners that list a missing item, or an item that doesn't name them.
 //  3. Items whose owner is missing or doesn't list them.
 //
-// Their [model.Check].Age is one minute.
+// Each check's [model.Check].Age is one minute.
 //
 // The repairs of 2 and 3 trust the items: they remove an item from the lists of other
-// owners, and add it to the list of the owner that it names. With [TwoWaySpec].TrustLists
-// they give an item to the owner that lists it (if several do, the one that it names, or
-// else the first found), and unset the owner of an item that no list contains. Repairs
-// always remove ids of missing documents, and ignore TwoWaySpec.Max.
+// owners, and add it to the list of the owner that it names. With
+// [TwoWaySpec].TrustLists, they give an item to the owner that lists it. If several
+// owners list the item, the owner that it names keeps it, or else the first found. An
+// item that no list contains loses its owner. Repairs always remove ids of missing
+// documents, and ignore TwoWaySpec.Max.
 //
 // Cost: each check reads every document of its side that contains an id, and the server
 // looks each id up by _id. Repairs write one document for each finding.
@@ -53,8 +54,8 @@ type TwoWaySpec struct {
 }
 
 // NewTwoWay declares that the owners' field at the path list and the items' field at the
-// path ref are two sides of one relation, of plain _ids (bare ids) or of [Link]. An
-// invalid path or spec panics with a [*model.DeclarationError].
+// path ref are two sides of one relation. Both contain plain _ids (bare ids), or both
+// [Link]. An invalid path or spec panics with a [*model.DeclarationError].
 func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	l, r := owners.Docs().CheckArray(list), items.Docs().MustField(ref)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
@@ -67,10 +68,10 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, i
 	return t
 }
 
-// Left returns the owners' side.
+// Left returns the owners' side, for queries by an owner.
 func (t *TwoWay[O, OK, I, IK]) Left() Side[O, OK, I, IK] { return t.owners }
 
-// Right returns the items' side.
+// Right returns the items' side, for queries by an item.
 func (t *TwoWay[O, OK, I, IK]) Right() Side[I, IK, O, OK] { return t.items }
 
 // held returns what an item in memory says about its owner, not encoded yet.
@@ -88,19 +89,19 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 	return h
 }
 
-// Assign returns the plan that gives an item, as it was read, to a new owner, and removes
-// the item from its old owner's list. The argument to is the new owner's _id. op is the
-// operation's token: see [Link].
+// Assign returns the plan that gives an item to a new owner, and removes the item from
+// its old owner's list. Pass the item as you read it. The parameter to is the new owner's
+// _id, and op the operation's token: see [Link].
 //
 // Running it returns model.ErrStale, and leaves nothing, if another operation changed the
-// item's owner meanwhile. It returns model.ErrNotFound if the new owner doesn't exist,
-// and [model.ErrFull] if the new owner's list is full ([TwoWaySpec].Max), counting links
-// of unfinished operations. After a crash, run the plan again, or read the item and call
-// Assign again.
+// item's owner since you read the item. It returns model.ErrNotFound if the new owner
+// doesn't exist, and [model.ErrFull] if the new owner's list is full: see
+// [TwoWaySpec].Max. Links of unfinished operations count too. After a crash, run the plan
+// again, or read the item and call Assign again.
 //
-// If the item has this owner already, the plan only repairs. With bare ids, it adds the
-// item to the owner's list if it is missing there. With versioned links (see [Link]), it
-// removes links that a crashed operation left.
+// If the item has this owner already, the plan only repairs. With bare ids, the plan adds
+// the item to the owner's list if the list doesn't contain it. With versioned links, the
+// plan removes links that a crashed operation left.
 //
 // Cost: two commands, two documents. If the item had another owner, three of each. With
 // versioned links, one command if the item has this owner.
@@ -108,11 +109,11 @@ func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Pl
 	return t.in.Assign(t.held(item), to, op)
 }
 
-// Unassign returns the plan that removes an item, as it was read, from its owner. op is
-// the operation's token: see [Link]. Running it returns model.ErrStale if another
-// operation changed the item's owner meanwhile. After a crash, read the item and call
-// Unassign again. If the item has no owner, the plan only removes links that a crashed
-// operation left.
+// Unassign returns the plan that removes an item from its owner. Pass the item as you
+// read it. op is the operation's token: see [Link]. Running the plan returns
+// model.ErrStale if another operation changed the item's owner since you read the item.
+// After a crash, read the item and call Unassign again. If the item has no owner, the
+// plan only removes links that a crashed operation left.
 //
 // Cost: two commands, two documents; one command for versioned links ([Link]) if the item
 // has no owner any more.

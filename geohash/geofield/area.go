@@ -12,18 +12,17 @@ import (
 
 // Area is where to search: a [geohash.Circle], a [geohash.Box], or your own shape, such
 // as a polygon. Cover must append at most max ranges to dst, sorted and disjoint, with
-// the keys of all points that Contains accepts. Validate returns an error if the area is
-// invalid.
+// the keys of all points that Contains accepts.
 type Area interface {
 	Cover(dst []geohash.Range, max int) []geohash.Range
 	Contains(p geohash.Point) bool
 	Validate() error
 }
 
-// Keys returns the query that reads only the index fields (the key, and FieldSpec.Prefix
-// and Suffix) of the documents with keys in the area's cover, without _id. The cover
-// includes keys around the area, also around a box. The conditions where and the errors
-// are as in [Field.Within]. A point is at most 2.1 cm from its key's [geohash.Key.Point].
+// Keys returns the query that reads only index fields, without _id: the key, and
+// FieldSpec.Prefix and Suffix. It finds keys in the area's cover, which includes keys
+// around the area, also around a box. For the conditions in where, and errors, see
+// [Field.Within]. A point is at most 2.1 cm from its key's [geohash.Key.Point].
 //
 // Cost: as [Field.Within], but the server reads no documents. DocumentDB does read them,
 // and so does any server if where has conditions on other fields.
@@ -63,7 +62,6 @@ func (f *field) within(area Area, exactly bool, where []bson.D) (bson.D, error) 
 	return model.And(filter, rest), nil
 }
 
-// cover validates an area and returns its cover.
 func (f *field) cover(area Area) ([]geohash.Range, error) {
 	if area == nil {
 		return nil, f.Refuse("area", nil, "is nil")

@@ -113,7 +113,6 @@ type state struct {
 	right      bool
 }
 
-// look reads and judges a document's place.
 func (f *field) look(raw bson.Raw) (s state) {
 	var inArray bool
 	if s.point, inArray = core.ValueAt(raw, f.point); inArray {
@@ -136,7 +135,6 @@ func (f *field) look(raw bson.Raw) (s state) {
 	return s
 }
 
-// isKey reports whether a stored value is the key want.
 func (f *field) isKey(v bson.RawValue, want any) bool {
 	switch want := want.(type) {
 	case string:
@@ -148,7 +146,6 @@ func (f *field) isKey(v bson.RawValue, want any) bool {
 	return false
 }
 
-// misplaced returns a check's result for a document.
 func (f *field) misplaced(raw bson.Raw) (m misplaced, bad bool) {
 	s := f.look(raw)
 	if s.right {

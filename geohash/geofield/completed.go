@@ -11,8 +11,8 @@ import (
 //
 // It returns a [*model.ValueError] for a point or key that [Field.Insert] refuses, and
 // for a document without a point if its type would store a key (0 or ""): tag the key
-// omitempty, or make it a pointer. With omitempty, the point with key 0, the South Pole
-// at 180° West, is an error too.
+// omitempty, or make it a pointer. With omitempty, the South Pole at 180° West gives the
+// error too, because its key is 0.
 //
 // Cost: no command.
 func (f *Field[D, K]) Completed(doc D) (D, error) {

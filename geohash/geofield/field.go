@@ -69,10 +69,10 @@ type field struct {
 	zero, sphere   bool
 }
 
-// NewField declares that documents of owners contain a GeoJSON point and its
-// [geohash.Key]. The parameters point and key are the paths of their fields. It panics
-// with a [*model.DeclarationError] if a path doesn't exist or lies in an array, if the
-// point's field isn't a document with coordinates, the key's field isn't an int64 or
+// NewField declares that documents of the collection owners contain a GeoJSON point and
+// its [geohash.Key]. The parameters point and key are the paths of their fields. It
+// panics with a [*model.DeclarationError] if a path doesn't exist or lies in an array, if
+// the point's field isn't a document with coordinates, the key's field isn't an int64 or
 // string, or the spec is bad.
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}

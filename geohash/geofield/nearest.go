@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Nearest is a search in the order of distance, then _id, made by [Field.Nearest]. Each
-// and All run it.
+// Nearest is a search in the order of distance, then _id, made by [Field.Nearest]. Run it
+// with Each or All.
 type Nearest[D any] struct {
 	// First is the first query of the search. It reads a circle around the point (see
 	// [Ring]). Its Err is the error of bad input.
@@ -30,7 +30,7 @@ type NearestSpec struct {
 	// cheapest if the circle contains slightly more than n places, the number asked of
 	// [Field.Nearest].
 	Start float64
-	Where bson.D // conditions, as where of [Field.Within]
+	Where bson.D // conditions of documents: see [Field.Within]
 
 	// Trace, if not nil, is called after each ring.
 	Trace func(Ring)
@@ -56,10 +56,8 @@ type nearest struct {
 }
 
 // Nearest returns the search for the n documents nearest to a point, ordered by
-// [geohash.Distance], then _id. n 0 means all. after is the Mark of the last place of the
-// previous page, or zero for the first page.
-//
-// The search reads a circle, then rings around it, until n places are found.
+// [geohash.Distance], then _id. n 0 means all. The parameter after is the [Mark] of the
+// previous page's last place, or zero for the first page.
 //
 // Every run returns a [*model.ValueError] for an invalid point, a negative n, negative or
 // NaN metres, or if Where has no condition on a field of FieldSpec.Prefix.
@@ -68,7 +66,7 @@ type nearest struct {
 // scans. A search reads about 2n documents, or many more if Start is too large. The next
 // page doesn't read the previous page's circle again, except its rim.
 //
-// Consistency: each ring is a query. A document that moves meanwhile can be missed, but
+// Consistency: each [Ring] is a query. A document that moves meanwhile can be missed, but
 // isn't returned twice.
 func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, n int64) Nearest[D] {
 	s := f.f.nearest(from, spec, after, n)
@@ -82,9 +80,8 @@ func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, 
 	return Nearest[D]{first, s}
 }
 
-// Each runs the search and yields places in order. An error ends the sequence. It reads
-// the next [Ring] around the point only when the loop needs it. Each loop is a new
-// search.
+// Each runs the search and yields places in order. An error ends the sequence. The search
+// reads the next [Ring] only when the loop needs it. Each loop is a new search.
 func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}

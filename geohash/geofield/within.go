@@ -9,12 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Within is an exact search in an area, made by [Field.Within]. Each, All and Count run
-// it.
+// Within is an exact search in an area, made by [Field.Within]. Run it with Each, All or
+// Count.
 type Within[D any] struct {
-	// Find is the query of the documents with keys in the area's cover. For a box it is
-	// exact. For other areas it also finds documents around the area, which Each, All and
-	// Count leave out: about 44 % more for a circle, with eight ranges.
+	// Find is the query by the key ranges that cover the area. For a box it is exact. For
+	// other areas it also finds documents around the area, which Each, All and Count
+	// leave out: about 44 % more for a circle, with eight ranges.
 	//
 	// You can add Where, a sort, options, or a projection that includes the point. For
 	// other areas than a box, a limit or skip makes every run return a
@@ -28,9 +28,9 @@ type Within[D any] struct {
 // Within returns the search for the documents with a point that area.Contains accepts.
 //
 // A document must also match the conditions in the argument where. Conditions on the
-// fields of FieldSpec.Prefix and Suffix narrow the index scans. An invalid area, or a
-// field of Prefix without a condition, gives a [*model.ValueError], in Find.Err and from
-// every run.
+// fields of FieldSpec.Prefix and Suffix narrow the index scans. Find.Err and every run
+// return a [*model.ValueError] for an invalid area, or a field of Prefix without a
+// condition.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //
@@ -47,7 +47,7 @@ func (w Within[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], er
 	return places[D](w.f, func(yield func(located) bool) error { return w.f.each(ctx, db, w.Find.Query, w.area, yield) })
 }
 
-// All runs the search and returns all places, possibly none.
+// All runs the search and returns all places.
 func (w Within[D]) All(ctx context.Context, db model.DB) ([]Place[D], error) {
 	return collect(w.Each(ctx, db))
 }

@@ -19,7 +19,7 @@ import (
 //
 //   - The GeoJSON point is invalid.
 //   - Coordinates are NaN, infinite, out of range, or both 0 (see FieldSpec.Zero).
-//   - doc has a key that isn't the point's. A missing or null key, 0 and "" are fine.
+//   - The key isn't that of the point. A missing or null key, 0 and "" are fine.
 //
 // Cost: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
@@ -34,17 +34,17 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 
 // Replace returns the write that replaces the document with doc's _id, as
 // [model.Collection.Replace] does, with the key of its point. If doc still has the key of
-// an old point, it gives a [*model.ValueError]: set the key to zero, or use [Field.Set].
-// A missing document gives [model.ErrNotFound]. It is idempotent, but a retry overwrites
-// changes of others in between.
+// an old point, the write gives a [*model.ValueError]: set the key to zero, or use
+// [Field.Set]. A missing document gives [model.ErrNotFound]. The write is idempotent, but
+// a retry overwrites later changes.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
 
-// Set returns the write that moves a document to p: one $set of point and key, which can
-// be merged with other updates ([model.Merge]). A height of the old point is lost. A
-// missing document gives [model.ErrNotFound], a bad point the [*model.ValueError] of
-// [Field.Insert]. It is idempotent.
+// Set returns the write that moves a document to the point p: one $set of point and key,
+// which can be merged with other updates ([model.Merge]). A height of the old point is
+// lost. A missing document gives [model.ErrNotFound]. A bad point gives the
+// [*model.ValueError] of [Field.Insert]. The write is idempotent.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
@@ -79,9 +79,11 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 //     unsets the key.
 //   - Other updates and deletes stay as they are.
 //
-// It gives a [*model.ValueError] for an update of the key alone or of a part of the
-// point, for another operator on point or key, for a wrong key, an update pipeline, or a
-// write of another collection.
+// These writes give a [*model.ValueError]:
+//
+//   - an update of the key alone, of a part of the point, or by another operator on
+//     point or key;
+//   - a wrong key, an update pipeline, or a write of another collection.
 //
 // Cost and consistency are those of w.
 func (f *Field[D, K]) Complete(w model.Write) model.Write { return f.f.complete(w) }

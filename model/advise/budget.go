@@ -15,9 +15,9 @@ import (
 // document itself (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxNesting = 100
 
-// A Bound declares the most that an application stores at a path, for [NewBudget]. It
-// limits nothing: a technique ([denorm.Bounded]), a validator, or the application must
-// enforce it.
+// A Bound declares the most that an application stores at a path, for [NewBudget]. The
+// declaration enforces nothing: a technique ([denorm.Bounded]), a validator, or the
+// application must.
 //
 // A path is dotted, and leads through an array to the fields of its elements. "*" stands
 // for an element that is itself an array, or for a value of a map: "grid.*" is each list
@@ -29,9 +29,9 @@ type Bound struct {
 	Items int64 // elements of an array or entries of a map; 0 means undeclared; not for Go arrays
 
 	// Bytes is the greatest length of a string (UTF-8), binary data, or a regular
-	// expression, or of each such element of an array or map. For an interface, bson.Raw
-	// or custom marshaler it is the greatest BSON size without type and name. 0 means
-	// undeclared.
+	// expression. For an array or map, it is that of each element. For an interface,
+	// bson.Raw or custom marshaler it is the greatest BSON size without type and name. 0
+	// means undeclared.
 	Bytes int64
 	Key   int64 // bytes of a key of the map; 0 means undeclared
 }
@@ -130,7 +130,7 @@ type Part struct {
 	Bytes int64
 }
 
-// An Open is a path whose size no [Bound] limits. [Worst] counts its value as empty.
+// An Open is a path of a [Worst] whose size no [Bound] limits.
 type Open struct {
 	Path string
 	Why  string // "an array without Items"
@@ -194,9 +194,9 @@ func (o Open) line() string {
 	return out
 }
 
-// Item returns the greatest size of an element of the array, or of a value of the map, at
-// path. It excludes BSON's type byte and the name (index or key). Use it as Bytes of an
-// [End]. It panics with a [*model.DeclarationError] for other paths.
+// Item returns the greatest size of one element of the array at a path, or of one value
+// of the map there, without type byte and name (index or key). Use the size as Bytes of
+// an [End]. Item panics with a [*model.DeclarationError] for other paths.
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {
@@ -205,10 +205,10 @@ func (b *Budget) Item(path string) int64 {
 	return n.elem.value(nil)
 }
 
-// Room returns how many items of the array or map at path, or bytes of the string or
-// binary data, fit into a document of 16 MiB. All other values have their greatest size,
-// and are empty if they lack a bound. It panics with a [*model.DeclarationError] if path
-// can't have a bound.
+// Room returns how much at a path fits into a document of 16 MiB: items of an array or
+// map, or bytes of a string or binary data. All other values count with their greatest
+// size, or as empty without a bound. It panics with a [*model.DeclarationError] if the
+// path can't have a bound.
 func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open(), false) }
 
 // open returns the node that a path's bound is about: for a Go array, its elements.
@@ -227,9 +227,9 @@ func (b *Budget) mustFind(path string) *node {
 	return n
 }
 
-// Days returns the days until a document reaches 16 MiB in the worst case, if it has
-// items elements at path today, and perDay more each day. It returns 0 if there is no
-// room today, and +Inf if perDay isn't positive.
+// Days returns the days until a document reaches 16 MiB in the worst case. Pass the
+// number of elements at the path today in items, and their daily gain in perDay. Days
+// returns 0 if there is no room today, and +Inf if perDay isn't positive.
 func (b *Budget) Days(path string, items int64, perDay float64) float64 {
 	room := b.Room(path) - max(0, items)
 	switch {

@@ -73,8 +73,8 @@ var additions = []struct {
 // Structure returns c without its additions: [Embed] for Embed|Counter.
 func (c Choice) Structure() Choice { return c & structure }
 
-// Has reports whether c includes part: the same structure (such as [Embed]), if part has
-// one, and all its additions (such as [Counter]).
+// Has reports whether c has the structure of the choice part (such as [Embed]), if that
+// has one, and all additions of part (such as [Counter]).
 func (c Choice) Has(part Choice) bool {
 	if s := part & structure; s != 0 && s != c&structure {
 		return false

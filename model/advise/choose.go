@@ -43,18 +43,18 @@ type RunnerUp struct {
 //
 //  1. A tree ([Relation.Tree]) gets a form of package paths. Plain values ([End.Value])
 //     become an array in their parent, within [ManyLimit], [ArrayLimit] and [HotLimit].
-//  2. Children can't be embedded if several parents share them, if their number is
-//     unbounded or above [FewLimit] (above [ManyLimit] if it is fixed and they are
-//     small), or if they don't fit in [ArrayLimit] bytes or in a document. If only one
-//     parent in a hundred has too many, and rule 3 allows it, the choice is [Outlier].
+//  2. Children can't be embedded if several parents share them, or if they don't fit in
+//     [ArrayLimit] bytes or in a document. Their number must be at most [FewLimit]
+//     ([ManyLimit] for a fixed number of small children). If only one parent in a hundred
+//     has too many, and rule 3 allows it, the choice is [Outlier].
 //  3. Children shouldn't be embedded if they are looked up on their own, written more
 //     often than read, seldom shown with their parent, or added too fast.
 //     [Relation].Atomic turns this rule off.
 //  4. A child that isn't embedded has its parent's id. The parent lists its children's
-//     ids only if they are ordered by hand, or their number is fixed. In a many-to-many
-//     relation, an end lists the other end's ids if it shows those documents. With
-//     Atomic, only one end has a list. Each link is a document if neither end has room
-//     for a list, or if both ends show fields of the links.
+//     ids only if the children are ordered by hand, or their number is fixed. In a
+//     many-to-many relation, an end lists the other end's ids if it shows the other
+//     documents. With Atomic, only one end has a list. Each link is a document if neither
+//     end has room for a list, or if both ends show fields of the links.
 //  5. Then it adds pages, copies of fields (if the reads per change are at least
 //     [CopyLimit] and at least the number of copies), the newest few, totals, kinds and
 //     expiry.
@@ -194,7 +194,7 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// Want fails the test, and shows the advice, unless a.Choice is want.
+// Want fails the test, and shows the advice, if a.Choice isn't the choice want.
 func (a Advice) Want(t TB, want Choice) {
 	t.Helper()
 	if a.Err != nil || a.Choice != want {

@@ -29,7 +29,7 @@ type SurveyedCollection struct {
 	Unknown string     // why the use of indexes is unknown, or ""
 }
 
-// An IndexUse says how often the server used an index (Ops) since a time.
+// An IndexUse says how often (Ops) the server used an index since the time Since.
 type IndexUse struct {
 	Name  string
 	Ops   int64
@@ -78,13 +78,12 @@ func (s DatabaseSurvey) String() string {
 }
 
 // SurveyDatabase finds the collections of a database and the relations between them, and
-// measures each relation as [Survey.Run] does. A path is a relation if its values have
-// the type of a collection's _id, and at least half of the sampled values (up to 200) are
-// _ids in this collection. A path with whole numbers must also be named after the
-// collection ("userId" for users). An array of documents is a relation to embedded
-// children.
+// measures each relation as [Survey.Run] does. A path is a relation if at least half of
+// the sampled values (up to 200) are _ids in one collection. A path with whole numbers
+// must also be named after the collection ("userId" for users). An array of documents is
+// a relation to embedded children.
 //
-// spec may set Scan, Window, Sample and Confidence. Another field gives a
+// The spec may set Scan, Window, Sample and Confidence. Another field gives a
 // [*model.ValueError]. SurveyDatabase skips views, time series and system collections,
 // and references with less than 3 values. Empty collections have no relations.
 //

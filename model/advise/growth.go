@@ -17,12 +17,13 @@ const (
 
 // Growth says how many children the fastest-growing parent gains in a day.
 //
-// It counts the children that each parent gained in a window of time, which ends with the
-// latest child. Only parents that had a child before the window count. If a parent's
-// gains in the three thirds of the window differ by more than chance, its gain is three
-// times that of the quietest third: a burst doesn't count. PerDay is the daily gain of
-// the parent that gained most, reduced towards the mean of all parents as far as chance
-// can explain the difference (credibility:
+// The survey counts the children that each parent gained in a window of time, which ends
+// with the latest child, if the parent had a child before the window. A burst doesn't
+// count: if a parent's gains in the three thirds of the window differ by more than
+// chance, its gain is three times that of the quietest third.
+//
+// PerDay is the daily gain of the parent that gained most. It is reduced towards the mean
+// of all parents as far as chance can explain the difference (credibility:
 // https://en.wikipedia.org/wiki/Bühlmann_model).
 //
 // Low and High are a confidence interval for the daily gain of the fastest-growing of all
@@ -31,8 +32,8 @@ const (
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
 	Days              float64 // of the window
-	Parents           int64   // parents that count
-	Unknown           string  // why growth is unknown; then the others are 0, except Days
+	Parents           int64   // counted parents
+	Unknown           string  // why growth is unknown; then the numbers except Days are 0
 }
 
 // String returns "not known: " and Unknown, or the numbers in the order of the fields:

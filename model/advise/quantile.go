@@ -28,7 +28,7 @@ type Quantile struct {
 	Value     int64
 	Low, High int64 // equal to Value if all documents were read
 	OpenLow   bool  // the sample is too small for a lower bound; Low is the smallest value
-	OpenHigh  bool  // the same for the upper bound
+	OpenHigh  bool  // the sample is too small for an upper bound; High is the greatest value
 }
 
 // A Spread is the distribution of a number that each document has, such as its size.

@@ -18,11 +18,11 @@ type Relation struct {
 	ReadsPerAdd float64
 
 	// LinkBytes is the size of fields that belong to a pair of parent and child, such as
-	// a role or quantity. The default is 0.
+	// a role or quantity.
 	LinkBytes int64
 
 	// Atomic means that a parent and its children, or both ends of a link, must change in
-	// one step without a transaction. Size limits are more important.
+	// one step without a transaction. It doesn't override size limits.
 	Atomic bool
 
 	// Set Tree if the relation is a tree of one collection's documents. Then leave Child
@@ -57,7 +57,7 @@ type End struct {
 	// Shows is the share of this end's reads that show documents of the other end, not
 	// only a [Total]. [None] means 0. The default is 0, or 1 in these cases:
 	//
-	//   - A document of this end has several of the other.
+	//   - A document of this end has several documents of the other end.
 	//   - The relation is one-to-one.
 	//   - The other end's Copied, Newest or Page is set.
 	Shows float64
@@ -77,7 +77,7 @@ type End struct {
 	Events   bool // each change is sent to other systems
 
 	// Copied, Newest, Page and Total say which data of this end's documents is shown with
-	// documents of the other end. The default is none.
+	// documents of the other end.
 	Copied Copied // a few fields of each document
 	Newest Newest // the first few documents
 	Page   int64  // ordered pages of this many documents, which seldom change
@@ -96,7 +96,7 @@ type Count struct {
 	Days      float64 // days of growth; the default is 3650; only with PerDay
 
 	// PerSecond is how many documents of the other end are added to one document in its
-	// busiest second. The default is 0.
+	// busiest second.
 	PerSecond float64
 
 	// AtLeast means that Max and P99 come from a sample, so that documents outside the

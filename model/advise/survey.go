@@ -90,7 +90,8 @@ type SurveyDocument struct {
 	Links []bson.RawValue `bson:"links"` // the first few ids that it refers to
 }
 
-// A SurveyLink is the number of references to one document.
+// A SurveyLink is the number (N) of references to one document, or of children added to
+// one parent.
 type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
@@ -103,8 +104,8 @@ type SurveyLink struct {
 
 // NewSurvey declares the survey of a relation between two collections. For embedded
 // children, pass the parents' collection twice. It panics with a
-// [*model.DeclarationError] unless the spec has exactly one path, which fits the
-// documents.
+// [*model.DeclarationError] if the spec hasn't exactly one path, the path doesn't fit the
+// documents, or another field is out of range.
 func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *model.Collection[C, CK], spec SurveySpec) *Survey {
 	s := &Survey{spec: spec, parents: sideOf(parents), children: sideOf(children)}
 	switch {
@@ -159,7 +160,7 @@ func (s *Survey) mustArray(f core.Field, needed bool) {
 }
 
 // Parents returns the pipeline that measures a sample of the parents, or all parents if
-// whole.
+// whole is true.
 //
 // Cost: one command, and one for each further batch. The server scans the collection if
 // the sample is more than a twentieth of it, if it has less than a hundred documents, or
@@ -178,7 +179,7 @@ func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 }
 
 // Children returns the pipeline that measures a sample of the children, or all children
-// if whole. Embedded children give a [*model.ValueError]: see [Survey.Parents].
+// if whole is true. Embedded children give a [*model.ValueError]: use [Survey.Parents].
 //
 // Cost: see [Survey.Parents].
 func (s *Survey) Children(whole bool) *model.Aggregate[SurveyDocument] {
@@ -207,7 +208,7 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 }
 
 // Links returns the pipeline that counts the references to documents with these ids. With
-// SurveySpec.Ref the ids are parents, to which children refer. With List they are
+// SurveySpec.Ref, give ids of parents, to which children refer. With List, give ids of
 // children, to which parents refer. A document that refers to an id several times counts
 // once. The result omits ids without references.
 //
@@ -239,8 +240,8 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 
 // Added returns the pipeline that counts, for each parent in ids, the children added in a
 // window: in all (N), in its first third (Early) and its last third (Late). The window
-// has the length [SurveySpec].Window and ends at until, but N and Late include later
-// children. The result omits parents without such children.
+// ends at the time until, and [SurveySpec].Window is its length. N and Late also count
+// children added after the window. The result omits parents without counted children.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path. Else it reads the parents, by _id.

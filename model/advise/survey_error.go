@@ -2,10 +2,9 @@ package advise
 
 import "math"
 
-// RunnersUp runs [Choose] with each measured field in turn set to either end of its
-// confidence interval, and returns up to three answers that differ from Choose(relation).
-// relation is r.Relation, to which you add the fields that only the application knows. If
-// the result is empty, a larger sample is unlikely to change the advice.
+// RunnersUp returns up to three other answers that a larger sample might lead to. It runs
+// [Choose] with one measured field at a time set to either end of its confidence
+// interval. Pass r.Relation with the fields that only the application knows.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	chosen, ok := relation.answer()
 	if !ok {

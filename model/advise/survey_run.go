@@ -13,9 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A SurveyResult is the result of a [Survey]. Add the figures that only the application
-// knows, such as Alone, Shows and the ratios, to its Relation before you pass it to
-// [Choose].
+// A SurveyResult is the result of a [Survey]. Add to Relation the figures that only the
+// application knows, such as Alone, Shows and the ratios. Then pass it to [Choose].
 type SurveyResult struct {
 	Relation Relation // only with measured fields
 	Measured []Measure
@@ -95,10 +94,10 @@ type family struct {
 // [*model.ValueError].
 //
 // Cost: two counts by metadata and two samples. Then one command for each thousand
-// sampled documents counts references to them, one for each thousand references looks up
-// where they lead, and one for each thousand parents counts recent children. Embedded
-// children cost one count, one sample, and the counts of recent children. With Ref,
-// create an index on the reference, or each thousand parents read all children.
+// sampled documents counts references to them. One for each thousand references looks up
+// the documents that they refer to. One for each thousand parents counts recent children.
+// Embedded children cost one count, one sample, and the counts of recent children. With
+// Ref, create an index on the reference, or each thousand parents read all children.
 //
 // Run doesn't read a snapshot, so concurrent writes may count twice or not at all.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {

@@ -1,5 +1,5 @@
 // Package design finds how to store an application's data: the layout of documents with
-// which its operations, weighted by how often they run, take the least time.
+// which its operations take the least time. Each operation counts by how often it runs.
 //
 //	w := design.Workload{
 //		Name: "blog",
@@ -49,7 +49,7 @@
 // # Prices
 //
 // [Costs] convert numbers of commands and documents into time. Each query has an index,
-// and writes include its cost. The assumptions are:
+// and writes include the cost of indexes. The assumptions are:
 //
 //   - Parents have about equally many children. Fields and relations are independent.
 //   - A read returns whole documents, except embedded arrays that it doesn't need, and

@@ -24,9 +24,10 @@ type Storage struct {
 	// collection.
 	Copy []string
 
-	// Newest is the number of children that the parent also contains (denorm.Subset;
-	// denorm.Bounded with Paged): those with the greatest values of the field that By
-	// names. In the parent, they lack the fields that Copy lists. 0 means none.
+	// Newest is the number of children that the parent also contains: those with the
+	// greatest values of the field that By names. 0 means none. In the parent, these
+	// children lack the fields in Copy. Technique: denorm.Subset, or denorm.Bounded if
+	// Paged.
 	Newest int64
 	By     string
 
@@ -43,14 +44,15 @@ type Structure uint8
 
 const (
 	// Reference: the child has the _id of its parent (relate.ParentRef). If the relation
-	// is Ordered, the parent lists its children's _ids instead. If it is many-to-many,
-	// the child lists its parents' _ids (relate.ChildRefs; with Copy, embed.Embedded).
+	// is Ordered, the parent lists its children's _ids instead. If the relation is
+	// many-to-many, the child lists its parents' _ids (relate.ChildRefs; with Copy,
+	// embed.Embedded).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
 	Paged               // a document has Page children of one parent, in insertion order (denorm.Bucket)
 )
 
-// String returns the structure as a word, such as "embedded".
+// String returns the structure as a word: "embedded".
 func (s Structure) String() string {
 	if int(s) < len(structureNames) {
 		return structureNames[s]
@@ -60,8 +62,7 @@ func (s Structure) String() string {
 
 var structureNames = [...]string{"reference", "embedded", "paged"}
 
-// String describes the layout in one line. It omits relations that are stored as plain
-// references.
+// String describes the layout in one line, without plain references.
 func (l Layout) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(l.Stored)) {

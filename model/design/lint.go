@@ -84,7 +84,7 @@ func (l Lint) Smells() []Smell {
 	return x.found
 }
 
-// Want fails the test for each smell, except smells whose Place is one of accepted.
+// Want fails the test for each smell, except smells whose Place is in the list accepted.
 func (l Lint) Want(t interface {
 	Helper()
 	Errorf(format string, args ...any)

@@ -41,8 +41,8 @@ func (p Price) Documents() float64 { return p.Read + p.Written }
 // Late reports whether the operation takes longer than its limit Within.
 func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
 
-// A Stored is what [Prices] say about one collection under a [Layout]: its estimated
-// documents and their sizes, and its indexes.
+// A Stored describes one collection under a [Layout]: estimated documents, their sizes,
+// and indexes.
 type Stored struct {
 	Collection string
 	Documents  int64
@@ -64,7 +64,7 @@ type Prices struct {
 }
 
 // Price computes each operation's cost under the layout l. A workload that contradicts
-// itself, or doesn't fit l, gives a [*model.ValueError].
+// itself, or a layout that doesn't fit it, gives a [*model.ValueError].
 func (w Workload) Price(l Layout) (Prices, error) {
 	g, err := newGraph(w)
 	if err != nil {
@@ -133,8 +133,7 @@ func (p Price) At(c Costs) time.Duration {
 		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
 }
 
-// Operation returns the price of the operation with this name, or a zero Price if there
-// is none.
+// Operation returns the price of the operation with this name, or a zero Price.
 func (p Prices) Operation(name string) Price {
 	for _, o := range p.Operations {
 		if o.Operation == name {

@@ -13,9 +13,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Runner stores generated data of a workload under one layout, and runs operations. The
-// n-th run of an operation uses the same documents under every layout. Make it with
-// [Prices.Runner]. It isn't safe for concurrent use.
+// A Runner stores generated data of a workload under one layout, and runs operations, to
+// measure them. The n-th run of an operation uses the same documents under every layout.
+// Make it with [Prices.Runner]. It isn't safe for concurrent use.
 type Runner struct {
 	store *store
 	world *world
@@ -38,8 +38,8 @@ var errNotPriced = errors.New("design: this Runner has no layout: get it from th
 // fillBatch is the number of documents that one plan inserts.
 const fillBatch = 1000
 
-// Fill creates the layout's indexes in db and inserts the generated documents. The
-// layout's collections must be empty.
+// Fill creates indexes in db and inserts the generated documents. The layout's
+// collections must be empty.
 func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	if r.store == nil {
 		return errNotPriced
@@ -72,8 +72,8 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	return err
 }
 
-// Run runs the operation with this name. n selects the documents: use a different n for
-// each run.
+// Run runs the operation with this name. The number n selects the documents: change it
+// for each run.
 func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) error {
 	if r.store == nil {
 		return errNotPriced

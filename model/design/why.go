@@ -24,9 +24,9 @@ type Gain struct {
 	Saves     time.Duration
 }
 
-// A Flip says when the layout To becomes the best: when Operation runs more than Factor
-// times as often as its Rate says, or, if Factor is below 1, less than Factor times as
-// often.
+// A Flip says how often Operation must run so that the layout To becomes the best. If
+// Factor is above 1: more than Factor times as often as its Rate says. If Factor is below
+// 1: less often than that.
 type Flip struct {
 	To        Layout
 	Operation string

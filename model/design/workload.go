@@ -15,8 +15,8 @@ type Workload struct {
 	Server     Server
 }
 
-// Scaled returns the workload with a share of its documents, such as 0.1, for a trial. It
-// keeps at least 100 documents of each entity that has more.
+// Scaled returns the workload with a share of its documents, for a trial. It keeps at
+// least 100 documents of each entity that has more.
 func (w Workload) Scaled(share float64) Workload {
 	w.Entities = slices.Clone(w.Entities)
 	for i := range w.Entities {
@@ -42,12 +42,12 @@ type Field struct {
 	// date.
 	Text int64
 
-	// Values is the number of different values. An operation by this field finds Count /
-	// Values documents. 0 means Count, so that values are unique.
+	// Values is the number of different values. An operation by this field finds
+	// Entity.Count / Values documents. 0 means that all values differ.
 	Values int64
 
-	// Grows means that each new document gets a greater value, such as a creation time,
-	// which never changes. Paged relations need it to return the newest children.
+	// Grows means that each new document gets a greater value, which then never changes:
+	// a creation time. Paged relations need it to return the newest children.
 	Grows bool
 }
 
@@ -93,8 +93,8 @@ type Operation struct {
 // Within an operation, documents have names, so that several accesses can mean the same
 // document. In By, "_id=x" finds the document named x, and "item=x" means that the
 // relation item leads to the document named x. A run picks one document for each name.
-// Without an equal sign, the name is that of the document's entity. Here the user "users"
-// sends a comment to another, "receiver":
+// Without an equal sign, the document has its entity's name. Here the user "users" sends
+// a comment to another, "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -112,9 +112,9 @@ type Access struct {
 	// omits leads to the document that has the name of the parents' entity: "users".
 	By []string
 
-	// Since is the path of a field. A Read then returns only documents in which this field
-	// is at least some bound. Share is the share of such documents: above 0, at most 1.
-	// The results are sorted by Since, greatest first.
+	// Since is the path of a field. A Read then returns only documents in which this
+	// field is at least some bound. Share is the share of such documents: above 0, at
+	// most 1. The results are sorted by Since, greatest first.
 	Since string
 	Share float64
 
@@ -149,10 +149,10 @@ func (a Action) String() string {
 
 var actionNames = [...]string{"read", "insert", "update", "delete"}
 
-// A Server describes the server of the workload.
+// A Server describes the workload's server.
 type Server struct {
 	// Transactions means that writes which an operation sends together run in one
-	// transaction, and each model.Change of a technique in its own: see
+	// transaction. Each model.Change of a technique runs in its own: see
 	// model.WithTransactions. It needs MongoDB 8.0 or later.
 	Transactions bool
 

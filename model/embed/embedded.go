@@ -41,9 +41,9 @@ const (
 // Embedded is an array of small documents inside their parent, each with a key that is
 // unique in the array: the addresses of a person.
 //
-// A query over many parents reads each matching parent whole. If it is common, store
-// elements as documents (relate.ParentRef). Each change rewrites the parent, which is
-// limited to 16 MiB, so set Max.
+// A query over many parents reads each matching parent whole. If such queries are common,
+// store elements as documents (relate.ParentRef). Each change rewrites the parent, which
+// is limited to 16 MiB, so set Max.
 //
 // A write costs one command on one document, by _id, in one atomic update. If nothing
 // matched, reads find out why: at most four for Add, at most one for other writes. A
@@ -54,11 +54,11 @@ const (
 //
 // Indexes returns the index on the elements' key, and the spec's indexes.
 //
-// Checks finds arrays that other code, or an older program, wrote:
+// Checks finds arrays with these faults:
 //
 //   - repeated keys: a key occurs twice in an array, perhaps as numbers of different
-//     types. The repair keeps what the spec's Keep says. With KeepDistinct, elements that
-//     have the same key but differ stay.
+//     types. The repair keeps one element, by the spec's Keep. With KeepDistinct, it
+//     removes only exact copies.
 //   - too many elements: more than Max. The repair keeps the first or last Max elements,
 //     by Keep. With KeepDistinct there is no repair.
 //   - null: the array is null, on which $push fails. The repair stores an empty array.
@@ -94,9 +94,11 @@ type embedding struct {
 }
 
 // NewEmbedded declares that the array at path in c's documents has elements of type E. It
-// panics with a [*model.DeclarationError] if path isn't an array of E or lies in another
-// array, if a nil array is stored as null, or if spec has an invalid value or a path that
-// E lacks.
+// panics with a [*model.DeclarationError] if
+//
+//   - path isn't an array of E, or is in another array;
+//   - a nil array is stored as null;
+//   - spec has an invalid value, or a path that E lacks.
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}

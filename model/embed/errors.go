@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// ErrVersion is the error of a [Versioned] write if the stored document has another
-	// version than the write was given. It wraps [model.ErrStale].
+	// ErrVersion is the error of a [Versioned] write if the stored document's version
+	// isn't the version passed to the write. It wraps [model.ErrStale].
 	ErrVersion = fmt.Errorf("%w: it has another version", model.ErrStale)
 
 	// ErrGuard is the error of [Versioned.Guarded] if the document exists, but doesn't
@@ -17,8 +17,8 @@ var (
 	ErrGuard = errors.New("docmodel: the document exists, but the condition of the write doesn't hold")
 
 	// ErrNoElement is the error of a write to an element of [Embedded], [Nested] or [One]
-	// that doesn't exist in its parent. It wraps [model.ErrNotFound]. If the parent
-	// itself is missing, the error is ErrNotFound but not ErrNoElement.
+	// that doesn't exist in its parent. It wraps [model.ErrNotFound]. If the parent is
+	// missing, the error is only ErrNotFound.
 	ErrNoElement = fmt.Errorf("docmodel: the document has no such element: %w", model.ErrNotFound)
 )
 

@@ -18,8 +18,8 @@ import (
 // Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. An
 // index with a [KindIndex].Tag is partial: it covers only documents with this tag.
 //
-// Checks returns one check. It finds values with an unknown or missing tag. There is no
-// repair, but see [Kinds.Retag].
+// Checks returns one check. It finds values with an unknown or missing tag. For repair
+// see [Kinds.Retag].
 //
 // Cost: the check reads every document.
 type Kinds[D, K any] struct {
@@ -61,9 +61,11 @@ type kinds struct {
 }
 
 // NewKinds declares that c's documents, or the values at the spec's path, are values of
-// u. It panics with a [*model.DeclarationError] unless c was declared with
-// [Union.Options] of u, the values have the Go type I, and each index of the spec names a
-// tag of u and fields that exist in its type.
+// u. It panics with a [*model.DeclarationError] if
+//
+//   - c's registry doesn't contain u: see [Union.Options] and [Union.Register];
+//   - the values don't have the Go type I;
+//   - an index of the spec names an unknown tag, or a field that the tag's type lacks.
 func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpec) *Kinds[D, K] {
 	var of *union
 	if u != nil {
@@ -144,12 +146,12 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 	return f
 }
 
-// Having returns the query of documents that are, or contain, a value with this tag that
-// matches conditions on its fields: {author: "Doctorow"}. In an array, one element must
-// match all conditions. $and, $or and $nor are allowed.
+// Having returns the query of documents that are, or contain, a value that has this tag
+// and matches conditions on its fields: {author: "Doctorow"}. In an array, one element
+// must match all conditions. $and, $or and $nor are allowed.
 //
 // The query gives a [*model.ValueError] for an undeclared tag, an unknown field, or
-// another operator in place of a field.
+// another operator where a field is expected.
 //
 // Cost: one command. It uses an index of the spec if conditions name its first field.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {

@@ -13,10 +13,10 @@ import (
 )
 
 // Nested is an array of small documents in each element of an [Embedded] array: the
-// phones of each address of a person. Read the inner arrays by queries of the Embedded.
+// phones of each address of a person. To read inner arrays, query the outer Embedded.
 //
-// A write costs the same as one of [Embedded]. If the parent exists without the element,
-// the error is [ErrNoElement].
+// A write costs the same as one of [Embedded]. If the parent exists without the outer
+// element, the error is [ErrNoElement].
 //
 // Indexes returns the spec's indexes.
 //
@@ -35,8 +35,8 @@ type nesting struct {
 }
 
 // NewNested declares that the array at path, within elements of outer, has elements of
-// type F. spec names a key within F. It panics with a [*model.DeclarationError] in the
-// cases of [NewEmbedded].
+// type F. The spec's Key is a path within F. NewNested panics with a
+// [*model.DeclarationError] in the cases of [NewEmbedded].
 func NewNested[F, D, K, E any](outer *Embedded[D, K, E], path string, spec EmbeddedSpec) *Nested[K, F] {
 	if outer == nil || outer.m == nil {
 		core.Fail("the Embedded is nil", fmt.Sprintf("NewNested, path %q", path), "declare it with NewEmbedded")
@@ -68,9 +68,9 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 	return &nesting{outer, m, path}
 }
 
-// Add appends elements to the inner array of the outer element that has this key in the
-// parent, all or none. It gives [ErrNoElement] if there is no such outer element, and the
-// errors of [Embedded.Add].
+// Add appends elements, all or none, to an inner array. The parameter key is the outer
+// element's key. A missing outer element gives [ErrNoElement]. See [Embedded.Add] for
+// other errors.
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
@@ -81,18 +81,18 @@ func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
 	return n.n.add(parent, key, list)
 }
 
-// Update applies update operators, as [Embedded.Update] does, to the inner element with
-// the key inner in the outer element with the key key. It gives [ErrNoElement] if either
-// element doesn't exist.
+// Update applies update operators to an inner element, as [Embedded.Update] does. The
+// parameter key is the outer element's key, and inner the inner element's. If either is
+// missing, Update gives [ErrNoElement].
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Update(parent K, key, inner any, update bson.D) model.Write {
 	return n.n.update(parent, key, inner, update)
 }
 
-// Remove removes the elements with the keys inner from the outer element with the key
-// key. It ignores inner keys that don't exist, and is idempotent. It gives [ErrNoElement]
-// if the parent has no such outer element.
+// Remove removes inner elements, and is idempotent. The parameter key is the outer
+// element's key, and inner lists keys of inner elements. It ignores inner keys that don't
+// exist. A missing outer element gives [ErrNoElement].
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Remove(parent K, key any, inner ...any) model.Write {

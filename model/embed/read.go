@@ -10,8 +10,8 @@ import (
 )
 
 // Having returns the query of parents with one element that matches all conditions:
-// {city: "Anytown", cc: "USA"}. Names are paths within an element. $and, $or and $nor are
-// allowed.
+// {city: "Anytown", cc: "USA"}. Field names are paths within an element. $and, $or and
+// $nor are allowed.
 //
 // Cost: one command. It uses an index whose first field has a condition, or reads every
 // parent.
@@ -30,10 +30,10 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 	return a
 }
 
-// Elements returns the query of elements that match conditions, as in [Embedded.Having],
-// each with its parent's _id. Nil conditions match all. order sorts by fields of
-// elements, then by parents' _ids and positions in the array; nil is valid. If parents
-// (their _ids) are given, only their elements are returned.
+// Elements returns the query of elements that match conditions (see [Embedded.Having]),
+// each with its parent's _id. Nil conditions match all. The parameter order names the
+// fields of elements to sort by; nil is valid. Ties are sorted by parent _id and position
+// in the array. If _ids of parents are given, only their elements are returned.
 //
 // Cost: one command. It finds given parents by _id. Without parents, it uses an index
 // whose first field has a condition, or reads every parent. It reads whole parents, and

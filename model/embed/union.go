@@ -12,13 +12,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Union is a set of Go types that are stored under one interface type I. A value is
-// stored as the tag, a field that names its type, followed by its own fields. Reading
-// decodes it as that type.
+// Union stores values of several Go types, which implement one interface I, in one
+// collection, field or array. A stored value begins with the tag, a field that names the
+// value's type. Reading decodes the value as this type.
 //
-// Declare collections with [Union.Options]. Then documents, fields and array elements of
-// type I are written and read as any other value, also by driver code with the Registry
-// of these options.
+// Declare collections with [Union.Options]. Then values of type I are written and read as
+// any other value, also by driver code with the options' Registry.
 //
 // Source: "Aggregates", "NoSQL Data Modeling Techniques", 2; "Distinguishing between
 // different document types", data modeling for Azure Cosmos DB;
@@ -41,8 +40,8 @@ type UnionCase struct {
 func Case[T any](tag string) UnionCase { return UnionCase{tag: tag, typ: reflect.TypeFor[T]()} }
 
 // UnknownCase declares how to decode a document with an unknown tag, or no tag: wrap
-// converts it to a T. Without an UnknownCase, decoding it is an error. T embeds
-// [UnknownValue], so that writing it stores the same document.
+// converts it to a T. Without an UnknownCase, decoding such a document is an error. T
+// must embed [UnknownValue], so that writing a T stores the document unchanged.
 func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 	c := UnionCase{typ: reflect.TypeFor[T]()}
 	if wrap != nil {
@@ -57,7 +56,7 @@ type UnknownValue struct {
 	Raw bson.Raw
 }
 
-// MarshalBSON returns the document as it was read.
+// MarshalBSON returns the stored document unchanged.
 func (u UnknownValue) MarshalBSON() ([]byte, error) {
 	if len(u.Raw) == 0 {
 		return nil, &model.ValueError{Field: "Raw", Reason: "an unknown value is stored as it was read, but this value wasn't read from the database"}
@@ -77,12 +76,15 @@ type union struct {
 	other  *UnionCase           // the case for unknown tags, or nil
 }
 
-// NewUnion declares a union of cases under the interface type I. The field named tag
-// stores each value's case. NewUnion panics with a [*model.DeclarationError] unless I is
-// an interface with methods, tag is a field name other than _id, and the cases have
-// different tags and types. A type must implement I, and be stored as a document without
-// a field named tag. It can't be a driver's type, such as bson.D, or implement
-// [bson.Marshaler].
+// NewUnion declares a union of the types in cases, under the interface type I. The
+// parameter tag names the field that stores each value's tag. NewUnion panics with a
+// [*model.DeclarationError] unless
+//
+//   - I is an interface with methods;
+//   - tag is a field name other than _id;
+//   - the cases have different tags and types;
+//   - each type implements I, and is stored as a document without the tag's field;
+//   - each type isn't a driver's, such as bson.D, and doesn't implement [bson.Marshaler].
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()
@@ -170,8 +172,8 @@ func embedsUnknown(t reflect.Type) bool {
 // NewCollection[Item, string]("items", union.Options()). To combine unions see
 // [Union.Register].
 //
-// The options' BSON Registry contains only this union. It encodes a type of the union
-// with its tag everywhere, even in a field whose Go type isn't I.
+// The options' BSON Registry contains only this union. It encodes values of the union's
+// types with their tags everywhere, even in a field whose Go type isn't I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }
@@ -181,7 +183,7 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // NewCollection in [model.CollectionOptions].
 //
 // It panics with a [*model.DeclarationError] if the registry already has a union of I. It
-// also panics if a type is in this union and in another one of the registry, in two cases:
+// also panics if a type is in this union and in another of the registry, in two cases:
 //
 //   - The two unions have the same tag field.
 //   - The type would decode the other union's tag as a field of its own, for example into

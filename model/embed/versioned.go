@@ -21,14 +21,15 @@ type VersionedSpec struct {
 
 	// Tokens is the path of a []bson.ObjectID with the tokens of the last operations, as
 	// many as Keep says. While a token is there, a retry of its operation is a no-op. ""
-	// means no tokens: then a retry gives ErrVersion, even if the first run succeeded.
+	// means no tokens. Then a retry of Replace or Update gives ErrVersion. Guarded, Take,
+	// Change and ChangeBy write again.
 	Tokens string
 
 	Keep int // number of tokens to keep; 0 means 100
 
 	// Uncounted are paths that other techniques write without increasing the version.
-	// Replace and Change, which would undo such writes, then give a *model.ValueError.
-	// Use Update, ChangeBy, Guarded and Take.
+	// Replace and Change would undo such writes, so they give a *model.ValueError. Use
+	// Update, ChangeBy, Guarded and Take.
 	Uncounted []string
 }
 
@@ -40,13 +41,14 @@ type VersionedSpec struct {
 // refuses other techniques that write these documents. A document without a version has
 // version 0.
 //
-// op is the operation's token, a new one for each operation. The same op makes a retry a
-// no-op while the document keeps the token. If the spec has no Tokens, op must be the
-// zero ObjectID.
+// The parameter op of a write is the operation's token, a new ObjectID for each
+// operation. A retry with the same op is a no-op while the document keeps the token:
+// until [VersionedSpec].Keep other operations follow. If the spec has no Tokens, op must
+// be the zero ObjectID.
 //
 // Each write is one command on one document, found by _id. If nothing matched, at most
 // two reads find out why. The write gives [ErrVersion] if the document has another
-// version, and [model.ErrNotFound] if it doesn't exist.
+// version, and [model.ErrNotFound] if the document doesn't exist.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
@@ -129,27 +131,26 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // version must be 0 or 1.
 //
 // op is the operation's token: see [Versioned]. A retry with the same op succeeds while
-// the document keeps op. When op has been dropped, or if the spec has no Tokens, a retry
-// gives a duplicate key error if the document has changed. So does another document with
-// this _id.
+// the document keeps op. Later it gives a duplicate key error. If the spec has no Tokens,
+// a retry gives this error once the document has changed. Another document with this _id
+// gives it too.
 //
 // Cost: that of Collection.Insert, and one more read if the _id is taken.
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
 
-// Replace stores doc over the document with doc's _id and version, and increases the
+// Replace replaces the document that has doc's _id and version by doc, and increases the
 // version. It gives [ErrVersion] if the stored version differs. Stored fields that D
 // doesn't know are lost.
 //
-// op is the operation's token: see [Versioned]. A retry gives ErrVersion after
-// [VersionedSpec].Keep other operations. A version below 0, or the greatest int64, gives
-// a [*model.ValueError].
+// op is the operation's token: see [Versioned]. A retry gives ErrVersion when the
+// document no longer keeps op. A negative version gives a [*model.ValueError].
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
 
 // Update applies update operators to the document, if it has this version, and increases
-// the version. The operators must not touch the version or the tokens. Errors, op and
-// retries are as with [Versioned.Replace].
+// the version. The operators must not touch the version or the tokens. For errors, op and
+// retries see [Versioned.Replace].
 //
 // A nil update only increases the version. Use it in a transaction whose other writes
 // rely on this document: then either the transaction or a concurrent change of the
@@ -163,53 +164,54 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.Obj
 	return v.v.update(id, version, update, op)
 }
 
-// Delete deletes the document, if it has this version. It gives [ErrVersion] if the
-// document has another, and [model.ErrNotFound] if it is missing, as in a retry after
+// Delete deletes the document, if it has this version. Another version gives
+// [ErrVersion]. A missing document gives [model.ErrNotFound], as in a retry after
 // success.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
-// Guarded applies update operators to a document of any version that matches guard, and
-// increases the version: {qty: {$gte: 3}} with {$inc: {qty: -3}}. It gives [ErrGuard] if
-// the document doesn't match, and [model.ErrNotFound] if it is missing. An empty guard is
-// a [*model.ValueError]. op is the operation's token: see [Versioned].
+// Guarded applies update operators to the document if it matches the filter guard,
+// whatever its version, and increases the version. Example: the guard {qty: {$gte: 3}}
+// with the update {$inc: {qty: -3}}. It gives [ErrGuard] if the document doesn't match,
+// and [model.ErrNotFound] if it is missing. An empty guard is a [*model.ValueError]. op
+// is the operation's token: see [Versioned].
 //
-// A retry with the same op is a no-op while fewer than [VersionedSpec].Keep other
-// operations came between. After that, or if the spec has no Tokens, it is applied again
-// if the document matches guard.
+// A retry is a no-op while the document keeps op. After that, or if the spec has no
+// Tokens, a retry applies the update again if the document matches guard.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) model.Write {
 	return v.v.guarded(id, guard, update, op)
 }
 
-// Take subtracts n from the number at path, if it is at least n. It is
+// Take subtracts n from the number at path, if that number is at least n. It is
 // [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard]
 // if the value is less, or isn't a number. op is the operation's token: see [Versioned].
 // An n below 1, or a path that isn't a number or is in an array, gives a
 // [*model.ValueError].
 //
-// To undo it, use Guarded with a new token, {$inc: {path: n}} and a guard that the
-// document still has the old token: {tokens: op}.
+// To undo a Take, use Guarded with a new token, the update {$inc: {path: n}} and the
+// guard {tokens: op}. Here tokens is the path [VersionedSpec].Tokens, and op the Take's
+// token.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) model.Write {
 	return v.v.take(id, path, n, op)
 }
 
-// Change reads a document, calls decide for its new value, and stores it by
-// [Versioned.Replace]. If another client wrote in between, it reads and decides again, up
-// to 100 times (the change's Attempts) with growing random pauses. Then it gives
-// ErrVersion. op is the operation's token: see [Versioned].
+// Change reads a document, calls decide for the new document, and stores it by
+// [Versioned.Replace]. If another client wrote in between, Change reads and decides
+// again. After 100 attempts (the change's Attempts) it gives ErrVersion. op is the
+// operation's token: see [Versioned].
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
-// version and tokens in its result. A result without a difference is stored too, with a
-// new version. A retry is applied again if the spec has no Tokens, or after
-// [VersionedSpec].Keep other operations.
+// version and tokens in decide's result. An unchanged result is stored too, with a new
+// version. A retry calls decide and writes again if the document no longer keeps op, or
+// if the spec has no Tokens.
 //
-// Cost: two commands for each attempt. A retry whose token the document has costs two
-// reads.
+// Cost: two commands for each attempt. A retry that finds its token in the document costs
+// two reads.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
 	return v.change(id, op, v.v.wholly(), decide == nil, func(doc *D) (model.Write, error) {
 		was := v.v.asRead(doc) // before decide, which may change data that doc refers to
@@ -224,7 +226,7 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 // ChangeBy is [Versioned.Change], but decide returns update operators, as for
 // [Versioned.Update]. Use it to change a few fields, or if D doesn't declare all stored
 // fields. op is the operation's token, as in Change. Invalid operators give a
-// [*model.ValueError], without a write.
+// [*model.ValueError].
 //
 // Cost: see Change.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {

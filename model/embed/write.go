@@ -13,11 +13,11 @@ import (
 )
 
 // Add appends elements to a parent's array, all or none. It gives [model.ErrTaken] if the
-// array has one of the keys, and [model.ErrFull] if it would exceed Max. If the array
-// already has an equal element for each of them, the write counts as applied.
+// array has one of the keys, and [model.ErrFull] if it would get more than Max elements
+// (see [EmbeddedSpec]). If each element is stored already, the write counts as applied.
 //
 // Bad input, a [*model.ValueError]: no element, an element without a key, two elements
-// with one key, more than Max, a field name that can't be stored.
+// with one key, more elements than Max, a field name that can't be stored.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
@@ -28,16 +28,16 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 	return e.m.add(parent, list)
 }
 
-// Put replaces the element that has element's key, at the same position, or appends
-// element if there is none. It gives [model.ErrFull] if the array is full. It is
-// idempotent.
+// Put replaces the stored element that has the key of the given element, in the same
+// position. If there is none, Put appends the given element. It gives [model.ErrFull] if
+// the array is full. It is idempotent.
 //
 // Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
 
-// Replace replaces the element that has element's key, at the same position. It gives
-// [ErrNoElement] if the parent has no such element. It also overwrites fields that others
-// changed since the caller read the element; Update doesn't. It is idempotent.
+// Replace replaces the stored element that has the key of the given element, in the same
+// position. If there is none, it gives [ErrNoElement]. It also overwrites what others
+// changed: to write only some fields, use [Embedded.Update]. It is idempotent.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
@@ -45,10 +45,9 @@ func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
 }
 
 // Update applies update operators to the element with this key: {$set: {city: "Anytown"},
-// $inc: {visits: 1}}. Names are fields of an element, and may be dotted. It gives a
-// [*model.ValueError] for a change of the key, for $rename and for $setOnInsert, and
-// [ErrNoElement] if there is no such element. It is idempotent with $set, not with $inc
-// or $push.
+// $inc: {visits: 1}}. Field names are paths within the element. A missing element gives
+// [ErrNoElement]. A change of the key, $rename and $setOnInsert give a
+// [*model.ValueError]. $set is idempotent, $inc and $push aren't.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) model.Write {
@@ -63,10 +62,10 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 	return e.m.remove(parent, keys)
 }
 
-// Reorder moves the elements with these keys to position at, counted from 0, in the order
-// of keys. The other elements keep their order. If at is negative or past the end, it
-// means the end. It gives [ErrNoElement] if the array lacks one of the keys. It is
-// idempotent.
+// Reorder moves the elements with these keys to one place, in the given order. The first
+// of them gets the position at, counted from 0. A position that is negative or past the
+// end means the end. The other elements keep their order. Reorder gives [ErrNoElement] if
+// the array lacks one of the keys. It is idempotent.
 //
 // Bad input, a [*model.ValueError]: no key, a key twice.
 //
@@ -75,24 +74,24 @@ func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 	return e.m.reorder(parent, at, keys)
 }
 
-// Move moves element, exactly as it was read, from one parent to another. from and to are
-// their _ids. The plan first adds the element, then removes the old one. It gives
+// Move moves element from one parent to another. The parameters from and to are the
+// parents' _ids. The given element must equal the stored element. The plan first adds it
+// to the new parent, then removes it from the old one. The plan gives
 //
 //   - the errors of [Embedded.Add]; unlike Add, also [model.ErrTaken] if the new parent
 //     has an equal element;
-//   - [model.ErrStale] if the element has changed since the read; then the plan removes
-//     the added one again.
+//   - [model.ErrStale] if the old parent has no equal element, such as after a change.
+//     Then the plan removes the added element again.
 //
 // A retry after success gives ErrTaken, and changes nothing.
 //
 // Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
-// Without a transaction, which needs Options.AllowPartial, readers can see the element in
-// both parents, and a crash leaves it in both.
+// With Options.AllowPartial, Run needs no transaction. Then readers can see the element
+// in both parents, and a crash leaves it in both.
 func (e *Embedded[D, K, E]) Move(from, to K, element E) model.Plan {
 	return e.m.move(from, to, element)
 }
 
-// byParent is the filter on a parent's _id.
 func (m *embedding) byParent(parent any) (bson.D, error) { return m.docs.ByID(parent) }
 
 func (m *embedding) add(parent any, list []any) model.Write {
@@ -125,7 +124,6 @@ func (m *embedding) add(parent any, list []any) model.Write {
 	return w
 }
 
-// tooMany refuses more elements than Max.
 func (m *embedding) tooMany(n int) error {
 	return m.docs.Refuse(m.path, n, fmt.Sprintf("are more elements than the Max of the array, %d", m.max))
 }
@@ -322,7 +320,6 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	return p
 }
 
-// sameID reports whether two parent ids are equal.
 func (m *embedding) sameID(a, b any) bool {
 	x, _ := m.docs.RawID("_id", a)
 	y, _ := m.docs.RawID("_id", b)

@@ -14,8 +14,8 @@ import (
 //
 // # Keys
 //
-// A text that isn't the last part is followed by " :", an integer, time or ObjectID by
-// ":":
+// Each part but the last has an end: " :" after a text, ":" after an integer, time or
+// ObjectID:
 //
 //	CA :San Francisco :b42
 //
@@ -35,9 +35,9 @@ import (
 //
 // # Consistency
 //
-// A write that changes a field without [Composite.Move] leaves a document under a wrong
-// key. [Composite.Key] refuses such a document, and [Composite.Rekey] moves all of them.
-// The collection must not have a collation.
+// A write that changes a part's field without [Composite.Move] leaves a document under a
+// wrong key. [Composite.Key] refuses such a document, and [Composite.Rekey] moves all
+// such documents. The collection must not have a collation.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
@@ -47,7 +47,8 @@ type Composite[D any] struct {
 	c    *composite.Key
 }
 
-// PartCount is the number of keys that begin with some parts: see [Composite.Counts].
+// PartCount is the number of documents whose keys begin with the same parts: see
+// [Composite.Counts].
 type PartCount struct {
 	Key string `bson:"_id"` // the first parts, for [Composite.Scan]
 	N   int64  `bson:"n"`
@@ -73,18 +74,19 @@ func (x *Composite[D]) Key(doc *D) (string, error) {
 	return key, err
 }
 
-// KeyOf returns the _id that consists of values, one for each part in order. Pass it to
-// the collection's ByID. Invalid values give a [*model.ValueError].
+// KeyOf returns the _id for the given values, one for each part in order. Pass it to the
+// collection's ByID. Invalid values give a [*model.ValueError].
 func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
 
-// Scan reads the first parts of a key, or of [PartCount].Key, into pointers, one for each
-// part: *string, *int64, *time.Time, *bson.ObjectID, or a type that the driver decodes
-// from these. It returns an error if the string isn't a key or a number overflows.
+// Scan decodes the first parts of a key, or of a [PartCount].Key, into pointers, one for
+// each of these parts: *string, *int64, *time.Time, *bson.ObjectID, or a type that the
+// driver decodes from these. It returns an error if the string isn't a key or a number
+// overflows.
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. The document's _id
 // must be empty or the key. If an equal document has the key already, the write counts as
-// applied. A different one gives the server's duplicate key error.
+// applied. A different document with the key gives the server's duplicate key error.
 //
 // Cost: one command, one document. If the key is taken, one more command compares the
 // documents.
@@ -100,13 +102,13 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 }
 
 // Move returns the plan that replaces a document, and stores it under the key of its new
-// fields. The parameter was is the old document, exactly as read, and now is the new
-// document, whose _id must be empty or that key. Stored fields that D doesn't have are
-// lost.
+// fields. The parameter was is the old document, unmodified since it was read. The
+// parameter now is the new document, whose _id must be empty or the new key. Stored
+// fields that D doesn't have are lost.
 //
-// Running it returns model.ErrStale if a field that D has was changed meanwhile, or a
-// stored subdocument differs from D's encoding of it, and model.ErrNotFound if the
-// document is gone.
+// Running the plan returns model.ErrNotFound if the old document is gone. It returns
+// model.ErrStale if a field that D has was changed meanwhile, or if a stored subdocument
+// differs from D's encoding of it.
 //
 // The plan is transactional. With model.PlanOptions.AllowPartial it inserts and then
 // deletes without a transaction: a crash, or a concurrent change of the old document,
@@ -122,14 +124,14 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 	return x.c.Move(*was, now)
 }
 
-// Rekey returns the job that moves every document to the key of its fields: documents
-// that were changed without [Composite.Move], or that have other _ids so far. It stops
-// with a [*model.ValueError] at a document that can't have a key, and with the server's
-// duplicate key error if another document has the key. If the key has parts that aren't
-// also fields ([Part.KeyOnly]), running it gives an error.
+// Rekey returns the job that moves every document whose _id isn't the key of its fields,
+// such as documents changed without [Composite.Move]. The job stops with a
+// [*model.ValueError] at a document that can't have a key. It stops with the server's
+// duplicate key error if another document has the key. If the key has parts with
+// [Part.KeyOnly], running the job gives an error.
 //
-// The job inserts a document under its key, and then deletes the old one if it hasn't
-// changed since it was read. After a crash, run it again. A document that changes in
+// The job inserts a document under its key, and then deletes the old document if it is
+// unchanged. After a crash, run the job again. A document that another write changes in
 // between stays under both keys, and the next run stops at it: compare both, and delete
 // one.
 //
@@ -137,9 +139,9 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 // move, one insert command for a batch, and one delete command each.
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
-// Prefix returns the query of the documents whose first parts equal values, in the order
-// of keys. "San" doesn't find "San Francisco". Without values it returns all documents.
-// Page it in both directions:
+// Prefix returns the query of the documents whose first parts equal the given values, in
+// the order of keys. "San" doesn't find "San Francisco". Without values it returns all
+// documents. Page it in both directions:
 //
 //	inCity := byPlace.Prefix("CA", "San")
 //	next := inCity.After(doc.ID).Limited(1)
@@ -151,9 +153,9 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// Range returns the query of the documents whose first parts equal prefix, and whose next
-// part is at least from and less than to. A nil from or to means no bound. Bounds in the
-// wrong order give a query with an error.
+// Range returns the query of the documents whose first parts equal the values in prefix,
+// and whose next part is at least the bound from and less than the bound to. A nil bound
+// means no bound. Bounds in the wrong order give a query with an error.
 //
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //
@@ -163,8 +165,8 @@ func (x *Composite[D]) Range(prefix []any, from, to any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// StartingWith returns the query of the documents whose first parts equal prefix, and
-// whose next part begins with text, case-sensitive.
+// StartingWith returns the query of the documents whose first parts equal the values in
+// prefix, and whose next part begins with the string in text, case-sensitive.
 //
 // Cost: as [Composite.Prefix].
 func (x *Composite[D]) StartingWith(prefix []any, text string) *model.Find[D] {
@@ -176,9 +178,9 @@ func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
 	return inKeyOrder(x.docs.Find(filter), 1, err)
 }
 
-// Counts returns the number of documents for each value of the part after prefix, in
-// order: users per state. [Composite.Scan] reads the parts of each result. The last part
-// can't be counted.
+// Counts groups the documents whose first parts equal the values in prefix by their next
+// part, and returns the size of each group, in order: users per state. [Composite.Scan]
+// reads the parts of each result. The last part can't be counted.
 //
 // Cost: one command that reads the keys under the prefix, from the index on _id alone.
 func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {

@@ -1,12 +1,12 @@
-// Package keys declares _ids and shard keys that are built from values: they keep the
-// order of these values, and decide where documents are stored.
+// Package keys declares _ids and shard keys that are built from several values. Such an
+// _id keeps the order of its values, and a shard key decides where documents are stored.
 //
 // # Choosing
 //
 //	An _id of several values, listed, counted and paged by the first ones     [Composite]
-//	The same as a document, with values that keep their types                 [DocumentKey]
+//	Such an _id as a document, whose values keep their types                  [DocumentKey]
 //	Messages or events of an owner, numbered: neighbours, ranges, days        [Sequence]
-//	Numbers for many goroutines, in blocks                                    [Allocator]
+//	Numbers of a Sequence, reserved in blocks                                 [Allocator]
 //	A shard key, and the shards that each query and write is sent to          [Shard]
 //	A key that many documents share, divided over n parts                     [Spread]
 //
@@ -17,8 +17,9 @@
 //
 // # Limits
 //
-// The collection must not have a collation. A part can't be descending.
+// Except for a [Shard], the collection must not have a collation. A part can't be
+// descending.
 //
-// A [Shard] follows the rules of MongoDB's manual and sends nothing. A server may send a
-// command to fewer or more shards. Zones are ignored.
+// A [Shard] computes by the rules of MongoDB's manual, and sends nothing. A server may
+// send a command to fewer or more shards. Zones are ignored.
 package keys

@@ -38,8 +38,8 @@ type DocumentKey[D, K any] struct {
 
 // NewDocumentKey declares that documents have an _id that is a document of parts, in
 // order. A part's path is the name of a field of the _id. It panics with a
-// [*model.DeclarationError] on invalid parts, or if K has other fields or another order,
-// is a map, or has a field with omitempty.
+// [*model.DeclarationError] on invalid parts. It also panics if K is a map, has a field
+// with omitempty, or hasn't exactly these fields in order.
 func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *DocumentKey[D, K] {
 	place := core.Place("NewDocumentKey of " + docs.Name())
 	c := declareKey(docs.Docs(), place, parts, "_id.")
@@ -48,12 +48,12 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 	return &DocumentKey[D, K]{model.Parts{}, docs, c}
 }
 
-// ID returns the _id that consists of values, one for each part in order. Use it if K is
+// ID returns the _id for the given values, one for each part in order. Use it if K is
 // bson.D. Invalid values give a [*model.ValueError].
 func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.Document(values) }
 
-// Prefix returns the query of the documents whose first parts equal values, in the order
-// of keys. Without values it returns all documents. Page the query as in
+// Prefix returns the query of the documents whose first parts equal the given values, in
+// the order of keys. Without values it returns all documents. Page the query as in
 // [Composite.Prefix].
 //
 // Cost: one command, and one for each further batch; served by _id.
@@ -62,8 +62,9 @@ func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// Range returns the query of the documents whose first parts equal prefix, and whose next
-// part is at least from and less than to. A nil from or to means no bound.
+// Range returns the query of the documents whose first parts equal the values in prefix,
+// and whose next part is at least the bound from and less than the bound to. A nil bound
+// means no bound.
 //
 // Cost: as [DocumentKey.Prefix].
 func (x *DocumentKey[D, K]) Range(prefix []any, from, to any) *model.Find[D] {

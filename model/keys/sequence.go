@@ -16,8 +16,8 @@ type SequenceSpec struct {
 	// 18. It can't be increased later.
 	Digits int
 
-	// Days is the collection of day buckets, which list the keys of an owner's documents
-	// by day, for [Sequence.Days].
+	// Days is the collection of day buckets, for [Sequence.Days]. A bucket lists the keys
+	// of an owner's documents of one day.
 	Days *model.Collection[DayBucket, string]
 
 	// Location decides where a day begins; nil means UTC. Don't change it later.
@@ -48,13 +48,13 @@ type SequenceGap[K any] struct {
 //
 //   - [Sequence.Take], then [Sequence.Insert]: two commands. A crash in between leaves a
 //     gap. A later number can be stored first, so a reader can see 8 before 7.
-//   - [Sequence.Allocator]: the same in blocks, one command for each block. The numbers
-//     of several processes don't show the order in time.
+//   - [Sequence.Allocator]: Take in blocks, one command for each block. The numbers of
+//     several processes don't show the order in time.
 //   - [Sequence.Append]: counter and document in one transaction, without gaps, and a
 //     reader never sees 8 before 7. The writers of one owner wait for each other.
 //
-// To retry an action that takes a number, give it a token, and store the token in the
-// document, under a unique index. Before Take, look for the token.
+// To retry an action that takes a number, give the action a token (an id), and store the
+// token in the document, under a unique index. Before Take, look for the token.
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
@@ -66,8 +66,8 @@ type SequenceGap[K any] struct {
 //   - counters behind: an owner's counter is missing, damaged, or less than the owner's
 //     newest number. The repair raises the counter, and is safe beside writers.
 //   - damaged counters: a counter isn't a whole number, is negative, or has too many
-//     digits. For an owner without documents, use [Sequence.Raise].
-//   - foreign keys: the _id of a document isn't a key of the sequence. There is no
+//     digits. For an owner without documents, repair it by [Sequence.Raise].
+//   - foreign keys: the _id of a document isn't a key of the sequence. This check has no
 //     repair.
 //
 // Cost: the first check reads every key, not the documents, and each owner's counter by
@@ -101,9 +101,9 @@ func NewSequence[D, K any](
 	return s
 }
 
-// Key returns the _id of an owner's n-th document: "alice_000000000000000042". It returns
-// a [*model.ValueError] if the owner is empty or isn't UTF-8, and if n is negative or has
-// too many digits. Counters begin at 1.
+// Key returns the _id of an owner's document with the number n:
+// "alice_000000000000000042". It returns a [*model.ValueError] if the owner is empty or
+// isn't UTF-8, and if the number is negative or has too many digits. Counters begin at 1.
 func (s *Sequence[D, K]) Key(owner K, n int64) (string, error) { return s.in.Key(owner, n) }
 
 // Parse returns the owner and the number of a key, or a [*model.ValueError] if the string
@@ -113,16 +113,16 @@ func (s *Sequence[D, K]) Parse(key string) (owner K, n int64, err error) {
 	return owner, n, err
 }
 
-// Open returns the write that creates an owner's counter, unless it exists.
-// [Sequence.Take] needs it once. It can be run again.
+// Open returns the write that creates an owner's counter, unless it exists. Run it once
+// before [Sequence.Take]. The write can be run again.
 //
 // Cost: one command, one document by _id for a new owner.
 func (s *Sequence[D, K]) Open(owner K) model.Write { return s.in.Open(owner) }
 
 // Take returns the command that takes the owner's next n numbers. Its Run returns the
-// counter: the numbers are Last-n+1 to Last. Run returns model.ErrNotFound if the owner
-// has no counter (run [Sequence.Open]), if the counter is damaged, or if fewer than n
-// numbers are left.
+// counter, whose Last is the last number taken. Run returns model.ErrNotFound if the
+// owner has no counter (run [Sequence.Open]), if the counter is damaged, or if fewer than
+// n numbers are left.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]] {
@@ -133,9 +133,9 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 }
 
 // Insert returns the write that stores a document under an owner's number, and ignores
-// the document's own _id. It can be run again. Running it returns [model.ErrTaken] if
-// another document has the number, and the server's duplicate key error in a transaction
-// of the caller.
+// the document's own _id. The write can be run again. Running it returns [model.ErrTaken]
+// if another document has the number. In a transaction of the caller, it returns the
+// server's duplicate key error instead.
 //
 // Cost: one command, one document. If the number is taken, one or two more commands.
 func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
@@ -144,15 +144,15 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 
 // Append returns the change that stores a document under the owner's next number, without
 // a gap: it increments the counter and inserts the document in one transaction. Its Run
-// returns the number. Run tries up to 100 times if another writer was first, but only
-// once inside a transaction of the caller. After an unknown commit result, look for the
-// document first: a second Run stores it again.
+// returns the number. If another writer was first, Run tries again, up to 100 times.
+// Inside a transaction of the caller, it tries once. After an unknown commit result, look
+// for the document before you call Run again: a second Run stores it again.
 //
-// To choose the number yourself, call the change's Decide with the number that you know
-// is next, and run the returned plan by RunTx. RunTx returns [model.ErrStale] if the
-// counter isn't one below that number, also if the plan was committed and only the answer
-// was lost: look for the document by [Sequence.At]. If two plans create the counter, one
-// gets the server's error.
+// If you know the next number, you can pass it to the change's Decide, and run the
+// returned plan by RunTx. RunTx returns [model.ErrStale] if the counter isn't one below
+// that number. This also happens if the plan was committed and only the answer was lost:
+// look for the document by [Sequence.At]. If two plans create the counter, one gets the
+// server's error.
 //
 // Cost: three commands, two documents, the commit, and the hello of [model.InTx].
 func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {
@@ -167,8 +167,8 @@ func (s *Sequence[D, K]) At(owner K, n int64) *model.Find[D] {
 	return commands.Served(s.docs.ByID(key), model.IDIndex, err)
 }
 
-// Previous returns the query of an owner's documents before a number, newest first.
-// Find.One returns the previous document, Limited(10) the ten before. Gaps are skipped.
+// Previous returns the query of an owner's documents before the number n, newest first.
+// Find.One returns the previous document, Limited(10) the ten before.
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
@@ -176,9 +176,9 @@ func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Following returns the query of an owner's documents after a number, oldest first.
-// Find.One returns the next document. Pass 0 for n to get all documents. Gaps are
-// skipped. With [Sequence.Take], a number less than the last one read can still appear.
+// Following returns the query of an owner's documents after the number n, oldest first.
+// Find.One returns the next document. Pass 0 to get all documents. Unless all writers use
+// [Sequence.Append], a smaller number than the last one read can still appear.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
@@ -186,8 +186,8 @@ func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
 	return s.find(filter, 1, err)
 }
 
-// Range returns the query of an owner's documents with numbers from ≤ n ≤ to, oldest
-// first. If [Sequence.Key] gives an error for from or to, so does the query.
+// Range returns the query of an owner's documents with numbers between from and to, both
+// included, oldest first.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Range(owner K, from, to int64) *model.Find[D] {
@@ -203,9 +203,9 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Raise returns the write that raises an owner's counter to the number to, unless it is
-// as high already. It creates a missing counter and sets a damaged one. It can be run
-// again, and beside writers.
+// Raise returns the write that raises an owner's counter to the number in to, unless the
+// counter is at least that number. It creates a missing counter and sets a damaged one.
+// The write can be run again, and beside writers.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.Raise(owner, to) }

@@ -17,13 +17,13 @@ type DayBucket struct {
 }
 
 // Days are a [Sequence]'s [DayBucket] documents, one for each owner and day. A day is a
-// text in the format [time.DateOnly], "2026-11-21". A time belongs to a day by
-// SequenceSpec.Location. In a query, a text that isn't a date, such as 2026-02-29, gives
-// a [*model.ValueError].
+// text in the format [time.DateOnly], "2026-11-21". SequenceSpec.Location decides to
+// which day a time belongs. In a query, a text that isn't a date, such as 2026-02-29,
+// gives a [*model.ValueError].
 type Days[D, K any] struct{ s *Sequence[D, K] }
 
 // Days returns the sequence's buckets by day. If SequenceSpec.Days isn't set, the writes
-// and queries that methods of [Days] return give an error, except those of [Days.Packed].
+// and queries that methods of [Days] return give an error.
 func (s *Sequence[D, K]) Days() *Days[D, K] { return &Days[D, K]{s} }
 
 // Parse returns the owner and the day of a bucket's _id, or a [*model.ValueError] for
@@ -34,8 +34,8 @@ func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {
 }
 
 // Pack returns the write that adds the key of an owner's document number n to the bucket
-// of the day that contains the time at. It is idempotent. A bucket must stay below 16
-// MiB: about 300,000 keys.
+// of the day that contains the time at. The write is idempotent. A bucket must stay below
+// 16 MiB: about 300,000 keys.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Pack(owner K, n int64, at time.Time) model.Write {
@@ -43,15 +43,15 @@ func (d *Days[D, K]) Pack(owner K, n int64, at time.Time) model.Write {
 }
 
 // Unpack returns the write that removes the key of an owner's document number n from its
-// bucket. at is the time that was given to [Days.Pack]. The write can be run again.
+// bucket. The parameter at is the time that was given to [Days.Pack]. The write can be
+// run again.
 //
 // Cost: as [Days.Pack].
 func (d *Days[D, K]) Unpack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$pull")
 }
 
-// Of returns the query of an owner's bucket of a day, such as "2026-11-21". Its One
-// returns model.ErrNotFound if there is no bucket.
+// Of returns the query of an owner's bucket of a day, such as "2026-11-21".
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
@@ -59,8 +59,8 @@ func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
 	return d.find(bson.D{{Key: "_id", Value: key}}, 1, err)
 }
 
-// Range returns the query of an owner's buckets from one day to another, such as
-// "2026-11-21", inclusive, earliest first.
+// Range returns the query of an owner's buckets between two days such as "2026-11-21",
+// both included, earliest first.
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {

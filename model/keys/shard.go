@@ -17,15 +17,15 @@ type ShardSpec struct {
 	// are then sent with the key: see [model.ShardKey].
 	Moves bool
 
-	// Tenant lists the fields of [model.Scope].Tenant, if all operations run in such a
-	// Scope and the key begins with them. [Shard.Check] then assumes that other indexes
-	// begin with them too, as [model.Scope.Indexes] makes them.
+	// Tenant lists the fields of [model.Scope].Tenant. Set it if all operations run in
+	// such a Scope and the key begins with these fields. [Shard.Check] then assumes that
+	// other indexes begin with them too, as [model.Scope.Indexes] makes them.
 	Tenant []string
 
 	// Collated says that the collection has a default collation. Queries for texts are
 	// then targeted only with the collation {locale: "simple"}. The key's index needs
-	// that collation too, which model.Index lacks: let the server create the index on the
-	// empty collection.
+	// that collation too, which [model.Index] can't declare: let the server create the
+	// index on the empty collection.
 	Collated bool
 }
 
@@ -33,17 +33,18 @@ type ShardSpec struct {
 // of a cluster, by ranges of their values ({device: 1, at: 1}) or of a hash
 // ({device: "hashed"}).
 //
-// A good key has many values, none of them frequent, and distributes the writes of each
-// moment: see [Shard.Distribution]. Most queries contain it, so that they go to one
-// shard: see [Shard.Find].
+// A good key has many values, none of them frequent, and divides the writes of each
+// moment among the shards: see [Shard.Distribution]. Most queries contain a good key, and
+// so go to one shard: see [Shard.Find].
 //
-// The methods' results are tested against a simulated cluster (modeltest.WithShards) with
-// the rules of MongoDB 7.0 and 8.0, not against a real cluster.
+// The methods tell which shards a command goes to. Their results are tested against a
+// simulated cluster (modeltest.WithShards) with the rules of MongoDB 7.0 and 8.0, not
+// against a real cluster.
 //
 // Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
 //
-// Indexes returns the index that the key needs, if it isn't {_id: 1}. A longer index that
-// begins with its fields is enough.
+// Indexes returns the index that the key needs, unless the key is {_id: 1}. A longer
+// index that begins with the key's fields is enough.
 type Shard[D any] struct {
 	model.Parts
 	s *shard
@@ -68,33 +69,34 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
 // Reshard returns the command that changes the key of a sharded collection in database db
-// to this key, from MongoDB 5.0 on. Run it on the database admin, through a mongos. It
-// rewrites all documents. With [ShardSpec].Unique, first create the unique index of
-// [Shard.Indexes], which the server allows only if this key begins with the fields of the
-// old key. Manual: "reshardCollection".
+// to this key, from MongoDB 5.0 on. Run it on the database admin, through a mongos. The
+// command rewrites all documents. With [ShardSpec].Unique, first create the unique index
+// of [Shard.Indexes]. The server allows that only if this key begins with the fields of
+// the old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
-// ShardKey returns the key for a [model.Model]. A database of [model.Model.On] adds the
-// fields of the key to filters by _id, if their values are known: see [model.ShardKey].
+// ShardKey returns the key for a [model.Model], whose On adds it to filters by _id: see
+// [model.ShardKey].
 func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
 
-// ChangeKey returns the write that gives a document another shard key. The document from
-// contains every field of the key as it was read. The document to contains the new values
-// of the fields that change. It can be run again. Running it returns [model.ErrStale] if
-// the document has another key now.
+// ChangeKey returns the write that gives a document another shard key. The parameter from
+// lists every field of the key with its stored value. The parameter to lists the fields
+// that change with their new values. The write can be run again. Running it returns
+// [model.ErrStale] if the document has another key now.
 //
 // Run it alone: MongoDB requires a retryable write, which is the driver's default, or a
-// transaction. It is refused with a [*model.ValueError] if from lacks a field of the key,
-// if to contains another field, an array or the _id, or without [ShardSpec].Moves.
+// transaction. Without [ShardSpec].Moves the write is refused with a [*model.ValueError].
+// It is also refused if from lacks a field of the key, or to contains another field, an
+// array or the _id.
 //
 // Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) ChangeKey(id any, from, to bson.D) model.Write { return x.s.changeKey(id, from, to) }
 
-// Targets returns, for each step of a plan, the shards that it is sent to, by the shard
-// keys of a model. A database of [model.Model.On] adds key fields to filters by _id, so a
-// step may go to fewer shards there.
+// Targets returns the shards that each step of a plan is sent to, by the shard keys of a
+// model. A database of [model.Model.On] adds key fields to filters by _id, so a step may
+// go to fewer shards there.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")
@@ -114,12 +116,12 @@ func (x *Shard[D]) indexes() []model.Index {
 // Find returns the shards that a query is sent to. For a [model.Find] f, call
 // byDevice.Find(f.Query). Manual: "Targeted Operations vs. Broadcast Operations".
 //
-// A query is targeted by equality on the first fields of the key. The next field of the
-// key may have several values, or ranges.
+// A query is targeted (not sent to all shards) by equality on the first fields of the
+// key. The next field of the key may have several values, or ranges.
 //
-//   - With the key {device: 1, at: 1}, {device: {$in: [a, b]}, at: 1} asks for two
-//     values. {device: {$in: [a, b]}, at: {$in: [1, 2]}} asks for two ranges: everything
-//     from (a, 1) to (a, 2), and from (b, 1) to (b, 2).
+//   - With the key {device: 1, at: 1}, the filter {device: {$in: [a, b]}, at: 1} asks for
+//     two values. {device: {$in: [a, b]}, at: {$in: [1, 2]}} asks for two ranges:
+//     everything from (a, 1) to (a, 2), and from (b, 1) to (b, 2).
 //   - The branches of an $or are combined field by field: (a, 1) or (b, 2) counts as
 //     device a or b, with at 1 or 2.
 //   - A hashed field is targeted by equality only.
@@ -134,32 +136,32 @@ func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(a) }
 
 // Modify returns the shards that a findAndModify is sent to, by the rules of
-// [Shard.Write]. Before MongoDB 7.1 it needs the whole key. Manual: "findAndModify",
-// "Sharded Collections".
+// [Shard.Write]. Before MongoDB 7.1 a findAndModify needs the whole key. Manual:
+// "findAndModify", "Sharded Collections".
 func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
 // Write returns the shards that a write is sent to, or why it is refused.
 //
-//   - An insert goes to the shard of its key. A missing field counts as null
-//     (MongoDB 4.4), and an array is refused. Manual: "Missing Shard Key Fields".
+//   - An insert goes to the shard of its key. A missing field counts as null (since
+//     MongoDB 4.4). An array is refused. Manual: "Missing Shard Key Fields".
 //   - updateMany and deleteMany go to one shard if that shard owns all keys that the
-//     filter can match. Otherwise they go to all shards, even if a few shards own these
-//     keys. Only in a transaction do they go to those few.
-//   - updateOne and deleteOne go to one shard if the filter has the whole key. If it has
-//     only the _id, they go to all shards. If it has neither, MongoDB 7.1 and later
-//     search all shards, and earlier versions refuse the write unless one shard owns all
-//     keys that the filter can match. Manual: "db.collection.updateOne()".
-//   - replaceOne by the _id goes to the shard of the replacement's key, and finds nothing
-//     on another shard. Manual: "db.collection.replaceOne()".
+//     filter can match. Otherwise they go to all shards. In a transaction they go only to
+//     the shards that own these keys.
+//   - updateOne and deleteOne go to one shard if the filter has the whole key. With only
+//     the _id in the filter, they go to all shards. With neither, MongoDB 7.1 and later
+//     search all shards. Earlier versions refuse the write unless one shard owns all keys
+//     that the filter can match. Manual: "db.collection.updateOne()".
+//   - replaceOne by the _id goes to the shard of the replacement's key, and doesn't find
+//     a document on another shard. Manual: "db.collection.replaceOne()".
 //   - An upsert needs the whole key in its filter, by equality.
-//   - A change of the key moves the document, even if only a number's type changes. It
-//     needs updateOne, replaceOne or findAndModify with the whole key in the filter,
-//     alone or in a transaction: see [Shard.ChangeKey]. An _id can't change.
+//   - A change of the key moves the document, even if only a number's type changes. Such
+//     a change needs updateOne, replaceOne or findAndModify with the whole key in the
+//     filter, alone or in a transaction: see [Shard.ChangeKey]. An _id can't change.
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
-// Plan returns, for each step of a plan, the shards that it is sent to. A command that
-// sends several steps goes to the shards of all of them. For a $merge, Plan returns the
-// shards that it reads from.
+// Plan returns the shards that each step of a plan is sent to. A command that sends
+// several steps goes to the shards of all of them. For a $merge, Plan returns the shards
+// that the $merge reads from.
 func (x *Shard[D]) Plan(p model.Plan) []Target {
 	out := make([]Target, 0, len(p.Steps))
 	for _, step := range p.Steps {
@@ -168,14 +170,14 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 	return out
 }
 
-// Check returns the unique indexes of techniques that the key makes impossible, each with
-// a remedy. A unique index must begin with all fields of the key, in order, in any
-// direction. Pass an index of your own with [model.Entity]. Manual: "Shard Key Indexes",
-// "Unique Indexes".
+// Check returns the unique indexes of the given techniques that the shard key makes
+// impossible, each with a remedy. A unique index must begin with all fields of the key,
+// in order, in any direction. Pass an index of your own with [model.Entity]. Manual:
+// "Shard Key Indexes", "Unique Indexes".
 //
-// Check accepts an index that begins with _id, as MongoDB does. It is unique on each
-// shard only, unless the key is {_id: 1} or {_id: "hashed"}. For techniques that rely on
-// a unique _id (a reservation, a lock, a counter), don't shard by another key.
+// Check accepts an index that begins with _id, as MongoDB does. Such an index is unique
+// on each shard only, unless the key is {_id: 1} or {_id: "hashed"}. For techniques that
+// rely on a unique _id (a reservation, a lock, a counter), don't shard by another key.
 func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationError {
 	var list []model.Index
 	for i, t := range techniques {

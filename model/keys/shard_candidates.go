@@ -15,8 +15,8 @@ import (
 // model's indexes.
 type ShardCandidate struct {
 	Key       bson.D                    // for [NewShard]
-	Targeted  []model.Index             // queries by them contain the key's first field, and go to few shards
-	Scattered []model.Index             // queries by them go to all shards
+	Targeted  []model.Index             // their queries contain the key's first field, and go to few shards
+	Scattered []model.Index             // their queries go to all shards
 	Broken    []*model.DeclarationError // unique indexes that the key makes impossible: see [Shard.Check]
 }
 
@@ -30,9 +30,9 @@ func (c ShardCandidate) String() string {
 }
 
 // ShardCandidates returns the keys by which a collection of the model could be sharded:
-// the hashed _id, and the first field and all fields of each index. It sorts them by
-// unique indexes that the key makes impossible (fewest first), by indexes whose queries
-// go to few shards (most first), and by length (longest first).
+// the hashed _id, and the first field and all fields of each index. Keys that make the
+// fewest unique indexes impossible come first. Next come keys with the most indexes whose
+// queries go to few shards, then the longest keys.
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
 		core.Fail("the model is nil", "ShardCandidates of "+collection, "give a result of model.New")

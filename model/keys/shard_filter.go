@@ -127,7 +127,6 @@ func (s *shard) nothing(c *conditions) bool {
 	return s.bounds(c) && slices.ContainsFunc(s.key, func(f shardField) bool { return c.fields[f.path].none() })
 }
 
-// both returns the conjunction of two bounds.
 func both(a, b bound) bound {
 	switch {
 	case a.points == nil && b.points == nil:
@@ -247,7 +246,6 @@ func (s *shard) isCollated(c *options.Collation) bool {
 	return c.Locale != "simple"
 }
 
-// filter returns where a query goes.
 func (s *shard) filter(filter any, collation *options.Collation) Target {
 	t, _ := s.where(s.read(orEmpty(filter), s.isCollated(collation)), s.isCollated(collation))
 	return t

@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// changeKey implements [Shard.ChangeKey].
 func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 	if !s.spec.Moves {
 		return model.Refused(s.Name(), s.Refuse("to", model.Shell(to), "needs ShardSpec.Moves: other commands rely on keys that don't change"))
@@ -106,7 +105,6 @@ func (s *shard) step(step model.Step) Target {
 	return refusedTarget("a step of an unknown type")
 }
 
-// targets implements [Targets].
 func targets(m *model.Model, p model.Plan) []Target {
 	keys := map[string]*shard{}
 	for _, t := range m.Techniques() {

@@ -38,7 +38,7 @@ type Distribution struct {
 	Missing   int // documents without a field of the key, which counts as null
 	Chunks    int
 	Shards    []ShardLoad
-	Jumbo     int      // keys larger than a chunk
+	Jumbo     int      // keys whose documents are larger than a chunk
 	Hot       []HotKey // most frequent first
 	Rising    float64  // share of the later half with keys above all of the earlier half; 0 for hashed keys
 
@@ -131,7 +131,6 @@ func (p SampleSpec) orDefaults() SampleSpec {
 	return p
 }
 
-// gather reads the documents' keys.
 func (s *shard) gather(n int, doc func(int) any) (all sample, err error) {
 	for i := range n {
 		raw, err := stored.Document(s.Docs, doc(i))
@@ -229,7 +228,6 @@ func (s *shard) divide(d *Distribution, groups []group, spec SampleSpec, scale f
 	}
 }
 
-// compareKeys orders shard keys field by field.
 func compareKeys(a, b []bson.RawValue) int { return slices.CompareFunc(a, b, bsonval.CompareRaw) }
 
 func compareFloats(a, b float64) int {
@@ -307,7 +305,6 @@ func (s *shard) hot(d *Distribution, groups []group, spec SampleSpec, scale floa
 	return jumbo
 }
 
-// warn adds the warnings.
 func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpec) {
 	add := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
 	percent := func(n int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(d.Documents)) }

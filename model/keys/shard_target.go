@@ -17,10 +17,10 @@ import (
 type Scope uint8
 
 const (
-	AllShards  Scope = iota // every shard. A write for some values or ranges goes to one shard if it has all of them
+	AllShards  Scope = iota // every shard. A write for several values or ranges goes to one shard if that shard has all of them
 	SomeShards              // the shards of some values or ranges of the key
 	OneShard                // the shard of one value of the key
-	NoShard                 // the command is refused or for another collection, or no document can match (then mongos asks one shard): see Target.Why
+	NoShard                 // see Target.Why: the command is refused or for another collection, or no document can match (then mongos asks one shard)
 )
 
 func (s Scope) String() string {

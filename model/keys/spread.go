@@ -13,13 +13,13 @@ type SpreadSpec struct {
 	Parts int // number of parts for new documents, from 1 to 1000
 
 	// Was lists earlier values of Parts, by which documents may still be stored. Reads
-	// look in those parts too. 0 means documents with the plain value.
+	// look in those parts too. 0 means documents with the value alone, without a part.
 	Was []int
 
-	// By is the path of the field whose hash ([HashedValue]) decides to which of the
-	// Parts a document belongs. [Spread.Point] needs the field's value, so By is usually
-	// _id. With "" the caller picks a part at random ([Spread.InsertAt]), and Point gives
-	// an error.
+	// By is the path of the field whose hash ([HashedValue]) decides in which part a
+	// document is stored. [Spread.Point] needs the field's value, so By is usually _id.
+	// With "" the caller picks a part at random ([Spread.InsertAt]), and Point gives an
+	// error.
 	By string
 
 	// Order is the order of [Spread.Find]: {at: -1}. The _id is added to it. Nil is the
@@ -28,21 +28,21 @@ type SpreadSpec struct {
 }
 
 // Spread divides the documents that share a hot value over n parts. Instead of the value
-// "2014-03-28", the field stores a key, the value with a part: "2014-03-28#000" to
-// "2014-03-28#015". If the field is the shard key, or the first field of an index, the
-// writes of one day go to n places. A point read still reads one part, and a read of the
-// whole day all parts.
+// "2014-03-28", the field stores a key, the value with the number of a part:
+// "2014-03-28#000" to "2014-03-28#015". If the field is the shard key, or the first field
+// of an index, the writes of one day go to n places. [Spread.Point] still reads one part,
+// and [Spread.Find] all parts.
 //
 // # Changing the number of parts
 //
-//  1. Declare {Parts: 16, Was: []int{8}} in all programs. They read under both numbers
-//     and write under the new one.
+//  1. Declare {Parts: 16, Was: []int{8}} in all programs. They read by both numbers of
+//     parts and write by the new number.
 //  2. Run the job of Checks, which moves documents.
 //  3. When Checks finds nothing and no program uses the old declaration, remove Was.
 //
-// A move is one atomic update, if the document is still as it was found. Without
-// [SpreadSpec].By (the field that decides on the part), a document moves only if its part
-// no longer exists. A concurrent query can miss the document or return it twice.
+// A move is one atomic update, which does nothing if the key or the field [SpreadSpec].By
+// was changed meanwhile. Without By, a document moves only if its part no longer exists.
+// A concurrent query can miss the document or return it twice.
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
@@ -92,7 +92,7 @@ func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Inse
 
 // InsertAt is [Spread.Insert] for a spec without By. It stores doc under value, in the
 // part whose index is number % Parts. The caller picks number at random, and a retry
-// needs the same number. InsertAt gives an error if the spec has By.
+// needs the same number.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
@@ -111,7 +111,7 @@ func (s *Spread[D, K]) Point(value string, by any) *model.Find[D] {
 }
 
 // Find returns the query of the documents that are stored under value, in any part, and
-// match filter. They are in [SpreadSpec].Order. Page it with Limited and Find.Page.
+// match filter, in [SpreadSpec].Order. Page it with Limited and Find.Page.
 //
 // Cost: one command for each batch. MongoDB merges up to 200 parts in order from the
 // index of [Spread.Indexes] (SORT_MERGE,

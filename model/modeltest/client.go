@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// NewClient returns a client of a new, empty engine, and closes both when the test ends.
-// Wrong options fail the test.
+// NewClient returns a client of a new, empty engine (a MongoDB in memory), and closes
+// both when the test ends. Wrong options fail the test.
 func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 	t.Helper()
 	client, stop, err := start(opts)
@@ -21,8 +21,9 @@ func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 	return client
 }
 
-// Start is [NewClient] for examples and programs, without a testing.TB. stop interrupts
-// running commands, and closes client and engine. Start panics if the options are wrong.
+// Start is [NewClient] for examples and programs, without a testing.TB. The function stop
+// interrupts running commands, and closes client and engine. Start panics if the options
+// are wrong.
 //
 //	client, stop := modeltest.Start()
 //	defer stop()

@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// A Clock is the time of an engine. It stands still until the test moves it:
+// A Clock is the time of an in-memory engine, and stands still until the test moves it:
 //
 //	clock := modeltest.NewClock(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC))
 //	client := modeltest.NewClient(t, modeltest.WithClock(clock))
@@ -21,7 +21,7 @@ import (
 // timestamps, times of operations and change events, timeouts of transactions and
 // snapshots, and [WithChangeLag]. The driver's _ids have the real time.
 //
-// Waiting takes real time: an awaiting getMore, fail points, [Delay], locks, and
+// These waits take real time: an awaiting getMore, fail points, [Delay], locks, and
 // maxTimeMS.
 //
 // A Clock is safe for concurrent use. Several engines may share one.
@@ -48,9 +48,9 @@ func (c *Clock) Advance(d time.Duration) {
 	c.move(func(now time.Time) time.Time { return now.Add(d) })
 }
 
-// Set sets the clock to at. It returns when the engines have done the same work as after
-// [Clock.Advance]. If the clock goes back, the times of operations and change events stay
-// at the latest time until the clock passes it.
+// Set sets the clock to the time at, and waits for the engines as [Clock.Advance] does.
+// If the clock goes back, the times of operations and change events stay at the latest
+// time until the clock passes it.
 func (c *Clock) Set(at time.Time) {
 	c.move(func(time.Time) time.Time { return at.Round(0) })
 }

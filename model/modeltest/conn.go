@@ -59,7 +59,6 @@ func (c *faultConn) send(m *message) error {
 	return action.do(c, m)
 }
 
-// forward sends the message to the server.
 func (c *faultConn) forward(m *message) error {
 	_, err := c.Conn.Write(m.raw)
 	return err
@@ -80,7 +79,6 @@ func (c *faultConn) answer(m *message, reply bson.D) error {
 	return nil
 }
 
-// readReply reads the server's next message.
 func (c *faultConn) readReply() ([]byte, error) {
 	if err := c.Conn.SetReadDeadline(c.deadline()); err != nil {
 		return nil, err

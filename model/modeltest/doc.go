@@ -96,7 +96,7 @@
 //
 // The engine differs from a server in other ways too. $near without a maximum distance
 // reads the whole index. Percentiles are exact. Last digits of powers, logarithms and
-// sines may differ. It has no failover, TLS, compression, and timeouts of idle cursors
-// and sessions. Writes run one at a time. A transaction without a connection is aborted
-// after 5 seconds, not 60.
+// sines may differ. The engine has no failover, TLS, compression, and timeouts of idle
+// cursors and sessions. Writes run one at a time. A transaction without a connection is
+// aborted after 5 seconds, not 60.
 package modeltest

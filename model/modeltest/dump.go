@@ -104,9 +104,9 @@ func allDocuments(ctx context.Context, coll *mongo.Collection) ([]bson.Raw, erro
 	return docs, nil
 }
 
-// Load inserts the output of [Dump], or a text in its form, into a database, and creates
-// empty collections too. Existing documents stay. A duplicate _id is an error. If the
-// text is invalid, it returns an error and inserts nothing.
+// Load inserts the output of [Dump], or a text in the same form, into a database. It
+// creates empty collections too. Existing documents stay. A duplicate _id is an error. If
+// the text is invalid, Load returns an error and inserts nothing.
 func Load(ctx context.Context, db *mongo.Database, dump string) error {
 	var collections bson.D
 	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// EnvURI is the name of the environment variable with the URI of a real server for
-// [Each], [FaultMatrix], [Interleave] and [Verify].
+// EnvURI names the environment variable with the URI of a real server: see [Each].
 const EnvURI = "MONGODB_URI"
 
 // The names of the subtests.
@@ -31,8 +30,8 @@ const (
 // database has a unique name, and is dropped when the subtest ends. An unreachable server
 // fails the test.
 //
-// f must give the same results on both. If it uses a feature that some servers lack, call
-// a Need function first, such as [NeedTransactions].
+// The function f must give the same results on both. If it uses a feature that some
+// servers lack, call a Need function first, such as [NeedTransactions].
 func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option) {
 	t.Helper()
 	eachBackend(t, func(t *testing.T, b *backend) {
@@ -60,7 +59,6 @@ func newEngine() (*backend, func() error) {
 	return &backend{name: engineName, uri: engineURI, dialer: e, engine: e}, e.Close
 }
 
-// cleanUp closes an engine when the test ends.
 func cleanUp(t testing.TB, stop func() error) {
 	t.Helper()
 	t.Cleanup(func() {

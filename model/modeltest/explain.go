@@ -16,15 +16,16 @@ import (
 )
 
 // WantIndexed fails the test unless the index with this name serves the query: the
-// server's plan reads a limited range of this index, and no whole collection. It may read
-// other indexes too, as for $or or $lookup. query is a [model.Find], [model.Aggregate],
-// [model.Modify], a [model.Write] that updates, replaces or deletes, any value with a
-// method Command() bson.D, or a command as bson.D. Nothing is written.
+// server's plan reads a limited range of this index, and no whole collection. The plan
+// may read other indexes too, as for $or or $lookup. The parameter query is a
+// [model.Find], [model.Aggregate], [model.Modify], a [model.Write] that updates, replaces
+// or deletes, any value with a method Command() bson.D, or a command as bson.D. Nothing
+// is written.
 //
 // If the server chooses another index, such as _id_ for {_id: x, owner: y}, WantIndexed
 // runs both plans, the second with a hint on the named index. It accepts the server's
-// choice if that doesn't examine more keys and documents, and doesn't sort more. Store
-// enough documents to make the plans differ.
+// plan if that plan examines no more keys and documents than the second, and doesn't sort
+// more. Store enough documents to make the plans differ.
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //

@@ -43,7 +43,6 @@ func execute(ctx context.Context, db *mongo.Database, command bson.D) (bson.Raw,
 	return db.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "executionStats"}}).Raw()
 }
 
-// hint returns the command with a hint of the index.
 func hint(command bson.D, index string) bson.D {
 	use := bson.E{Key: "hint", Value: index}
 	out := slices.DeleteFunc(slices.Clone(command), func(e bson.E) bool { return e.Key == "hint" })

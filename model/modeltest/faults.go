@@ -55,11 +55,12 @@ func NewFaults() *Faults {
 	return &Faults{reset: make(chan struct{}), usual: forward, own: forward}
 }
 
-// On applies action a to the n-th command from now that m matches, counted from 1, and
-// returns f. If several actions apply to one command, only the one added first acts.
+// On applies the action in a to one command: the n-th, counted from 1, of the commands
+// that m matches from now on. If several actions apply to one command, only the action
+// added first acts.
 func (f *Faults) On(m Match, n int, a Action) *Faults { return f.add(m, n, n, a) }
 
-// From is [Faults.On] for the n-th and all later commands that m matches.
+// From is [Faults.On] for the n-th matching command and all later ones.
 func (f *Faults) From(m Match, n int, a Action) *Faults { return f.add(m, n, math.MaxInt, a) }
 
 func (f *Faults) add(m Match, from, to int, a Action) *Faults {
@@ -101,8 +102,8 @@ func (f *Faults) Commands() []Command {
 	return slices.Clone(f.seen)
 }
 
-// Dialer returns a dialer whose connections obey f:
-// options.Client().SetDialer(f.Dialer(nil)). next makes the connections. Nil means a
+// Dialer returns a dialer that applies f to its connections:
+// options.Client().SetDialer(f.Dialer(nil)). The dialer in next connects. Nil means a
 // net.Dialer.
 func (f *Faults) Dialer(next options.ContextDialer) options.ContextDialer {
 	if next == nil {

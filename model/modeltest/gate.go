@@ -22,8 +22,8 @@ func NewGate() *Gate { return &Gate{open: make(chan struct{}), changed: make(cha
 // repeatedly.
 func (g *Gate) Open() { g.opening.Do(func() { close(g.open) }) }
 
-// Wait waits until a command arrives at the gate, and returns it. Each call returns
-// another command. Its error is that of ctx.
+// Wait waits for a command at the gate, and returns it. Each call returns another
+// command. If ctx ends first, Wait returns ctx's error.
 func (g *Gate) Wait(ctx context.Context) (Command, error) {
 	for {
 		g.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An InterleaveCase is two operations that may run at the same time.
+// An InterleaveCase gives [Interleave] two operations that may run at the same time.
 type InterleaveCase struct {
 	// Seed stores the initial documents. Nil stores nothing.
 	Seed func(ctx context.Context, db *mongo.Database) error
@@ -27,9 +27,9 @@ type InterleaveCase struct {
 	// Writes gives fewer orders, but doesn't test what a reader sees between writes.
 	Match Match
 
-	// Nested runs only orders in which one operation runs as a whole, between two
-	// commands of the other: about m+n orders for m and n commands. With -short there are
-	// four.
+	// Nested runs only orders in which one operation runs as a whole between two commands
+	// of the other. This gives about m+n orders for m and n commands, or four with
+	// -short.
 	Nested bool
 
 	// Max is the allowed number of orders. If there are more, the test fails. 0 means
@@ -58,9 +58,9 @@ type InterleaveCase struct {
 // On the in-memory engine, each order runs in a testing/synctest bubble that starts in
 // the year 2000, so pauses take no time.
 //
-// When a command waits for a lock, the other operation continues. When a command fails
-// because of the other operation's open transaction (a write conflict), its operation
-// pauses until that transaction ends.
+// When a command waits for a lock, the other operation continues. An operation whose
+// command fails because of the other's open transaction (a write conflict) pauses until
+// that transaction ends.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {

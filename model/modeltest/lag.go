@@ -9,10 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Lag simulates a lagging secondary: it answers reads that allow a secondary
-// (options.Client().SetReadPreference(readpref.SecondaryPreferred())) from a copy of db's
-// current contents, until [Faults.Reset]. Indexes and validators aren't copied. An answer
-// must fit one batch.
+// Lag simulates a lagging secondary. It copies db's current contents. Until
+// [Faults.Reset], reads that allow a secondary
+// (options.Client().SetReadPreference(readpref.SecondaryPreferred())) are answered from
+// this copy. Indexes and validators aren't copied. An answer must fit one batch.
 func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	f.LagOf(t, db, fromSecondaries)

@@ -2,10 +2,10 @@ package modeltest
 
 import "slices"
 
-// A Match selects commands. [All], [Reads] and [Writes] are matches, [Named] and [On]
-// return them. In your own function you may inspect the command's Body, which has
-// document sequences as arrays. A Match isn't asked about handshakes, server monitoring
-// and endSessions.
+// A Match selects commands, for example for [Faults.On]. [All], [Reads] and [Writes] are
+// matches. [Named], [On] and [Both] return matches. Your own function may inspect the
+// command's Body, which has document sequences as arrays. A Match isn't asked about
+// handshakes, server monitoring and endSessions.
 type Match func(Command) bool
 
 // All matches every command.

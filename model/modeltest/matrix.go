@@ -14,18 +14,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A FaultCase is an operation of several writes that must survive a crash at any point.
+// A FaultCase gives [FaultMatrix] an operation that must survive a crash at any write.
 type FaultCase struct {
 	// Seed stores the initial documents. Nil stores nothing.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
 	// Run is the operation. After Seed, it must always send the same writes, one at a
-	// time. FaultMatrix calls it again after a fault: then it must not use values of the
-	// first call.
+	// time. FaultMatrix calls Run again after a fault. The second call must not use
+	// values of the first.
 	Run func(ctx context.Context, db *mongo.Database) error
 
-	// Repair is called instead of Run after the fault, for operations that can't run
-	// again, but can be repaired. Nil means Run.
+	// Repair is called instead of Run after the fault. Use it for operations that can't
+	// run again. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
 	// Check fails the test unless the database is as intended. It must only read.
@@ -34,9 +34,9 @@ type FaultCase struct {
 	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// OnServer is the number of faults, evenly chosen, that are tested if MONGODB_URI is
-	// set, or with -short. The limit then holds on the in-memory engine too. 0 means 3, a
-	// negative number all. Other runs test all faults.
+	// OnServer limits the faults, evenly chosen, if MONGODB_URI is set, or with -short.
+	// The limit then holds on the in-memory engine too. 0 means 3, a negative number all.
+	// Other runs test all faults.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.
@@ -57,9 +57,9 @@ type FaultCase struct {
 // The ways "inside" stop after one or more statements or documents: see [CutInside].
 //
 // A dead process sends nothing: its connections are broken, its transactions aborted.
-// After the fault, a second Run must succeed, Check must pass, and a third Run must not
-// change the database, except the fence of a [model.Lease]. If the first Run returned nil
-// despite the fault, Check must also pass before the second Run.
+// After the fault, a second Run must succeed and Check must pass. A third Run must not
+// change the database, except the fence (a number) of a [model.Lease]. If the first Run
+// returned nil despite the fault, Check must also pass before the second Run.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {

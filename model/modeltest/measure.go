@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Measure runs f and returns the cost that m counted meanwhile, and f's error. Commands
+// Measure runs f. It returns the cost that m counted while f ran, and f's error. Commands
 // that other goroutines send by m's clients count too.
 func Measure(m *Monitor, f func() error) (model.Cost, error) {
 	cost, _, err := measure(m, f)
@@ -30,10 +30,10 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 	return cost, append([]Command(nil), m.commands[first:]...), err
 }
 
-// WantCost runs f, and fails the test unless f succeeds and costs exactly want. want may
-// be what a method Cost returns, such as [model.Plan.Cost]. If want is Unbounded, more
-// documents may be written. If it has Batches, more commands may be sent, and the number
-// of documents returned is compared only if want.Returned isn't 0.
+// WantCost runs f, and fails the test unless f succeeds at exactly the cost in want. A
+// method such as [model.Plan.Cost] can compute that cost. If want.Unbounded is set, more
+// documents may be written. If want.Batches is set, more commands may be sent. The number
+// of documents returned is then compared only if want.Returned isn't 0.
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)

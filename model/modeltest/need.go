@@ -13,10 +13,10 @@ import (
 // lacks begins the message of every skip. CI relies on it to compare both backends.
 const lacks = "server lacks: "
 
-// Need skips the rest of the test with "server lacks: " and the feature, if probe, which
-// tries the feature, returns an error. probe must leave nothing behind. Need skips only
-// tests that [Each] runs on a real server. In other tests an error of probe fails the
-// test.
+// Need skips the rest of the test if the server lacks a feature. The function probe tries
+// the feature, and must leave nothing behind. If probe fails, Need skips a test
+// that [Each] runs on a real server, with "server lacks: " and the string in feature.
+// Other tests fail.
 func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx context.Context, db *mongo.Database) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -31,8 +31,8 @@ func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx conte
 	}
 }
 
-// NeedTransactions skips the rest of the test on a server without transactions, which is
-// neither a member of a replica set nor a mongos.
+// NeedTransactions skips the rest of the test if the server is neither a member of a
+// replica set nor a mongos.
 func NeedTransactions(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "transactions", replicated)

@@ -45,9 +45,9 @@ func WithFaults(f *Faults) Option {
 	return func(c *config) { c.faults = append(c.faults, f) }
 }
 
-// WithChangeLag makes the engine's change streams show each change only after lag, for
-// all clients. An empty batch then doesn't prove that there are no changes, as on
-// MongoDB. On a real server the option does nothing.
+// WithChangeLag makes the engine's change streams show each change only after the time in
+// lag, for all clients. As on MongoDB, an empty batch then doesn't prove that there are
+// no changes. On a real server the option does nothing.
 func WithChangeLag(lag time.Duration) Option {
 	if lag < 0 {
 		panic("modeltest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")
@@ -61,8 +61,8 @@ func WithChangeLag(lag time.Duration) Option {
 func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
-// options. The last value of an option is used. It panics for hosts, dialers, TLS,
-// compressors and direct connections.
+// options. The last value of an option is used. WithClientOptions panics for hosts,
+// dialers, TLS, compressors and direct connections.
 func WithClientOptions(o *options.ClientOptions) Option {
 	if o == nil {
 		panic("modeltest: WithClientOptions: the options are nil\n\tremedy: leave the option out")

@@ -22,7 +22,7 @@ const EnvRecord = "DOCMODEL_RECORD"
 
 // Replay returns a client whose commands are answered from the recording file, without a
 // server or an engine. A command that differs from the recording fails the test, with the
-// difference field by field. So does a recorded command that isn't sent.
+// difference field by field. A recorded command that isn't sent fails the test too.
 //
 //	func TestCheckout(t *testing.T) {
 //		client := modeltest.Replay(t, "testdata/checkout.replay")

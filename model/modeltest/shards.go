@@ -17,8 +17,8 @@ import (
 //	… // the code under test
 //	for _, touch := range shards.Touched() { … }
 //
-// The shards are shard0, shard1 and so on. A collection starts on shard0. One that is
-// sharded while empty, by a key whose first field is hashed, starts on all shards.
+// The shards are shard0, shard1 and so on. A collection starts on shard0. An empty
+// collection that is sharded by a key whose first field is hashed starts on all shards.
 // reshardCollection distributes documents evenly. There is no balancer: use split (with
 // middle) and moveChunk.
 //
@@ -29,7 +29,7 @@ import (
 //
 // The engine refuses some upserts and key changes that MongoDB 7.1 and later accept.
 //
-// A real mongos may reach fewer shards than are counted, never more: to find the shards,
+// A real mongos may reach fewer shards than are counted, never more. To find the shards,
 // the engine ignores $ne, $not, $elemMatch, $all, $type, $expr, and an $or beside
 // conditions on the key's first field. Reads of $lookup, $graphLookup and $unionWith, and
 // writes of $merge, aren't counted. Time series collections can't be sharded.
@@ -44,9 +44,9 @@ func NewShards(n int) *Shards {
 	return &Shards{router.New(n)}
 }
 
-// Version makes s follow the rules of MongoDB "8.0" (the default) or "7.0", and returns
-// s. Call it before s is used. 7.0 has no bulkWrite, and needs the shard key or _id in
-// updateOne and deleteOne, and the whole key in findAndModify. It panics for other
+// Version makes s follow the rules of MongoDB "8.0" (the default) or "7.0". Call it
+// before s is used. MongoDB 7.0 has no bulkWrite. It needs the shard key or _id in
+// updateOne and deleteOne, and the whole key in findAndModify. Version panics for other
 // versions.
 func (s *Shards) Version(version string) *Shards {
 	if version != "7.0" && version != "8.0" {
@@ -78,8 +78,8 @@ func (s *Shards) Touched() []Touch {
 	return out
 }
 
-// WithShards makes the client's engine answer as the mongos of s. With this option the
-// test fails on a real server.
+// WithShards makes the client's engine answer as the mongos of s. On a real server the
+// test fails.
 func WithShards(s *Shards) Option {
 	if s == nil {
 		panic("modeltest: WithShards: the shards are nil\n\tremedy: leave the option out")

@@ -11,8 +11,7 @@ import (
 // A TTL decides when an engine removes documents that a TTL index has expired.
 //
 // Without a TTL the engine removes expired documents at once. MongoDB removes them once a
-// minute, or later under load, so commands may still find them. Test your code in both
-// cases:
+// minute, or later under load, so commands may still find them. Test both cases:
 //
 //	modeltest.NewClient(t)                // at once
 //	ttl := modeltest.NewTTL(time.Minute)  // as MongoDB does, with WithTTL(ttl)
@@ -26,8 +25,8 @@ type TTL struct {
 	engines []*engine.Engine
 }
 
-// NewTTL returns a TTL that removes expired documents at intervals, counted from the
-// client's creation. With 0 or less, only [TTL.Sweep] removes them.
+// NewTTL returns a TTL that removes expired documents at the interval in every, counted
+// from the client's creation. With 0 or less, only [TTL.Sweep] removes them.
 func NewTTL(every time.Duration) *TTL { return &TTL{every: every} }
 
 // Sweep removes expired documents now.
@@ -39,8 +38,8 @@ func (t *TTL) Sweep() {
 	}
 }
 
-// WithTTL makes t decide when the client's engine removes expired documents. With this
-// option the test fails on a real server.
+// WithTTL makes t decide when the client's engine removes expired documents. On a real
+// server the test fails.
 func WithTTL(t *TTL) Option {
 	if t == nil {
 		panic("modeltest: WithTTL: the TTL is nil\n\tremedy: leave the option out")

@@ -47,14 +47,13 @@ type VerifyCase struct {
 	Max int
 
 	// OnServer limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
-	// server. At most OnServer of them run on the plain database, as many under each of
+	// server. At most OnServer subtests run on the plain database, as many under each of
 	// Scopes, and as many again with transactions. Each subtest tests at most OnServer
 	// faults, or orders of commands. 0 means 3, a negative number all.
 	OnServer int
 }
 
-// A VerifyOperation is an operation of a program: a function that uses the model's
-// techniques.
+// A VerifyOperation is a function of a program that uses the model's techniques.
 type VerifyOperation struct {
 	Name string
 
@@ -80,8 +79,8 @@ type VerifyOperation struct {
 //     the in-memory engine.
 //   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A
 //     second run succeeds, or returns a Refused error, and the documents are as after a
-//     run without the fault. If the audit's job runs in place of the second run, it
-//     repairs all findings.
+//     run without the fault. The audit's job, run in place of the second run, repairs
+//     all findings.
 //   - "NAME and NAME": two operations, or one twice, run concurrently, as in
 //     [Interleave]. The documents are as if one had run after the other. If one returned
 //     an error, they may also be as if only the other had run. The audit's job repairs

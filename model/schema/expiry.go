@@ -11,10 +11,9 @@ import (
 
 // ExpirySpec says how long documents stay, and where they are archived.
 type ExpirySpec struct {
-	// After is how long a document stays after the time in its field, in whole seconds. 0
-	// means that the document expires at the time in its field: see [Expiry.Until]. Then
-	// declare the field as *time.Time with omitempty, because a zero time.Time has
-	// expired.
+	// After is how long a document stays after the time in its time field, in whole
+	// seconds. 0 means that it expires at that time: see [Expiry.Until]. Then declare the
+	// field as *time.Time with omitempty, because a zero time.Time has expired.
 	After time.Duration
 
 	// Archive is the name of the cold collection, to which the job [Expiry.Archive] moves
@@ -22,8 +21,8 @@ type ExpirySpec struct {
 	Archive string
 
 	// Margin, with Archive, adds a TTL index to the documents' collection. The index
-	// deletes a document when Margin, in whole seconds, has passed since it expired, even
-	// if the job hasn't archived it. With 0, expired documents stay until they are
+	// deletes a document when Margin, in whole seconds, has passed since the document
+	// expired, even if it isn't archived. With 0, expired documents stay until they are
 	// archived.
 	Margin time.Duration
 
@@ -33,14 +32,14 @@ type ExpirySpec struct {
 
 	// Version is the path of a whole number that every writer increases, and that never
 	// repeats for an _id. [Expiry.Archive] then compares versions to detect changes, and
-	// the writes of Expiry increase the version. With "", it compares whole documents: it
-	// sends each twice, and a document must stay 1 KiB below 16 MiB.
+	// the writes of Expiry increase the version. With "", Archive compares whole
+	// documents: it sends each twice, and a document must stay 1 KiB below 16 MiB.
 	Version string
 }
 
 // An ExpiryPair is a document that is in the documents' collection and in the cold
-// collection: see [Expiry.Both]. Expired means that it had expired at the time given to
-// Both.
+// collection: see [Expiry.Both]. Expired means that the document had expired at the time
+// given to Both.
 type ExpiryPair struct {
 	ID      bson.RawValue `bson:"_id"`
 	Hot     bson.Raw      `bson:"doc"`  // as stored in the documents' collection
@@ -52,7 +51,7 @@ type ExpiryPair struct {
 // to a cold collection.
 //
 // A document expires when the duration After of the [ExpirySpec] has passed since the
-// time in its field. If the field is missing or null, it never expires. The server's TTL
+// time in its field. If the field is missing or null, the document never expires. A TTL
 // index deletes once a minute, or later. The query [Expiry.Live] excludes expired
 // documents at once.
 //
@@ -63,9 +62,9 @@ type ExpiryPair struct {
 //  1. Copy expired documents to the cold collection.
 //  2. Delete the documents that are unchanged since the read.
 //
-// A changed document stays, and the next run replaces its copy. So no document is lost,
-// in a crash or to concurrent writers. After a crash, documents can be in both
-// collections: see [Expiry.Both].
+// A changed document stays, and the next run replaces its copy. So, without Margin, no
+// document is lost in a crash or to concurrent writers. After a crash, documents can be
+// in both collections: see [Expiry.Both].
 //
 // An _id can be archived again: after a change, or as a new document. The new copy then
 // keeps the earlier copies in the list archivedEarlier. If a copy exceeds 16 MiB, Archive
@@ -78,7 +77,7 @@ type ExpiryPair struct {
 //
 // Indexes returns the index on the time, and, with [ExpirySpec].ArchiveFor, the TTL index
 // of the cold collection. The index on the time is a TTL index if ExpirySpec.Archive is
-// empty or Margin is set. With Margin, it deletes even unarchived documents.
+// empty or Margin is set. With Margin, this index deletes even unarchived documents.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -107,8 +106,8 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpe
 	return x
 }
 
-// Expired returns the query of documents that expired by now but are neither deleted nor
-// archived yet, oldest first.
+// Expired returns the query of documents that expired by the time now, but are neither
+// deleted nor archived yet, oldest first.
 //
 // Cost: one command, served by the index on the time.
 func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
@@ -116,15 +115,15 @@ func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 	return commands.Served(x.docs.Find(x.in.Expired(now)).Sorted(i.Keys), i.Name, nil)
 }
 
-// Live returns the query of documents that haven't expired by now, or never expire. Add
-// conditions with Where.
+// Live returns the query of documents that haven't expired by the time now, or never
+// expire.
 //
 // Cost: one command, without an index for this condition.
 func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
 
-// Until sets the time at which a document expires. The zero time means never. Until is
+// Until makes a document expire at the time at. The zero time means never. Until is
 // idempotent. It gives [model.ErrNotFound] if the document is missing, and a
-// [*model.ValueError] if the spec has After.
+// [*model.ValueError] if [ExpirySpec].After is set.
 //
 // Cost: one command, one document, by _id. With [ExpirySpec].Version, one more read if
 // the document has this time already, and two more if the document is missing.
@@ -133,16 +132,16 @@ func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
 	return x.in.Touch(x.docs.Update(id, set), other, done)
 }
 
-// Archive returns the job that moves documents that expired by now to the cold
-// collection, 500 at a time unless BatchSize is set: see [Expiry]. It can be stopped,
-// rerun, and run concurrently. Without Archive in the spec, it gives a
+// Archive returns the job that moves documents that expired by the time now to the cold
+// collection, 500 at a time unless BatchSize is set: see [Expiry]. The job can be
+// stopped, rerun, and run concurrently. Without [ExpirySpec].Archive, it gives a
 // [*model.ValueError].
 //
 // Cost: three commands for each batch: one read of documents and their copies, one
 // insert, one delete. One more command replaces copies that differ.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
-// Archived returns the query of one archived document. Without Archive in the spec, it
+// Archived returns the query of one archived document. Without [ExpirySpec].Archive, it
 // gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id.
@@ -155,9 +154,9 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 
 // Restore inserts an archived document into the documents' collection again. The archived
 // copy stays. Without [ExpirySpec].After, the document then expires at the time until, or
-// never if until is the zero time. With After, until must be zero, and the next Archive
-// moves the document again. If the documents' collection has this _id, Run writes nothing
-// and returns nil. If neither collection has it, the error is [model.ErrNotFound].
+// never if that time is zero. With After, it must be zero, and the next Archive moves the
+// document again. If the documents' collection has this _id, Run writes nothing and
+// returns nil. If neither collection has the _id, the error is [model.ErrNotFound].
 //
 // With a Version, the document gets a later version than all its copies. A version that
 // can't be increased gives a [*model.ValueError].
@@ -169,10 +168,11 @@ func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 }
 
 // Both returns the pipeline of documents that are both in the documents' collection and
-// in the cold collection, in the order of _id. An expired one is moved by the next run of
-// [Expiry.Archive]. A live one was changed while it was archived, was restored, or is a
-// new document with an archived _id. A pair is Expired if its document had expired by the
-// time now. Without Archive in the spec, it gives a [*model.ValueError].
+// in the cold collection, in the order of _id. A pair is Expired if its document had
+// expired by the time now. The next run of [Expiry.Archive] then moves the document.
+// Other documents were changed while they were archived, were restored, or are new with
+// an archived _id. Without [ExpirySpec].Archive, the pipeline gives a
+// [*model.ValueError].
 //
 // Cost: one command, which reads the cold collection and looks up each document by _id.
 func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
@@ -180,13 +180,13 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 }
 
 // Discard returns the plan that deletes the archived copy of a document that is also
-// live. pair is from [Expiry.Both]. Look at it first: if the live document is a new one
-// with an old _id, the copy is all that is left of the archived document. If pair.Expired
-// is true, the plan gives a [*model.ValueError].
+// live. [Expiry.Both] returns the pair. Look at both documents first: if the live one is
+// new and has an old _id, the copy is all that is left of the archived document. If
+// pair.Expired is true, the plan gives a [*model.ValueError].
 //
-// The plan first writes the operation's token op into the live document's field
-// unarchived, and increases its Version, to stop a concurrent Archive. Then it deletes
-// the copy, if the copy is unchanged.
+// To stop a concurrent Archive, the plan first writes the operation's token op into the
+// live document's field unarchived, and increases its Version. Then it deletes the copy,
+// if the copy is unchanged.
 //
 // Cost: two commands, two documents, by _id. A retry with the same op is safe. If the
 // live document is gone, the error is [model.ErrNotFound]. If the copy changed, it stays,

@@ -21,13 +21,13 @@ const MaxSafe = 1<<53 - 1
 // else as a string: integers beyond ±[MaxSafe], "1.10", "1E+3", "-0", "NaN", "Infinity"
 // and "-Infinity". The zero Number is 0.
 //
-// In BSON a Number keeps the type that it was made from, if possible, else it is the
-// first of int64, double and Decimal128 that keeps its digits. With more than 34 digits,
+// In BSON a Number keeps the type that it was made from, if possible. Otherwise it is the
+// first of int64, double and Decimal128 that keeps the digits. With more than 34 digits,
 // or an exponent out of range, it is a string, which sorts after all numbers.
 //
 // JSON loses the BSON type: a Decimal128 of 12 comes back as an int64, and 0.1 as a
-// double. If a field must be a Decimal128, such as money, declare it so, or use
-// [Number.As].
+// double. If a field must be a Decimal128, such as money, declare it as bson.Decimal128,
+// or use [Number.As].
 //
 // Two Numbers are == if their digits, exponents and BSON types are equal: 1, 1.0 and the
 // double 1 differ, but Compare as equal.
@@ -63,11 +63,11 @@ func parseNumber(s string) (Number, error) {
 	return Number{d.text(), 0}, nil
 }
 
-// NumberOf converts v: an integer or float of any kind, a *big.Int, a bson.Decimal128, a
-// numeric bson.RawValue, a Number, or a string of any kind (a json.Number) with a JSON
-// number (RFC 8259 §6), "NaN", "Infinity" or "-Infinity". Strings keep all digits. A
-// float becomes the shortest decimal that identifies it. Other values, and exponents
-// beyond ±999,999, give a [*model.ValueError].
+// NumberOf converts v to a Number. v is an integer or float of any kind, a *big.Int, a
+// bson.Decimal128, a numeric bson.RawValue, a Number, or a string of any kind (such as
+// json.Number). A string must be a JSON number (RFC 8259 §6), "NaN", "Infinity" or
+// "-Infinity", and keeps all digits. A float becomes the shortest decimal that identifies
+// it. Other values, and exponents beyond ±999,999, give a [*model.ValueError].
 func NumberOf(v any) (Number, error) { return numberOf(v) }
 
 // String returns the number with all of its digits, as [NumberOf] reads it.

@@ -14,7 +14,7 @@ import (
 
 const doubleType = bson.TypeDouble
 
-// MarshalJSON writes a JSON number if n is [Number.Safe], else a string.
+// MarshalJSON writes a JSON number if the number is [Number.Safe], else a string.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if n.Safe() {
 		return []byte(n.String()), nil
@@ -22,8 +22,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + n.String() + `"`), nil
 }
 
-// UnmarshalJSON reads a JSON number, or a string as [NumberOf] does. null leaves n
-// unchanged.
+// UnmarshalJSON reads a JSON number, or a string as [NumberOf] does. null leaves the
+// Number unchanged.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	if text == "null" {

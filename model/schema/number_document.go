@@ -15,10 +15,10 @@ import (
 )
 
 // DocumentJSON writes a document as JSON. Numbers that aren't [Number.Safe] become
-// strings. risky lists their paths, with array positions: "items.0.id". Other BSON types
-// use relaxed Extended JSON: {"$oid": …}. Fields keep their order. DocumentJSON returns a
-// [*model.ValueError] for invalid BSON, and for field names that are empty, begin with
-// "$", or contain a dot or NUL.
+// strings. The result risky lists their paths, with array positions: "items.0.id". Other
+// BSON types use relaxed Extended JSON: {"$oid": …}. Fields keep their order.
+// DocumentJSON returns a [*model.ValueError] for invalid BSON, and for field names that
+// are empty, begin with "$", or contain a dot or NUL.
 func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	if err := doc.Validate(); err != nil {
 		return nil, nil, &model.ValueError{Field: "document", Reason: err.Error()}
@@ -33,11 +33,11 @@ func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	return w.out.Bytes(), w.risky, nil
 }
 
-// DocumentFromJSON reads the output of [DocumentJSON], also if a JSON reader rewrote it.
-// risky are the paths that DocumentJSON returned. Strings at these paths become numbers.
-// Each number is stored as a [Number] is, perhaps with another BSON type than before.
-// DocumentFromJSON returns a [*model.ValueError] for text that isn't a document, a
-// duplicate field, and a string at a risky path that isn't a number.
+// DocumentFromJSON reads the output of [DocumentJSON], even if another program rewrote
+// the JSON. In risky, pass the paths that DocumentJSON returned: strings at these paths
+// become numbers. Each number is stored as a [Number], perhaps with another BSON type
+// than the original. DocumentFromJSON returns a [*model.ValueError] for text that isn't a
+// document, a duplicate field, and a string at a risky path that isn't a number.
 func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
 	r := &jsonReader{json.NewDecoder(bytes.NewReader(text)), map[string]bool{}}
 	r.UseNumber()

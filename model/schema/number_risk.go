@@ -26,15 +26,15 @@ type NumberRisk struct {
 	Silent bool
 }
 
-// String returns the risk's fields, as one line of text.
+// String returns the risk as one line of text.
 func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
 
 // NumberRisks reports the fields of a collection's documents with numbers that some JSON
-// readers change, in stored order. It looks into structs, pointers, arrays and maps, and
-// once into a recursive type. It skips fields that JSON omits (json:"-") or writes as
-// strings (json:",string"), and types with a JSON marshaler. It also reports fields whose
+// readers change. It looks into structs, pointers, arrays and maps, and once into a
+// recursive type. It skips fields that JSON omits (json:"-") or writes as strings
+// (json:",string"), and types with a JSON marshaler. It also reports fields whose
 // contents it doesn't know (bson.D, any, BSON marshalers, types of the collection's
 // Registry): check such documents with [DocumentJSON].
 //

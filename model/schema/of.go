@@ -9,12 +9,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Schema describes the documents of a collection: their fields, types and bounds. [Of]
-// makes it from their Go type. It is immutable and safe for concurrent use.
+// A Schema describes the fields, types and bounds of a collection's documents, for
+// validation by the server and in Go. [Of] makes it from the documents' Go type. It is
+// immutable and safe for concurrent use.
 //
-// Checks returns one check, of documents that don't conform. It reads the collection with
-// one cursor. A finding's Detail is the stored document. There is no repair. Run it
-// before the server enforces the validation.
+// Checks returns one check, which finds documents that don't conform. It reads the
+// collection with one cursor. A finding's Detail is the stored document. There is no
+// repair. Run the check before the server enforces [Schema.Validation].
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/;
 // https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/.
@@ -49,13 +50,13 @@ type described struct {
 //	bson.D, bson.M, bson.Raw     object of anything
 //	any, custom marshalers       anything: see [Schema.Opaque]
 //
-// A field is required, unless omitempty omits its empty value, or it is inlined through a
-// pointer. The _id is always required. A pointer, slice or map may be null if its nil
-// value is stored as null. A recursive type is described once, then as an object of
-// anything.
+// A field is required, except if omitempty omits its empty value, or if its struct is
+// inlined through a pointer. The _id is always required. A pointer, slice or map may be
+// null if its nil value is stored as null. A recursive type is described once, then as an
+// object of anything.
 //
 // Of panics with a [*model.DeclarationError] if a path in spec doesn't exist, a rule
-// doesn't fit its type, or a type can't be stored.
+// doesn't fit the field's type, or a type can't be stored.
 func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 	docs := c.Docs()
 	b := &builder{docs: docs, field: func(path string) { docs.MustField(path) }, opaque: map[string]string{}}
@@ -67,8 +68,8 @@ func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 func (s *Schema[D, K]) JSONSchema() bson.D { return s.in.root.document() }
 
 // Validation returns the validation that makes the server refuse documents that don't
-// conform, once its Ensure has run. Its Validator is a filter that conforming documents
-// match.
+// conform. [model.Validation.Ensure] applies it. The field Validator is a filter that
+// conforming documents match.
 func (s *Schema[D, K]) Validation() model.Validation {
 	return model.Validation{Collection: s.in.collection, Validator: s.in.validator()}
 }
@@ -108,5 +109,5 @@ func (d described) validate(doc bson.Raw) error {
 }
 
 // Opaque returns the paths that the schema describes only as an object or array, or not
-// at all. The values are the reasons. To describe a path, add a [Field] with Types.
+// at all. The map's values are the reasons. To describe a path, add a [Field] with Types.
 func (s *Schema[D, K]) Opaque() map[string]string { return maps.Clone(s.in.opaque) }

@@ -12,21 +12,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Spec adds rules that the documents' Go type can't express. The zero value adds none.
+// A Spec adds rules that the documents' Go type can't express.
 type Spec struct {
 	// Fields are rules about values of fields. A path may have several rules.
 	Fields []Field
 
 	// Tag and Variants describe several forms of documents. Tag is the name of a string
-	// field, whose value selects the document's variant. The collection's type, which may
-	// be bson.Raw, applies to all documents, and a variant adds the rules of its type. A
+	// field, whose value selects the document's variant. The collection's type applies to
+	// all documents and may be bson.Raw. A variant adds the rules of its own type. A
 	// document with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant
 
-	// Closed refuses unknown fields, also in embedded documents (additionalProperties
-	// false), except _id. Structs with an inlined map, and values of custom marshalers,
-	// still allow any fields.
+	// Closed refuses unknown fields (additionalProperties false), also in embedded
+	// documents. The _id stays allowed. Structs with an inlined map, and values of custom
+	// marshalers, still allow any fields.
 	Closed bool
 
 	// Loose accepts int and long for a Go integer, and int, long and double for a Go
@@ -34,22 +34,22 @@ type Spec struct {
 	Loose bool
 }
 
-// A Field is a rule about the values at a path. Zero fields add no rule.
+// A Field is a rule about the values at a path.
 //
 //	schema.Field{Path: "status", Enum: []any{"new", "paid"}}
 //	schema.Field{Path: "items", MinItems: 1, MaxItems: 100}
 //	schema.Field{Path: "items.qty", Min: 1}
 //
 // A path that leads through an array means the field in each element. If a path ends in
-// an array, MinItems, MaxItems, Unique and NotNull apply to the array, other rules to its
-// elements. * stands for each value of a map: "prices.*". Below [Schema.Opaque] values
-// any path is allowed.
+// an array, MinItems, MaxItems, Unique and NotNull apply to the array. Other rules apply
+// to its elements. * stands for each value of a map: "prices.*". Below the paths of
+// [Schema.Opaque], any path is allowed.
 type Field struct {
 	Path string
 
 	// Types are the allowed BSON types of a value, as aliases ("string", "int", "null",
-	// …; "number" is any number). They describe values of [Schema.Opaque] paths, and
-	// narrow the types of others.
+	// …; "number" is any number). They describe the values of [Schema.Opaque] paths. For
+	// other paths they narrow the Go type.
 	Types []string
 
 	// Enum are the allowed scalar values. Numbers compare by value. Null stays allowed if
@@ -80,7 +80,7 @@ type Field struct {
 
 	// Tag and Variants describe several forms of the document at Path, or of the
 	// documents in the array at Path. Tag is the name of a string field in them, whose
-	// value selects the variant. The rules are those of [Spec].Variants.
+	// value selects the variant. See Variants of [Spec].
 	Tag      string
 	Variants []Variant
 }

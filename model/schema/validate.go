@@ -39,7 +39,7 @@ func (v Violation) bad() error {
 }
 
 // Violations are all rules that a document breaks, in the order of the schema. As an
-// error they wrap a [*model.ValueError] for each.
+// error, they wrap a [*model.ValueError] per rule.
 type Violations []Violation
 
 func (v Violations) Error() string {

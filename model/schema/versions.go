@@ -11,14 +11,14 @@ import (
 )
 
 // Versions reads documents of all versions as the newest version, and upgrades them on
-// request. A field of each document contains its version. Go functions, the steps,
-// convert documents from one version to the next. Make it with [NewVersions], once, where
-// the collection is declared.
+// request. A field of each document contains its version. Steps, which are Go functions,
+// convert documents from one version to the next. Declare a Versions once, by
+// [NewVersions], with the collection.
 //
 // Then every read of a whole document returns the newest version, in the collection's
 // queries and in techniques over it. Every insert and replace stores the newest version.
-// This applies to this collection value and the results of its Named and Unchecked. To
-// read stored fields use [model.Project].
+// This applies to this collection value and the results of its methods Named and
+// Unchecked. To read stored fields use [model.Project].
 //
 // Filters see stored documents: a field that a step computes matches only in upgraded
 // documents. A query, except [Versions.Raw], ends with a [*VersionError] at the first
@@ -45,9 +45,9 @@ import (
 // # Other techniques
 //
 // Other techniques work on stored documents: a denorm.Copy compares stored fields. So a
-// path that a technique uses must have the same type in all versions. Otherwise
-// NewVersions panics, or the technique's constructor if that is called later. The path
-// must also have the same meaning, which isn't checked. To use a path that differs, run
+// path that a technique uses must have the same type in all versions. Otherwise the
+// constructor called later panics: NewVersions or the technique's. The path must also
+// have the same meaning, which isn't checked. To use a path that differs, run
 // [Versions.Migrate], remove the steps, then declare the technique.
 //
 // A technique's update, such as Set of a denorm.Copy, gives a [*model.ValueError] if it
@@ -82,9 +82,9 @@ type VersionsSpec struct {
 // A Step converts documents of one version to the next. Make it with [Upcast].
 type Step struct{ in versions.Step }
 
-// Upcast returns the step that converts a document from one version to the next by the
-// function step. The function must be pure, and must keep the _id. It may modify its
-// argument. If it returns an error, the read gives a [*VersionError].
+// Upcast returns the [Step] that converts documents by the function step. The function
+// must be pure and keep the _id. It may modify its argument. If it returns an error, the
+// read gives a [*VersionError].
 func Upcast[From, To any](step func(From) (To, error)) Step {
 	s := versions.Step{
 		From: reflect.TypeFor[From](), To: reflect.TypeFor[To](),
@@ -124,7 +124,7 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints), c, in}
 }
 
-// Raw returns the query of documents as stored, for [Versions.Decode] and
+// Raw returns the query of documents without conversion, for [Versions.Decode] and
 // [Versions.Save]. It also returns documents that can't be decoded.
 //
 // Cost: one command, and one for each further batch.
@@ -139,26 +139,27 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 	return doc, err
 }
 
-// Save stores doc over a document of any version. raw is that document as it was read.
-// Save writes the fields that differ, and the newest version's number. Unknown fields
-// stay.
+// Save stores doc over a document of any version. Pass the stored document, read by
+// [Versions.Raw], in raw. Save writes the fields that differ, and the newest version's
+// number.
 //
 // The filter contains raw's value of every field that the Go type of raw's version has.
 // If such a field changed, or the write runs again, the error is [model.ErrStale]. Use
 // [Versions.Edit] to read and try again.
 //
-// It also gives a [*VersionError] if raw can't be decoded, or if unknown fields would be
-// lost. They are lost in an array whose length a step changes, or if a step creates a
-// field of the same name. If doc has another _id, it gives a [*model.ValueError].
+// Save also gives a [*VersionError] if raw can't be decoded, or if unknown fields would
+// be lost. They are lost in an array whose length a step changes, or if a step creates a
+// field of the same name. If doc has another _id, Save gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id. It sends old and new values, so a document
 // above 8 MiB may not fit.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
-// Upgrade upgrades a stored document to the newest version, as [Versions.Save] does, with
-// the same errors. If it is already upgraded, also by another client, the write counts as
-// applied. If it changed since the read, and is still of an old version, the error is
-// [model.ErrStale]. If it is gone, the error is [model.ErrNotFound].
+// Upgrade stores a document read by [Versions.Raw] as the newest version. If the document
+// is already upgraded, also by another client, the write counts as applied. If the
+// document has an old version and changed since the read, the error is [model.ErrStale].
+// If it is gone, the error is [model.ErrNotFound]. Other errors are those of
+// [Versions.Save].
 //
 // Cost: one command, one document, by _id; one or two more reads if nothing matched.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
@@ -169,11 +170,11 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	return v.in.Saved(raw, &doc, true)
 }
 
-// Edit reads a document as the newest version, calls edit, and stores the result as
-// [Versions.Save] does. If another client changed the document in between, it reads and
-// calls edit again. It writes nothing if nothing differs. A nil edit only upgrades the
-// document. An error of edit ends the change. A retry calls edit with the result of the
-// first run, so edit should set values, not add to them.
+// Edit reads a document as the newest version, calls the function edit, and stores the
+// result as [Versions.Save] does. If another client changed the document in between, Edit
+// reads and calls the function again. If nothing differs, it writes nothing. A nil edit
+// only upgrades the document. A retry calls edit with the result of the first run, so
+// edit should set values, not add to them.
 //
 // Cost: two commands, one document. If nothing is to be written, one command. Errors:
 // [model.ErrNotFound], and those of Save.

@@ -19,8 +19,8 @@ type MigrateOptions struct {
 	Version int
 
 	// Skip skips documents that can't be upgraded, and the job's Run returns a
-	// [*model.LeftError] at the end. Without Skip the first one ends the job with a
-	// [*VersionError], before its batch is written.
+	// [*model.LeftError] at the end. Without Skip, the first such document ends the job
+	// with a [*VersionError], before the document's batch is written.
 	Skip bool
 }
 

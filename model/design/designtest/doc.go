@@ -21,6 +21,6 @@
 //
 // # Costs
 //
-// A trial inserts all documents of the workload: see design.Workload.Scaled. It runs on
-// the engine of package modeltest, and on the server of MONGODB_URI, if set.
+// A trial inserts all documents of the workload: design.Workload.Scaled makes fewer. It
+// runs on the engine of package modeltest, and on the server of MONGODB_URI, if set.
 package designtest

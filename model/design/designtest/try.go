@@ -50,13 +50,13 @@ type Measured struct {
 // Documents returns the number of documents returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is about how many times [Try] runs operations for each layout. It divides them in
-// proportion to the operations' rates, but runs each operation at least ten times.
+// Runs is about how many times [Try] runs operations for each layout. Their rates divide
+// the runs among the operations, but each operation runs at least ten times.
 const Runs = 600
 
-// Try fills a database for each layout and runs w's operations. It fails the test if the
-// workload doesn't fit a layout, or an operation fails. Layouts without a name are named
-// by position: "layout 1".
+// Try fills a database for each layout and measures w's operations. It fails the test if
+// the workload doesn't fit a layout, or an operation fails. Layouts without a name are
+// named by position: "layout 1".
 func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 	t.Helper()
 	report := Report{Workload: w}
@@ -166,8 +166,8 @@ func schedule(all []design.Operation) (out []int) {
 	return out
 }
 
-// Want fails the test if an operation under the named layout costs more than these
-// commands and documents (returned or written), priced or measured.
+// Want fails the test if an operation under the named layout costs more commands or
+// documents (returned or written) than given, by its price or as measured.
 func (r Report) Want(t testing.TB, layout, operation string, commands, documents float64) {
 	t.Helper()
 	found := false
