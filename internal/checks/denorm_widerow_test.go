@@ -39,9 +39,15 @@ func wideColumn(minute int, id, s string) bson.D {
 	return bson.D{{Key: "k", Value: wideKey(minute, s)}, {Key: "at", Value: noon(minute)}, {Key: "id", Value: id}, {Key: "op", Value: oid(9)}}
 }
 
-// widePage is a document of the row s, with two columns, of which the first links to a document, and more fields.
-func widePage(s, first string, more ...bson.E) bson.Raw {
-	return rowOf(s, bson.A{wideColumn(1, first, s), wideColumn(3, s, s)}, more...)
+// widePage is a document of the row s, with two columns that don't link to s.
+func widePage(s string) bson.Raw {
+	return rowOf(s, bson.A{wideColumn(1, s+"1", s), wideColumn(3, s+"3", s)})
+}
+
+// partedPage is a document of the row s that is being split before its last column, which links to a document.
+func partedPage(s, last string) bson.Raw {
+	return rowOf(s, bson.A{wideColumn(1, s+"1", s), wideColumn(3, last, s)},
+		bson.E{Key: "split", Value: bson.D{{Key: "at", Value: wideKey(3, s)}, {Key: "page", Value: rowText(s) + "#" + wideKey(3, s)}}})
 }
 
 // rowOf is a document of the row s, with columns and more fields.
@@ -53,9 +59,9 @@ func rowOf(s string, columns bson.A, more ...bson.E) bson.Raw {
 }
 
 func wideRowWrites() []Case {
-	link := func(reason string, minute, late int, docs func(s string) testkit.Docs) Case {
+	link := func(reason string, minute int, docs func(s string) testkit.Docs) Case {
 		of := func(s string) model.Change[any] { return likes.Link(liker(s), liker(s), noon(minute), oid(1)) }
-		return Case{Method: "denorm.WideRow.Link", Reason: reason, State: asReadLate(late, of, docs),
+		return Case{Method: "denorm.WideRow.Link", Reason: reason, State: asRead(of, docs),
 			From: func(s string) ([]any, func() any) {
 				left, right := liker(s), liker(s)
 				return []any{left, right}, func() any { return likes.Link(left, right, noon(minute), oid(1)) }
@@ -73,18 +79,14 @@ func wideRowWrites() []Case {
 		return Case{Method: "denorm.WideRow.Unlink", Reason: reason, State: asRead(of, docs), Make: func(s string) any { return of(s) }}
 	}
 	left := func(page bson.Raw) testkit.Docs { return testkit.Docs{"itemByUser": {page}} }
-	full := func(s string) testkit.Docs { return left(widePage(s, s)) }
-	parted := func(s, first string) bson.Raw {
-		return widePage(s, first, bson.E{Key: "split", Value: bson.D{{Key: "at", Value: wideKey(3, s)}, {Key: "page", Value: rowText(s) + "#" + wideKey(3, s)}}})
-	}
-	const amid = 2 // after who holds the pair was read
+	full := func(s string) testkit.Docs { return left(widePage(s)) }
 	return []Case{
-		link("the first of both rows", 2, 0, func(string) testkit.Docs { return nil }),
-		link("a full document: half of it moves", 2, amid, full),
-		link("a full document: what comes last begins the next", 9, amid, full),
-		link("a split that was left is finished first", 2, amid, func(s string) testkit.Docs { return testkit.Docs{"userByItem": {parted(s, s)}} }),
-		link("half a link is completed, with its time", 2, 0, func(s string) testkit.Docs { return left(rowOf(s, bson.A{wideColumn(1, s, s)})) }),
-		link("a document that doesn't count its columns", 2, 0, func(s string) testkit.Docs {
+		link("the first of both rows", 2, func(string) testkit.Docs { return nil }),
+		link("a full document: half of it moves", 2, full),
+		link("a full document: what comes last begins the next", 9, full),
+		link("a split that was left is finished first", 2, func(s string) testkit.Docs { return testkit.Docs{"userByItem": {partedPage(s, s+"3")}} }),
+		link("half a link is completed, with its time", 2, func(s string) testkit.Docs { return left(rowOf(s, bson.A{wideColumn(1, s, s)})) }),
+		link("a document that doesn't count its columns", 2, func(s string) testkit.Docs {
 			return left(rawDoc(bson.D{{Key: "_id", Value: rowText(s) + "#"}, {Key: "hi", Value: "~"}, {Key: "n", Value: 7}, {Key: "rev", Value: int64(3)}}))
 		}),
 		{Method: "denorm.WideRow.Link", Reason: "without a token is refused",
@@ -94,7 +96,7 @@ func wideRowWrites() []Case {
 			row := rowOf(s, bson.A{wideColumn(1, s, s)})
 			return testkit.Docs{"itemByUser": {row}, "userByItem": {row}}
 		}),
-		unlink("a column that is being moved", func(s string) testkit.Docs { return left(parted(s, s+"2")) }),
+		unlink("a column that is being moved", func(s string) testkit.Docs { return left(partedPage(s, s)) }),
 		renew("left", likes.Checks()[1]), renew("right", likes.Checks()[2]),
 		{Method: "denorm.RowSide.Refresh", Reason: "in the right rows", From: func(s string) ([]any, func() any) {
 			d := liker(s)
