@@ -34,8 +34,8 @@ func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
 // a child that another of the changes inserts.
 //
 // If one of the changes finds that it was applied before, all of them were, and nothing
-// is written. Attempts is the greatest of the changes. Two changes can't have different
-// Leases. The changes that [Change.Then] returns run one after another.
+// is written. Attempts is the greatest that a change sets. Two changes can't have
+// different Leases. The changes that [Change.Then] returns run one after another.
 //
 // Cost: the reads of all changes, and the writes of the merged plan.
 func (c Change[S]) Also(others ...Action) Change[any] {

@@ -137,8 +137,10 @@ func (m *Model) compareVersions() {
 					}
 					what := m.called(j) + " " + g.Use.String() + " "
 					path := strings.TrimPrefix(g.String(), g.Use.String()+" ")
-					past, paths = append(past, pick(what == before, "", what)+path), append(paths, strconv.Quote(g.Path))
-					before = what
+					past, before = append(past, pick(what == before, "", what)+path), what
+					if name := strconv.Quote(g.Path); !slices.Contains(paths, name) {
+						paths = append(paths, name)
+					}
 				}
 			}
 			if len(past) > 0 {
