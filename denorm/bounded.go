@@ -60,9 +60,8 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 }
 
 // Push returns the write that adds elements to the array of the document whose _id is
-// owner. The write sorts the array by BoundedSpec.By, if set. Then it drops elements
-// above BoundedSpec.Max: the first ones, or with BoundedSpec.First the last. Each element
-// has the array's element type or is a pointer to it. A missing owner gives
+// owner. The write also sorts the array and drops elements: see [BoundedSpec]. Each
+// element has the array's element type or is a pointer to it. A missing owner gives
 // model.ErrNotFound, unless the spec has Create. An empty owner or no element gives a
 // [*model.ValueError]. With BoundedSpec.Key, a missing or repeated key gives it too.
 //

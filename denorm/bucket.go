@@ -82,11 +82,10 @@ type BucketTotals struct {
 }
 
 // Bucket stores a sequence of elements for each key, in documents (buckets) of at most
-// BucketSpec.Max elements: the mail of a mailbox. With BucketSpec.Period, each day or
-// month has its own buckets.
+// BucketSpec.Max elements: the mail of a mailbox.
 //
-// Only the newest bucket of a key, or of its day or month, takes elements. Don't change
-// or remove elements. The collection must not have a collation.
+// Only the newest bucket of a key or, with BucketSpec.Period, of its day or month takes
+// elements. Don't change or remove elements. The collection must not have a collation.
 //
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.

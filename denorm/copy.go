@@ -259,9 +259,8 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 // _id.
 func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
 
-// Fold returns the job that deletes the sources, so that only the copies stay. The
-// parameter drop lists top-level fields that may be lost. The job keeps each source whose
-// deletion would lose other data: [Copy.Unfolded] reports it for the same drop. Run
+// Fold returns the job that deletes the sources, so that only the copies stay. The job
+// keeps the sources that [Copy.Unfolded] finds for the same parameter drop. Run
 // [Copy.Rebuild] first.
 //
 // The job keeps a source that changes meanwhile. Stop other writers while it runs: a copy

@@ -89,12 +89,13 @@ type CounterPending struct {
 }
 
 // Counter stores, in each parent, numbers that are computed from its children: a
-// publisher's number of books, the sum of their pages, the lowest price.
+// publisher's number of books, their lowest price.
 //
 // Every write that changes a number must be an operation: [Counter.Insert],
 // [Counter.Set], [Counter.Move] or [Counter.Delete]. [Counter.Checks] finds the effects
-// of other writes. A child whose reference is missing, null or leads nowhere doesn't
-// count. Run [Counter.Recount] for a parent that is stored after its children.
+// of other writes, such as an embed.Versioned's. A child whose reference is missing, null
+// or leads nowhere doesn't count. Run [Counter.Recount] for a parent that is stored after
+// its children.
 //
 // Counts, sums and averages of integers and of bson.Decimal128 are exact. The server
 // refuses an integer sum over 64 bits. Sums of floats drift by rounding. The check
@@ -102,8 +103,8 @@ type CounterPending struct {
 //
 // # Consistency
 //
-// With CounterSpec.Tokens, an operation has a token (op) and writes one document at a
-// time:
+// With CounterSpec.Tokens, an operation has a token (op), a fresh bson.NewObjectID(), and
+// writes one document at a time:
 //
 //  1. It changes the child and stores a mark in it.
 //  2. It adds the difference to the child's old and new parent, and stores the token
@@ -120,8 +121,8 @@ type CounterPending struct {
 //
 // # In a transaction
 //
-// In a transaction, operations store no mark, and all writes are one command if the
-// server has bulkWrite (MongoDB 8.0). Parents still keep tokens.
+// Operations store no mark, and all writes are one command if the server has bulkWrite
+// (MongoDB 8.0). Parents still keep tokens.
 //
 // # Soft deletion
 //
@@ -179,10 +180,10 @@ func NewCounter[C, CK, P, PK any](
 }
 
 // Insert returns the change that stores a new child and counts it. op is the operation's
-// token, a fresh bson.NewObjectID(): a retry with the same op does nothing. If op is the
-// token of another child's operation, Insert stores nothing and gives no error. The
-// result's Modified is then 0. A taken _id gives model.ErrTaken or, in a transaction that
-// the caller began, the driver's duplicate key error.
+// token: see [Counter]. If op is the token of another child's operation, Insert stores
+// nothing and gives no error. The result's Modified is then 0. A taken _id gives
+// model.ErrTaken or, in a transaction that the caller began, the driver's duplicate key
+// error.
 //
 // Cost: four commands, by _id, or two with CounterSpec.Partial. A child without a parent
 // costs one command. In a transaction: one command, or two before MongoDB 8.0.
@@ -192,13 +193,11 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 
 // Set returns the change that sets fields of a child by their paths, and updates the
 // numbers of its parent, or of both parents if the reference changes. op is the
-// operation's token, a fresh bson.NewObjectID(). A nil value stores null. A null
-// reference takes the child off its parent. A bson.RawValue{} removes the field. Fields
-// inside arrays, or below a counted field, give a [*model.ValueError]. A missing child
-// gives model.ErrNotFound.
-//
-// If another writer came first, the change reads again, up to 100 times. A retry with the
-// same op finishes the operation or does nothing: see [Counter].
+// operation's token: see [Counter]. A nil value stores null. A null reference takes the
+// child off its parent. A bson.RawValue{} removes the field. Fields inside arrays, or
+// below a counted field, give a [*model.ValueError]. A missing child gives
+// model.ErrNotFound. If another writer came first, the change reads again, up to 100
+// times.
 //
 // Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
 // more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
@@ -209,8 +208,7 @@ func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) m
 }
 
 // Move returns the change that gives a child another parent, by the parent's _id. It is
-// [Counter.Set] of the reference. op is the operation's token, a fresh
-// bson.NewObjectID().
+// [Counter.Set] of the reference.
 //
 // Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) model.Change[any] {
@@ -218,8 +216,7 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) mode
 }
 
 // Delete returns the change that deletes a child and takes it off its parent's numbers.
-// op is the operation's token, a fresh bson.NewObjectID(). A missing child is not an
-// error.
+// op is the operation's token: see [Counter]. A missing child is not an error.
 //
 // Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[any] {
@@ -252,7 +249,7 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 //
 // Consistency: the numbers are exact even while other operations run. With
 // CounterSpec.Partial, Recount can count a child whose parent isn't updated yet. After a
-// concurrent operation it starts again, up to 100 attempts in all.
+// concurrent operation it starts again, up to 100 attempts.
 //
 // Cost: two commands, one document. It reads every child of the parent, by the index on
 // the reference.

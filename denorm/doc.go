@@ -1,6 +1,6 @@
 // Package denorm declares data that is stored more than once, or away from its usual
-// place, so that it can be read there: copies, computed numbers, bounded arrays,
-// sequences in pages, tables that find documents by another field, and flat documents.
+// place, so that it can be read there: copies, computed numbers, bounded arrays, index
+// tables.
 //
 // # Choosing
 //

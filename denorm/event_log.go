@@ -222,9 +222,8 @@ func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
 }
 
-// At returns the change that reads an aggregate's state at a version, the number of the
-// last event in the state. Version 0 is the zero state. A version that the aggregate
-// hasn't reached gives ErrVersion.
+// At returns the change that reads an aggregate's state at a version. Version 0 is the
+// zero state. A version that the aggregate hasn't reached gives ErrVersion.
 //
 // Cost: as [EventLog.Load]. If the snapshot is newer, it reads all commits up to the
 // version.

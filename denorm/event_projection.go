@@ -84,10 +84,10 @@ func NewProjection[K, E, S, V any](
 	return p
 }
 
-// CatchUp returns the change that updates an aggregate's view in the live generation (the
-// views that readers read) and in the one that [Projection.Rebuild] is building. It is
-// idempotent. It skips a generation that wasn't built with the spec's Revision. If every
-// generation has a lower Revision, it gives a [*model.ValueError]: run Rebuild.
+// CatchUp returns the change that updates an aggregate's view in the live generation and
+// in the one that [Projection.Rebuild] is building. It is idempotent. It skips a
+// generation that wasn't built with the spec's Revision. If every generation has a lower
+// Revision, it gives a [*model.ValueError]: run Rebuild.
 //
 // Cost: five commands, by _id, one document. Without new commits, three commands. While a
 // generation is built, two more commands and one more document.
@@ -108,8 +108,7 @@ func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
 	return readAs(p.p.Load(key), func(s eventlog.State) EventState[K, V] { return stateOf[K, V](key, s, p.rev) })
 }
 
-// Generations contains the numbers of a [Projection]'s generations. A generation is a
-// collection with all views.
+// Generations contains the numbers of a [Projection]'s generations.
 type Generations struct {
 	Live     int64 // the generation that readers read
 	Building int64 // the new generation, between Rebuild and Switch; 0 for none
@@ -129,11 +128,11 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 	return p.views.Named(p.p.Name(generation))
 }
 
-// Rebuild returns the job that writes all views into a new generation (a collection),
-// while events come in. If a generation is being built, the job continues it. Readers
-// don't see the new generation before [Projection.Switch].
+// Rebuild returns the job that writes all views into a new generation, while events come
+// in. If a generation is being built, the job continues it. Readers don't see the new
+// generation before [Projection.Switch].
 //
-// Cost: two commands for each 100 aggregates and two for each aggregate. It examines all
+// Cost: three commands for each 100 aggregates and two for each aggregate. It examines all
 // commits by _id. After a crash, run it again.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 

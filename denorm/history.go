@@ -69,9 +69,10 @@ type Difference struct {
 // beginning. All writers must increment the version. [model.New] refuses a technique that
 // doesn't, unless HistorySpec.Uncounted names the paths that it writes.
 //
-// Methods take a note (who, when, why) and op, the operation's token. A retry with the
-// same op does nothing while the operation's revision is stored. An operation that meets
-// another operation on the same document reads again, up to 100 times.
+// Methods take a note (who, when, why) and op, the operation's token: a fresh
+// bson.NewObjectID(). A retry with the same op does nothing while the operation's
+// revision is stored. An operation that meets another operation on the same document
+// reads again, up to 100 times.
 //
 // # Errors
 //
@@ -87,8 +88,8 @@ type Difference struct {
 // # Transactions
 //
 // In a transaction, [History.AsOf], [History.Version], [History.Revisions] and
-// [History.Between] give a [*model.ValueError]: they need $unionWith. Changes send one
-// more command there to read, [History.Insert] two more.
+// [History.Between] give a [*model.ValueError]. Changes send one more command there to
+// read, [History.Insert] two more.
 //
 // # Scopes
 //
@@ -129,10 +130,9 @@ func NewHistory[D, K any](
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
-// Insert returns the change that stores a new document. note (who, when, why) and op (the
-// operation's token) are as in [History.Set]. doc's version must be 0. The document gets
-// version 1 or, after a deletion, the next version. If a document with its _id is stored,
-// running the change gives model.ErrTaken.
+// Insert returns the change that stores a new document. For note and op, see [History].
+// doc's version must be 0. The document gets version 1 or, after a deletion, the next
+// version. If a document with its _id is stored, running the change gives model.ErrTaken.
 //
 // Cost: two commands, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Change[any] {
@@ -140,10 +140,8 @@ func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Chan
 }
 
 // Set returns the change that sets fields of a document by their paths. A nil value
-// stores null. Fields inside arrays can't be set: set the whole array. note says who does
-// this, when and why. op is the operation's token, a fresh bson.NewObjectID(): a retry
-// with the same op does nothing. A missing document gives model.ErrNotFound. Other
-// errors: see [History].
+// stores null. Fields inside arrays can't be set: set the whole array. For note, op and
+// errors, see [History].
 //
 // Cost: one read and two writes, by _id and the index by operation.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID) model.Change[any] {
@@ -153,8 +151,7 @@ func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID)
 // Change returns the change that replaces a document by the result of the function
 // decide, which receives the document and must be pure. The result must have the same
 // _id; its version and [Revised] are ignored. Stored fields that D doesn't have are lost.
-// An error of decide ends the change. note (who, when, why), op (the operation's token)
-// and other errors are as in [History.Set].
+// An error of decide ends the change. For note, op and other errors, see [History].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -173,10 +170,9 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 }
 
 // Delete returns the change that deletes a document and keeps its versions. The last
-// version stores note: who deleted it, when and why. op is the operation's token, a fresh
-// bson.NewObjectID(). A missing document gives model.ErrNotFound. A crash can leave the
-// document marked as gone; operations treat it as missing. A retry with the same op, or
-// the repair of the first of [History.Checks], finishes the deletion.
+// version stores note. For op and errors, see [History]. A crash can leave the document
+// marked as gone; operations treat it as missing. A retry with the same op, or the repair
+// of the first of [History.Checks], finishes the deletion.
 //
 // Cost: five commands, four documents. In a transaction, three commands if the server has
 // bulkWrite.
@@ -187,8 +183,7 @@ func (x *History[D, K]) Delete(id K, note Revised, op bson.ObjectID) model.Chang
 // Restore returns the change that stores an earlier version of a document again, as a new
 // version. It also restores a deleted document. Data that [History.Erase] removed stays
 // removed. If the version is the newest, a deletion or not stored, running the change
-// gives [ErrNoRevision]. note (who, when, why) and op (the operation's token) are as in
-// [History.Set].
+// gives [ErrNoRevision]. For note and op, see [History].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.ObjectID) model.Change[any] {

@@ -97,9 +97,9 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 	return in.ID.Unmarshal(&e.ID)
 }
 
-// NewIndexTable declares that a collection of entries finds docs by their values at path,
-// which may be an array of values. entries is the name of the collection of [IndexEntry]
-// documents. It panics with a [*model.DeclarationError] if
+// NewIndexTable declares that the collection named entries, of [IndexEntry] documents,
+// finds docs by their values at path, which may be an array. It panics with a
+// [*model.DeclarationError] if
 //   - path or a copied path doesn't exist, is within _id or lies inside an array
 //   - such paths overlap
 //   - the name in entries is invalid
@@ -145,11 +145,11 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 	return indextable.Tables{x.t}.Set(doc, fields, op)
 }
 
-// Delete returns the plan that deletes a document, and then its entries in the table. doc
-// is the document that you read. If the stored document differs from doc, it is deleted
-// too, but entries of values that doc lacks stay: see [IndexTable.Checks]. A crash leaves
-// surplus entries: retry. If the document can't be read any more, pass a document with
-// only its _id.
+// Delete returns the plan that deletes a document and then its entries. doc is the
+// document that you read. If the stored document differs from doc, it is deleted too, but
+// entries of values that doc lacks stay: see [IndexTable.Checks]. A crash leaves surplus
+// entries: retry. If the document can't be read any more, pass a document with only its
+// _id.
 //
 // Cost: three commands, or two if the document has no indexed value.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
@@ -179,9 +179,9 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 }
 
 // Rebuild returns the job that writes missing entries, for documents that were stored
-// without the table. It can be run again, and during other writes. If the table is unique
-// and several documents have the same value, the first document by _id gets the entry.
-// [IndexTable.Checks] finds the other documents.
+// without the table. It can be run again, and during other writes. In a unique table, the
+// first document by _id with a value gets the entry. [IndexTable.Checks] finds the other
+// documents.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
 // missing entry.

@@ -44,9 +44,8 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
 }
 
-// Insert returns the plan that stores a new document with the entries of all paths. op is
-// the operation's token, a fresh bson.NewObjectID(). Errors are those of
-// [IndexTable.Insert].
+// Insert returns the plan that stores a new document with the entries of all paths. For
+// op and errors, see [IndexTable.Insert].
 //
 // Cost: one command, and two for each path at which doc has values.
 func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
@@ -54,9 +53,7 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 }
 
 // Set returns the plan that sets fields of a document and updates the entries of all
-// declared paths. doc is the document that you read. The parameter fields gives paths and
-// new values. op is the operation's token, a fresh bson.NewObjectID(). Errors are those
-// of [IndexTable.Set].
+// declared paths. For the parameters and errors, see [IndexTable.Set].
 //
 // Cost: one command, two per path that is set, and one per path that gets or loses
 // values.
@@ -64,8 +61,8 @@ func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan
 	return x.cores.Set(doc, fields, op)
 }
 
-// Delete returns the plan that deletes a document and then its entries. doc is the
-// document that you read: see [IndexTable.Delete].
+// Delete returns the plan that deletes a document and then its entries. For doc, see
+// [IndexTable.Delete].
 //
 // Cost: one command, one for each path, and one more for each path at which doc has
 // values.
@@ -73,8 +70,8 @@ func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }
 
-// Rebuild returns the job that writes missing entries into the tables of all declared
-// paths, as [IndexTable.Rebuild] does.
+// Rebuild returns the job that writes missing entries of all declared paths, as
+// [IndexTable.Rebuild] does.
 //
 // Cost: per batch of 500 documents, one command to read and one for each path with
 // missing entries; two commands to find the end.
@@ -82,9 +79,9 @@ func (x *Inverted[D, K]) Rebuild() model.Job {
 	return x.cores.Rebuild("inverted index of " + x.docs.Name())
 }
 
-// Is returns the query of the documents with a value at a declared path. Pass it to
-// [Inverted.Documents], for example. If path isn't declared, or value is nil, an array or
-// a regular expression, running the query gives a [*model.ValueError].
+// Is returns the query of the documents with a value at a declared path. If path isn't
+// declared, or value is nil, an array or a regular expression, running the query gives a
+// [*model.ValueError].
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
@@ -137,8 +134,7 @@ func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawVa
 	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), "", err)
 }
 
-// An InvertedID is a result of [Inverted.IDs]: the _id of a document that the query
-// finds.
+// An InvertedID is a result of [Inverted.IDs]: a document's _id.
 type InvertedID[K any] struct {
 	ID K `bson:"_id"`
 }

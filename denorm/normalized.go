@@ -13,15 +13,15 @@ type Part struct {
 	Into string // the collection of the rows
 
 	// Key is the field that identifies the embedded document at Path: a customer's id.
-	// The collection Part.Into then has one row for each value of this field. If several
-	// documents contain a value, the document with the greatest _id gives the row. ""
-	// means that Path is an array, with one row for each element.
+	// The collection Part.Into then has one row per value. If several documents contain a
+	// value, the document with the greatest _id gives the row. "" means that Path is an
+	// array, with one row for each element.
 	Key string
 }
 
 // Normalized divides documents into rows of several collections, on the server, for
 // readers that need flat documents: orders, customers and items. A [Part] is an array, or
-// an embedded document with a key, that becomes rows of its own.
+// an embedded document with a key.
 //
 //	main row    the document, with a key or an array's length in place of each part
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
@@ -70,9 +70,8 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ..
 }
 
 // Plan returns the plan that writes or replaces the rows of the documents that match
-// filter; nil means all. It writes the rows of each [Part] before the main rows (one for
-// each document), so a crash leaves no main row without its parts. The plan can be run
-// again.
+// filter; nil means all. It writes the rows of each [Part] before the main rows, so a
+// crash leaves no main row without its parts. The plan can be run again.
 //
 // Cost: one command per collection, which reads the documents and writes rows.
 func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {

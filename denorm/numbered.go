@@ -122,7 +122,7 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 // AppendAt returns the write that adds an element at the end of a list that has n
 // elements. It gives model.ErrStale if the list has a different length, model.ErrNotFound
 // for a missing document, and model.ErrFull if n is NumberedSpec.Max. With
-// NumberedSpec.Key, it adds nothing if the list has an element with the same key.
+// NumberedSpec.Key, it adds nothing if the list has the element's key.
 //
 // Cost: one command, one document, by _id; up to two reads more if the update matches
 // nothing.
@@ -139,8 +139,8 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 // has NumberedSpec.Max elements, model.ErrNotFound for a missing document, and a
 // [*model.ValueError] if the stored count isn't a number up to Max.
 //
-// With NumberedSpec.Key, it adds nothing if the list has an element with the same key.
-// Without a Key, a retry can add the element twice.
+// With NumberedSpec.Key, it adds nothing if the list has the element's key. Without a
+// Key, a retry can add the element twice.
 //
 // Cost: two commands per attempt and one document, by _id. If the element exists, it only
 // reads, twice.

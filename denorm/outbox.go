@@ -123,7 +123,7 @@ func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID)
 }
 
 // Outgoing returns the [Outgoing] field, with a first event, for a new document with this
-// _id. The parameter at is the event's time, and op its token: see [Outbox.Publish].
+// _id. For the other parameters, see [Outbox.Publish].
 func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID) (out Outgoing[E], err error) {
 	raw, err := x.o.Outgoing(id, event, at, op)
 	if err == nil {
@@ -132,8 +132,8 @@ func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID
 	return out, err
 }
 
-// Depth returns the query that counts the waiting events and, separately, the parked
-// events ([Outbox.Parked]). Without events, it has no result.
+// Depth returns the query that counts waiting and parked events. Without events, it has
+// no result.
 //
 // Cost: one command, served by the partial indexes; it reads each document with events.
 func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
@@ -160,8 +160,7 @@ func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, op bson.ObjectID) model.Write { return x.o.Drop(id, op) }
 
-// RelaySpec says how a [Relay] works. All runners (processes that run the relay) need the
-// same RelaySpec.
+// RelaySpec says how a [Relay] works. All runners need the same RelaySpec.
 type RelaySpec struct {
 	Attempts int           // how often an event fails before it is parked; 0 means 10
 	Pause    time.Duration // before an event is tried again, doubled each time; 0 means 1 s
@@ -179,8 +178,8 @@ type RelaySpec struct {
 // A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the relay that calls the function hand for each event. Runners (processes
-// that run the relay) with the same name divide the documents into parts.
+// Relay returns the [Relay] that calls the function hand for each event. Runners with the
+// same name divide the documents into parts.
 //
 // For each part, one goroutine calls hand with the events of each document in order. If
 // hand returns an error, the event is tried again later. After RelaySpec.Attempts errors

@@ -85,11 +85,10 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 }
 
 // Append returns the change that adds an element to the owner's array, or to the overflow
-// (documents of a [Bucket]) if the array is full. After a concurrent write it reads
-// again, up to 100 times. With a BucketSpec.Key, it adds nothing if the owner has an
-// element with the key. A missing owner gives model.ErrNotFound. An array over
-// OutlierSpec.Max without overflow, or overflow without the owner's flag
-// (OutlierSpec.Flag), gives [ErrUnsound].
+// if the array is full. After a concurrent write it reads again, up to 100 times. With a
+// BucketSpec.Key, it adds nothing if the owner has an element with the key. A missing
+// owner gives model.ErrNotFound. An array over OutlierSpec.Max without overflow, or
+// overflow without the owner's flag, gives [ErrUnsound].
 //
 // Cost: two commands while the array has room, three with overflow. Setting the flag is
 // one more, and so is closing an overflow document that reaches BucketSpec.MaxBytes. In a
@@ -102,8 +101,8 @@ func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 }
 
 // Remove returns the change that removes the element with this key from the array or the
-// overflow. A missing element isn't an error. Without a Key in the Bucket's spec, Remove
-// gives a [*model.ValueError]. Other errors are those of [Outlier.Append].
+// overflow. A missing element isn't an error. Without BucketSpec.Key, Remove gives a
+// [*model.ValueError]. Other errors are those of [Outlier.Append].
 //
 // Cost: one or two reads, and one write of one document.
 func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
@@ -129,8 +128,8 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
 }
 
-// Holding returns the query of an owner's element with this key. Without a Key in the
-// Bucket's spec it gives a [*model.ValueError].
+// Holding returns the query of an owner's element with this key. Without BucketSpec.Key
+// it gives a [*model.ValueError].
 //
 // Cost: one command, by _id and by the Bucket's index.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {

@@ -69,24 +69,23 @@ func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Tex
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
 // Insert returns the write that stores doc as a new document, with the text computed from
-// its list. It ignores doc's own value of the text field (ProximitySpec.Text).
+// its list. It ignores doc's own text.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
 }
 
-// Replace returns the write that replaces the stored document that has doc's _id by doc,
-// and computes the text as [Proximity.Insert] does. A missing document gives
-// [model.ErrNotFound].
+// Replace returns the write that replaces the document with doc's _id by doc, with the
+// text as in [Proximity.Insert]. A missing document gives [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Replace(doc D) model.Write {
 	return flat.StoredAs(x.docs.Replace(doc), x.p.WithText)
 }
 
-// Set returns the write that sets a document's list to the given elements, and computes
-// the text of the list. Without elements the list becomes empty. A missing document gives
+// Set returns the write that sets a document's list to the given elements, and sets the
+// text. Without elements the list becomes empty. A missing document gives
 // [model.ErrNotFound].
 //
 // Cost: one command, one document.
@@ -98,10 +97,9 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 	return x.docs.Update(id, update)
 }
 
-// Add returns the write that appends an element to a document's list, and to the text
-// stored for the list (ProximitySpec.Text). If the list contains an equal element (same
-// fields, same order), the write's status is [model.Already]. A missing document gives
-// [model.ErrNotFound].
+// Add returns the write that appends an element to a document's list and text. If the
+// list contains an equal element (same fields, same order), the write's status is
+// [model.Already]. A missing document gives [model.ErrNotFound].
 //
 // Cost: one command, one document, by _id. One or two more if the update matches nothing.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
@@ -110,8 +108,8 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 }
 
 // Remove returns the write that removes the given elements from a document's list and
-// from the text of the list. An element is removed only if it is equal (same fields, same
-// order). Missing elements and documents are ignored.
+// text. An element is removed only if it is equal (same fields, same order). Missing
+// elements and documents are ignored.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
@@ -119,10 +117,10 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 	return x.p.Remove(f.Filter, elements, f.Err)
 }
 
-// Equal returns the query of the documents with at least one element in which all of
-// these fields have these string values. For a list of strings, the field is the list's
-// name. nil matches null or a missing field. Other values give a [*model.ValueError], and
-// so do values that need a regular expression over 32,000 bytes.
+// Equal returns the query of the documents with an element in which all these fields have
+// these string values. For a list of strings, the field is the list's name. nil matches
+// null or a missing field. Other values give a [*model.ValueError], and so do values that
+// need a regular expression over 32,000 bytes.
 //
 // Cost: one command; the server reads every text, or every key of the index.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {
@@ -141,9 +139,8 @@ const (
 // Near returns the query of the documents with one element that contains two words close
 // together. The parameter between is the maximum number of words between the two: 0
 // (adjacent) to 100. With [InOrder], the first word must come before the other in the
-// element's text, in which ProximitySpec.Fields gives the order of fields. With
-// [AnyOrder], either may come first. A word that is empty or contains a space, tab or
-// line end gives a [*model.ValueError].
+// element's text, in which ProximitySpec.Fields gives the order of fields. A word that is
+// empty or contains a space, tab or line end gives a [*model.ValueError].
 //
 // Cost: as [Proximity.Equal].
 func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) *model.Find[D] {

@@ -37,8 +37,8 @@ type RollupSpec struct {
 // ([RollupDoc]). Only [Rollup] writes it.
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // token of the event's batch; zero while it waits
-	// Events is set in the first event of a batch (events that [Rollup.Roll] counts
-	// together). It lists the _ids of the events that Roll read for the batch.
+	// Events lists, in the first event of a batch, the _ids of the events that
+	// [Rollup.Roll] read for the batch.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
@@ -72,8 +72,8 @@ type RollupTotal[V any] struct {
 	Values map[string]RollupValue[V] `bson:"values"` // by path, with "/" for a dot
 }
 
-// Rollup keeps totals of events in bins, so that you can delete the events. A bin is a
-// document ([RollupDoc]) with a group's totals of one hour, day or month.
+// Rollup keeps totals of events in bins ([RollupDoc]), one per group and hour, day or
+// month, so that you can delete the events.
 //
 // [Rollup.Insert] stores an event with a mark: the event waits. [Rollup.Roll], run by a
 // timer, adds waiting events to the bins and removes the marks. Late events count in the
@@ -160,8 +160,7 @@ func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 // the shortest Period) from events, coarser bins from finer bins. If the time from or to
 // isn't the start of a finest bin, the job ends with a [*model.ValueError].
 //
-// Events that were deleted no longer count in these bins. Don't delete finer bins
-// meanwhile.
+// Deleted events no longer count in these bins. Don't delete finer bins meanwhile.
 //
 // Bins that change meanwhile are recounted, up to 100 times. Then the job ends with
 // [model.ErrStale].
@@ -195,8 +194,7 @@ func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate
 
 // Expire returns the write that deletes the events earlier than the time before. It keeps
 // events with a [RollupMark], which aren't counted yet. Afterwards don't call
-// [Rollup.Rebuild] for times of deleted events, and set RollupSpec.For to how long you
-// keep events.
+// [Rollup.Rebuild] for times of deleted events, and set RollupSpec.For.
 //
 // Cost: one command, served by [Rollup.Indexes]. If interrupted, some events stay.
 func (x *Rollup[E, K, G, V]) Expire(before time.Time) model.Write { return x.r.Expire(before) }

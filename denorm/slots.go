@@ -64,9 +64,8 @@ type SlotTotal[K any] struct {
 //
 // An operation's token decides its slot: a retry goes to the same slot, which remembers
 // the token. Each operation changes one slot's sum in one update: the key's number, the
-// total of the sums, is exact. With SlotsSpec.Stock the number is a stock that
-// [Slots.Take] takes from, divided among the slots. A slot with too little stock for a
-// Take gets stock from other slots.
+// total of the sums, is exact. With SlotsSpec.Stock the number is a stock, divided among
+// the slots. A slot with too little stock for a [Slots.Take] gets stock from other slots.
 //
 // A numbered transfer moves stock from one slot to another, in three updates. Any
 // operation finishes the transfers that it reads.

@@ -10,8 +10,6 @@ import (
 // array of the parent, so that one read finds them. All children are in their own
 // collection.
 //
-// An element of the array contains the child's _id and copied fields.
-//
 // # Consistency
 //
 // The children are authoritative. A child and its parent are two writes. A crash in

@@ -75,7 +75,8 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 // to the parent's array, which drops the last element over Max. If a page already
 // contains an element with this key, it adds nothing, but sets the array as
 // [SubsetPages.Refresh] does. If the parent is missing, it gives [model.ErrNotFound], but
-// has stored the element in a page.
+// has stored the element in a page. So read the parent first, above all under a
+// [model.Scope]: a page of another tenant's parent would block that tenant's Append.
 //
 // Cost: one command to read, two to write, two documents; more if the Bucket closes a
 // page for MaxBytes, or in a transaction. A crash leaves an array without the element:
@@ -107,9 +108,8 @@ func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 	return x.s.Remove(parent, key)
 }
 
-// Delete returns the plan that deletes a parent, then its pages (documents of the
-// [Bucket]). A crash or a concurrent Append can leave pages without a parent, which
-// Checks finds.
+// Delete returns the plan that deletes a parent, then its pages. A crash or a concurrent
+// Append can leave pages without a parent, which Checks finds.
 //
 // Cost: two commands, by _id; the parent and all its pages.
 func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {

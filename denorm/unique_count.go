@@ -23,8 +23,8 @@ type UniqueSpec struct {
 	For time.Duration
 }
 
-// A UniqueDoc says that a group (type G), such as a site, saw a member (type M), such as
-// a visitor, in a period. G and M are strings, integers or bson.ObjectIDs.
+// A UniqueDoc says that a group (type G) saw a member (type M) in a period. G and M are
+// strings, integers or bson.ObjectIDs.
 type UniqueDoc[G, M any] struct {
 	ID     string    `bson:"_id"`
 	Group  G         `bson:"group"`
@@ -56,9 +56,9 @@ type UniqueCount[G, M any] struct {
 	u    *uniquecount.Members
 }
 
-// NewUniqueCount declares that docs stores the different members (type M) that each group
-// (type G) saw. It panics with a [*model.DeclarationError] if G or M can't be written
-// into an _id, or for a bad spec.
+// NewUniqueCount declares that docs stores the different members that each group saw. It
+// panics with a [*model.DeclarationError] if G or M can't be written into an _id, or for
+// a bad spec.
 func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec UniqueSpec) *UniqueCount[G, M] {
 	out := &UniqueCount[G, M]{model.Parts{}, docs, uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
 		Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
@@ -91,9 +91,9 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[Un
 	return commands.Served(x.docs.ByID(id), model.IDIndex, err)
 }
 
-// Visits returns the query of a group's documents (one per period and member) for the
-// periods that overlap from ≤ t < to, ordered by period and member. For the next page,
-// pass the last document's ID to [model.Find.After].
+// Visits returns the query of a group's documents for the periods that overlap
+// from ≤ t < to, ordered by period and member. For the next page, pass the last
+// document's ID to [model.Find.After].
 //
 // Cost: one command per batch; served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[UniqueDoc[G, M]] {

@@ -169,20 +169,19 @@ func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[R
 }
 
 // Oldest returns the pipeline of the n oldest columns (links) of a document's row, oldest
-// first. An n of 0 means all. The parameter after is "" for the first page, the Key of
-// the last column of the previous page, or ColumnsFrom(t) for columns from the time t.
+// first. For the parameters, see [RowSide.Newest], but here [ColumnsFrom](t) reads
+// columns from the time t.
 //
 // Cost: as [RowSide.Newest], but served by the index on row and hi.
 func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
 }
 
-// ColumnsFrom returns a key for reading columns from a time. Give it as the second
-// argument to [RowSide.Oldest] to begin at t, or to [RowSide.Newest] to begin before t.
+// ColumnsFrom returns the second argument for [RowSide.Oldest] to begin at t, or for
+// [RowSide.Newest] to begin before t.
 func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
-// A RowCount is the size of a row of a [WideRow]: its columns (links) and the documents
-// that store them.
+// A RowCount is the size of a row of a [WideRow].
 type RowCount struct {
 	Columns   int64 `bson:"columns"`
 	Documents int   `bson:"documents"`

@@ -1,11 +1,11 @@
 // Package geohash turns places on Earth into ordered keys, and areas into few ranges of
 // keys, so that an ordinary index finds what is near.
 //
-// A key halves the world 60 times, longitude and latitude in turn (Morton order). All
-// keys with the same first bits are one rectangle, a [Cell]. Written with five bits per
-// character, a key is a geohash: ezs42. Nearby places mostly have nearby keys, but not
-// across cell edges. So don't search by prefix. Search the area's cover, the ranges of
-// keys that contain the area: see [Circle.Cover] and [Box.Cover].
+// A [Key] halves the world 60 times (Morton order). All keys with the same first bits are
+// one rectangle, a [Cell]. Written with five bits per character, a key is a geohash:
+// ezs42. Nearby places mostly have nearby keys, but not across cell edges. So don't
+// search by prefix. Search the area's cover, the ranges of keys that contain the area:
+// see [Circle.Cover] and [Box.Cover].
 //
 // Package geohash/geofield stores and searches keys in MongoDB.
 //

@@ -6,7 +6,6 @@ import (
 )
 
 // CoordinateError says that a coordinate, a circle's Meters or a box is invalid.
-// [Encode], [AppendEncode] and the Validate methods return it.
 type CoordinateError struct {
 	Field  string // Lat, Lng, Meters, South, West, North or East
 	Value  float64

@@ -15,7 +15,7 @@ import (
 )
 
 // An Aggregate is a pipeline whose results are values of type R. It sends nothing until
-// All, Each, One or Count runs it.
+// it is run.
 type Aggregate[R any] struct{ Aggregation }
 
 // An Aggregation is an [Aggregate] without the type of its results. You can change its

@@ -18,9 +18,9 @@ import (
 // returned. Read uses the primary.
 //
 // If the plan returns [ErrStale], or the document of one of its writes is missing, Run
-// does all three again after a random pause, up to Attempts times in all. Run gives up
-// sooner if three further Reads in a row return an unchanged state. After a write whose
-// document was missing, one such Read is enough.
+// does all three again after a random pause, up to Attempts times. Run gives up sooner if
+// three further Reads in a row return an unchanged state. After a write whose document
+// was missing, one such Read is enough.
 //
 // The state of a Change[any] is internal to its technique: look at the [Result].
 type Change[S any] struct {
@@ -28,10 +28,10 @@ type Change[S any] struct {
 	// documents. "" means the name of the Decide function.
 	Name string
 
-	// Read reads the state. It must not write.
+	// Read must not write.
 	Read func(ctx context.Context, db DB) (S, error)
-	// Decide computes the plan from the state, without side effects. An error from Decide
-	// ends the change.
+	// Decide computes the plan from the state, without side effects. An error ends the
+	// change.
 	Decide func(S) (Plan, error)
 
 	Attempts int           // 0 means 8

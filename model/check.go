@@ -89,9 +89,8 @@ func (c Check) In(filter bson.D) Check {
 	return c
 }
 
-// Find returns the check's pipeline. Each result is the Detail of a [Finding]. If the
-// check has a Read instead of a Pipeline, each run of the [Aggregate] returns a
-// [*ValueError].
+// Find returns the check's pipeline. Each result is the Detail of a [Finding]. For a
+// check with a Read, each run returns a [*ValueError].
 //
 // Cost: one command, by the index [Check.Index].
 func (c Check) Find() *Aggregate[bson.Raw] {
@@ -177,8 +176,8 @@ func (c Check) tell(f *Finding) error {
 	return c.Tell(f)
 }
 
-// String returns the check's pipeline as a mongosh command. For a check with a Read it
-// returns the Queries, for a check with an Err the reason.
+// String returns the Pipeline or the Queries as mongosh commands, or the reason of an
+// Err.
 func (c Check) String() string {
 	if c.Read == nil || c.Err != nil {
 		return c.Find().String()

@@ -56,7 +56,7 @@ func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 }
 
 // Unchecked returns the declaration without the checks of paths and values (see
-// [Collection.Find]). Use it for old or future fields, which D doesn't have.
+// [Collection.Find]). Use it for old or future fields.
 func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
 	return &Collection[D, K]{c.Docs().Unchecked()}
 }

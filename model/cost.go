@@ -142,8 +142,8 @@ func stepCost(s Step) Cost {
 	return c
 }
 
-// Cost returns the price of a plan that contains only this write.
+// Cost returns the price of a plan with only this write.
 func (w Write) Cost() Cost { return NewPlan(w).Cost() }
 
-// Cost returns the price of a plan that contains only this step.
+// Cost returns the price of a plan with only this step.
 func (m MergeInto) Cost() Cost { return NewPlan(m).Cost() }

@@ -1,11 +1,11 @@
 // Package model has the building blocks of document modeling: typed collections, queries
 // and writes as values, plans, and their cost before they run.
 //
-// A technique (a child reference, a bounded array, a tree) is a value that is declared
-// once over collections. Its pure methods return a [Find], [Aggregate], [Modify],
-// [Write], [Plan], [Change] or [Job], which the caller runs against a *mongo.Database.
-// Filters and updates are bson.D, pipelines mongo.Pipeline, writes mongo.WriteModel:
-// inspect them, change them, or pass them to the driver.
+// A technique (a child reference, a bounded array, a tree) is a value declared once over
+// collections. Its pure methods return a [Find], [Aggregate], [Modify], [Write], [Plan],
+// [Change] or [Job], which the caller runs against a *mongo.Database. Filters and updates
+// are bson.D, pipelines mongo.Pipeline, writes mongo.WriteModel: inspect them, change
+// them, or pass them to the driver.
 //
 // # Choosing
 //
@@ -50,8 +50,7 @@
 //   - [*StepError]: a failed step, around its cause
 //   - [ErrTransactional], [ErrNoTransactions]: the whole plan is refused
 //
-// Reads return the driver's errors, or [ErrNotFound] if the one requested document is
-// missing.
+// Reads return the driver's errors, or [ErrNotFound].
 //
 // # Limits
 //

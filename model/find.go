@@ -10,8 +10,7 @@ import (
 
 // A Find is a query that returns documents as values of type D. It sends nothing until
 // All, Each, One or Count runs it. Where, Sorted, Limited, After and [Project] return
-// changed copies. The exported fields are those of [Query]. You can set them until other
-// goroutines use the Find.
+// changed copies. You can set the [Query]'s fields until other goroutines use the Find.
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. A nil filter matches all documents. Operators
@@ -20,9 +19,9 @@ type Find[D any] struct{ Query }
 //
 // If filter has a path that D doesn't have, or a value of a type that the field can't
 // have, each run returns a [*ValueError]. Where, Sorted, [Collection.Modify],
-// [Collection.Update] and a first $match of [Collection.Aggregate] are checked in this
-// way too. $expr, $text, geometry, and paths below a map, interface or custom marshaler
-// aren't checked. [Collection.Unchecked] turns the check off.
+// [Collection.Update] and a first $match of [Collection.Aggregate] are checked too.
+// $expr, $text, geometry, and paths below a map, interface or custom marshaler aren't
+// checked. [Collection.Unchecked] turns the check off.
 //
 // Cost of a run: one command, and one for each further batch. Consistency: no snapshot;
 // documents written between batches may or may not be returned.
@@ -71,11 +70,11 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 	return next
 }
 
-// After returns the next page: the documents that sort after the given values. Without
-// values, it returns the first page. Use After for the first page too, because it appends
-// _id to the sort, in the direction of the last field. Pass one value for each field of
-// this sort, including _id: for {time: -1}, the time and _id of the last document seen.
-// Skip applies only to the first page.
+// After returns the next page: the documents that sort after the given values. Use
+// After() for the first page, because After appends _id to the sort, in the direction of
+// the last field. Pass one value for each field of this sort, including _id: for
+// {time: -1}, the time and _id of the last document seen. Skip applies only to the first
+// page.
 //
 // Pages after the first omit documents whose sort field is missing, null, or of another
 // BSON type than the value. For a null or NaN value, each run returns a [*ValueError].

@@ -42,8 +42,7 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //   - No delete, replacement, pipeline or $merge can affect a document that an earlier
 //     step inserted.
 //
-// Only the last condition applies to steps marked [Write.Once] (they change nothing in a
-// second run).
+// Only the last condition applies to steps marked [Write.Once].
 func (p Plan) Guarantee() Guarantee {
 	switch {
 	case p.Transactional:

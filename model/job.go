@@ -14,9 +14,9 @@ import (
 )
 
 // A Job is long work on collections in use: a migration, a backfill, a rebuild, the
-// repairs of a [Check]. It runs its stages in order, batch by batch. Its context, or an
-// error from [JobOptions].Progress, can stop it after any batch. With [JobOptions].From
-// or a Checkpoint, the next run continues there.
+// repairs of a [Check]. It runs its stages in order, batch by batch. Its context can stop
+// it after any batch. With [JobOptions].From or a Checkpoint, the next run continues
+// there.
 //
 // A pass (see [Stage]) sees a document that is inserted during the run only if its _id
 // sorts after the current batch. If the job must see all documents, run it again.
@@ -33,7 +33,7 @@ type Job struct {
 type Stage struct {
 	Name string // for String and errors; may be ""
 
-	// A pass reads Collection and gives each batch to Plan.
+	// A pass reads Collection.
 	Collection string
 	Filter     bson.D // nil means all
 	Projection bson.D // the fields that Plan needs beside _id
@@ -52,10 +52,10 @@ type Stage struct {
 	// and call [Batch.Leave], but not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do replaces the pass through Collection. Each call does one part of the work. The
-	// job calls Do until Do sets b.Done. Do must be idempotent: the next run after a
-	// crash repeats the call. If Do returns [ErrStale], or the error of a write to a
-	// missing document, the job repeats the call, up to 8 times in all.
+	// Do replaces the pass through Collection. Each call does one part of the work, until
+	// Do sets b.Done. Do must be idempotent: the next run after a crash repeats the call.
+	// If Do returns [ErrStale], or the error of a write to a missing document, the job
+	// repeats the call, up to 8 times in all.
 	Do func(ctx context.Context, b *Batch) error
 
 	// Again reports whether an error, other than [ErrStale] and a missing document, comes
@@ -73,7 +73,7 @@ type Batch struct {
 
 	// DryRun means that your function [Stage.Do] must write nothing. The function reads
 	// DryRun, Size and After, and sets After, Documents, Writes, Modified and Done.
-	DryRun                      bool          // write nothing
+	DryRun                      bool
 	Size                        int           // documents at a time; 0 means Do's choice
 	After                       bson.RawValue // the position that Do set last, also in an earlier run
 	Documents, Writes, Modified int64         // read, planned, modified

@@ -15,7 +15,7 @@ import (
 )
 
 // A Lease lets one writer at a time change a structure of several documents, such as a
-// tree. The next writer finishes a dead writer's plan. Set the lease as [Change.Lease].
+// tree. Set the lease as [Change.Lease].
 //
 // # Protocol
 //
@@ -71,8 +71,7 @@ type Lease struct {
 	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, or 2 * For if longer
 
 	// Begin, if not nil, is called if the lock document is missing: before the first
-	// change, or after a loss. It returns the greatest fence in the documents. The next
-	// fence is greater.
+	// change, or after a loss. It returns the greatest fence in the documents.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -94,9 +93,9 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the running change under a [Lease], a number that grows with
-// each change. Outside such a change Fence returns 0. [Change.Read] must put the fence
-// into the state, and each write that [Change.Decide] plans must store it.
+// Fence returns the fence of the running change under a [Lease]. Outside such a change
+// Fence returns 0. [Change.Read] must put the fence into the state, and each write that
+// [Change.Decide] plans must store it.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -326,9 +325,9 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences (see [Fence]) greater than the number n. If the lock document
-// comes from an older backup, pass the greatest fence in the documents. If the lock
-// document is missing, Raise does nothing: see Lease.Begin. Cost: one command.
+// Raise makes later fences greater than the number n. If the lock document comes from an
+// older backup, pass the greatest fence in the documents. If the lock document is
+// missing, Raise does nothing: see Lease.Begin. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

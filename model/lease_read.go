@@ -56,8 +56,8 @@ func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context
 	}
 }
 
-// Last returns the fence (see [Fence]) of the last change that began, or 0 before the
-// first change. Cost: one command.
+// Last returns the fence of the last change that began, or 0 before the first change.
+// Cost: one command.
 func (l Lease) Last(ctx context.Context, db DB) (int64, error) {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 //
 // If two updates change one path, or a path and another path below it, the result fails
 // with a [*ConflictError]. So do two different inserts with the same _id. Other updates
-// that can't be merged, such as by a pipeline, stay separate steps. All filters must be
+// that can't be merged, such as by a pipeline or with filters that [Merge] can't join,
+// stay separate steps: a later filter sees what earlier steps wrote. All filters must be
 // true before the plan runs: a step must not depend on another plan's write to the same
 // document.
 //
@@ -137,8 +138,8 @@ func mergeDeletes(a, b Write, first, second *mongo.DeleteOneModel) (Write, bool)
 	return out, true
 }
 
-// united returns the first write with what both expect. equal means that their filters are
-// equal.
+// united returns the first write with what both expect. equal means that their filters
+// are equal.
 func united(a, b Write, equal bool) Write {
 	out := a
 	out.Expect, out.Once, out.Done = max(a.Expect, b.Expect), a.Once && b.Once, nil

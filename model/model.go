@@ -11,7 +11,7 @@ import (
 )
 
 // A Model is the set of techniques that a program uses together. It detects conflicts
-// between techniques, and lists their indexes and checks. Create it once with [New].
+// between techniques, and lists their indexes and checks.
 type Model struct {
 	name       string
 	techniques []Technique

@@ -55,9 +55,8 @@ func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 	return m
 }
 
-// Run runs the command and decodes the document. It returns [ErrNotFound] if no document
-// matches. An upsert that inserts a document returns ErrNotFound too, unless
-// [FindAndModify].After is set.
+// Run runs the command. It returns [ErrNotFound] if no document matches. An upsert that
+// inserts a document returns ErrNotFound too, unless [FindAndModify].After is set.
 func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := runModify(ctx, db, &m.FindAndModify, &doc)

@@ -7,8 +7,7 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// An Observer receives each operation that runs on a database, such as a query or a plan:
-// see [Observer.On].
+// An Observer receives each [Operation] that runs on a database: see [Observer.On].
 //
 // The operation's goroutine calls Start and End, so calls can be concurrent. A panic in
 // these functions reaches the operation's caller, and they must not use an observed
@@ -27,8 +26,8 @@ type Observer struct {
 // An Operation describes one operation to an [Observer]. It contains no values of
 // documents or filters, and no error texts.
 //
-// Operations nest. Actual includes nested operations. Add up only operations without a
-// Parent, or of one Kind except "change".
+// Actual includes nested operations, so add up only operations without a Parent, or of
+// one Kind except "change".
 //
 //	Kind         Run by                                                  Runs
 //	find         [Find.All], [Find.One], [Find.Each]

@@ -27,8 +27,8 @@ type Plan struct {
 	Transactional bool
 
 	// IfStale are steps that undo the plan's first steps. [Plan.Run] sends them if a
-	// later write with Expect [One] matches nothing. It doesn't send them after a crash
-	// or in a transaction. Run joins an error of these steps to its own.
+	// later write with Expect [One] matches nothing, but not after a crash or in a
+	// transaction. Run joins an error of these steps to its own.
 	IfStale []Step
 
 	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]

@@ -14,7 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Run checks and encodes the whole plan, then sends its commands in order. It returns a
+// Run checks the whole plan, then sends its commands in order. It returns a
 // [*StepError] at the first failure. For bad input, or a document that is too large,
 // nothing is sent. For a write that expects a match but matched nothing, the error wraps
 // [ErrStale], [ErrNotFound] or the error of a [Reason]: see [Write].Expect.

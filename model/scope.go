@@ -38,9 +38,8 @@ type DB interface {
 type Scope struct {
 	// Tenant identifies the tenant's documents. It is added to every filter, to all
 	// collections that a pipeline reads, and to every new document. An empty value makes
-	// each run return a [*ValueError]. An _id is unique across tenants, so a failed
-	// insert tells a tenant that another tenant uses the _id: use random _ids or put the
-	// tenant into them.
+	// each run return a [*ValueError]. A failed insert tells a tenant that another tenant
+	// uses the _id: use random _ids or put the tenant into them.
 	Tenant bson.D
 
 	Filter bson.D // more conditions, added to every filter

@@ -74,7 +74,7 @@ type Stream struct {
 	Mark string
 
 	// Since is the path of a field that every write increases, such as a time or version.
-	// Polling needs Since. Polling misses deletes, and documents without this field.
+	// Polling needs Since, and misses deletes and documents without this field.
 	Since string
 
 	// Overlap is the time by which a poll begins before the end of the previous poll, to
@@ -195,9 +195,9 @@ func (s Stream) stages() mongo.Pipeline {
 	}}}}
 }
 
-// PlanFor returns the plan that Run sends for an event: the result of s.Plan, with the
-// field [Stream].Mark added to updates of the watched collection. Errors: the plan's bad
-// input, [ErrNotRepeatable], or a [*ValueError] for a write that Mark doesn't allow.
+// PlanFor returns the plan that Run sends for an event: the result of s.Plan, with s.Mark
+// added to updates of the watched collection. Errors: the plan's bad input,
+// [ErrNotRepeatable], or a [*ValueError] for a write that Mark doesn't allow.
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -238,8 +238,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 
 // Run runs the stream until the context ends. Then it finishes the running plans, stores
 // its place and returns nil. After [ErrStale], a missing document or a network error it
-// tries the plan again, up to Attempts times in all. A plan that still fails then, or
-// fails with another error, stops the run with a [*StreamError].
+// tries the plan again, up to Attempts times in all. A plan that still fails, or fails
+// with another error, stops the run with a [*StreamError].
 //
 // # One run at a time
 //

@@ -126,9 +126,9 @@ func commitUnknown(err error) bool {
 	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
 }
 
-// WithTransactions returns a database that runs each action in a transaction: each
-// attempt of a [Change], and each plan that isn't [Atomic]. WithTransactions returns
-// [ErrNoTransactions] if the server has no transactions.
+// WithTransactions returns a database that runs each attempt of a [Change], and each plan
+// that isn't [Atomic], in a transaction. WithTransactions returns [ErrNoTransactions] if
+// the server has no transactions.
 //
 // A [Job], a [Stream], a plan with a [MergeInto], and a Change with both [Change.Lease]
 // and [Change.Mends] run without a transaction.

@@ -19,7 +19,7 @@ import (
 // or nil for the client's. Pass the database's write concern, because the driver's
 // bulkWrite ignores it.
 //
-// On a server without bulkWrite (before MongoDB 8.0), plans run as without WithBulkWrite.
+// On a server without bulkWrite (before MongoDB 8.0), nothing changes.
 //
 // Cost: one hello command. Then [Plan.CostBulkWrite].
 func WithBulkWrite(ctx context.Context, db DB, level *writeconcern.WriteConcern) (DB, error) {

@@ -37,9 +37,9 @@ type Write struct {
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if an earlier run
-	// applied this write. Run queries it if a write with Expect [One] matches nothing.
-	// Outside a transaction of the caller, Run also queries it after a duplicate key
-	// error. If a document matches, the plan continues.
+	// applied this write. Run queries it if a write with Expect [One] matches nothing
+	// and, outside a transaction of the caller, after a duplicate key error. If a
+	// document matches, the plan continues.
 	Done bson.D
 
 	// Reasons replace ErrStale and ErrNotFound: Run returns the error of the first reason
@@ -195,12 +195,10 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 // scope's fields. If the scope has a [Scope.Tenant], [Scope.Filter] or [Scope.Delete] for
 // the target collection, only two kinds of $merge are accepted:
 //
-//   - The $merge fails on existing documents (whenMatched is "fail").
-//   - The $merge's option "on" lists all fields of Tenant, and the scope has no Delete or
-//     Filter.
+//   - The option whenMatched is "fail".
+//   - The option "on" lists all fields of Tenant, and the scope has no Delete or Filter.
 //
-// Running another $merge, or a $out, returns a [*ConflictError]. So does a stage that
-// names a database.
+// Another $merge, a $out, and a stage that names a database return a [*ConflictError].
 type MergeInto struct {
 	Collection string // the source
 	Pipeline   mongo.Pipeline

@@ -19,8 +19,8 @@ type ChildTreeSpec struct {
 }
 
 // NewChildTree declares a tree whose nodes contain the ordered list of their children's
-// _ids, besides the parent links. Choose it if nodes are shown with their children, by
-// page or by number, or if the documents have lists already ([Tree.Adopt]).
+// _ids, besides the parent links. Choose it also if the documents have such lists already
+// ([Tree.Adopt]).
 //
 // A list that would exceed the 16 MiB of the parent's document, or Max, gives
 // [model.ErrFull].
@@ -65,7 +65,7 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 //
 // A crash leaves some nodes without links. Run Adopt again before anything else changes
 // the tree. If other code still writes only lists, run Adopt again after its writes.
-// After all writers use the tree, don't run Adopt any more: then the links are the truth.
+// Don't run Adopt after all writers use the tree.
 //
 // Cost: one command reads the tree's fields of all documents, with their lists, into
 // memory. Then one per 25,000 documents or 16 MiB of writes, and two for the

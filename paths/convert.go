@@ -54,7 +54,7 @@ type IntoSpec[K any] struct {
 //
 // The job stores missing nodes and replaces nodes that differ. A replaced node loses
 // fields that others added in the target. Siblings get the source's order and keys. First
-// create the target's indexes, which [model.Model.Indexes] returns.
+// create the target's indexes ([model.Model.Indexes]).
 //
 // # Steps
 //
@@ -72,12 +72,12 @@ type IntoSpec[K any] struct {
 //
 // An interrupted job begins anew and keeps the nodes that are done. If nodes vanish
 // meanwhile, or others write the target, the job begins anew, up to 8 times in all. Then
-// it returns [model.ErrStale]. The next run copies what changed in the source meanwhile.
+// it returns [model.ErrStale].
 //
-// Progress.Documents is the number of nodes in the source. Progress.Writes is the number
-// of target nodes to insert, change or delete. Progress.Modified is how many of them are
-// done. JobOptions.BatchSize is the number of nodes per lease; 0 means 500. A dry run
-// only reads.
+// Progress.Documents counts the nodes in the source, Progress.Writes the target nodes to
+// insert, change or delete, and Progress.Modified those that are done.
+// JobOptions.BatchSize is the number of nodes per lease; 0 means 500. A dry run only
+// reads.
 //
 // Errors are:
 //

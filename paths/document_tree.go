@@ -94,9 +94,8 @@ type DocumentTree[E, N, K any] struct {
 //
 // It panics with a [*model.DeclarationError] if the path isn't a list of E or lies in a
 // list, if a field is missing or has the wrong type, or if Max or MaxBytes is out of
-// range. E's zero value must be a root: NewDocumentTree also panics if the zero value's
-// parent field would be stored as a possible id, such as 0. Declare this field as a
-// pointer or with omitempty.
+// range. It also panics if the parent field of E's zero value would be stored as a
+// possible id, such as 0. Declare this field as a pointer or with omitempty.
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}
@@ -147,9 +146,8 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 // Push returns the write that adds a node, without children, as the first or last root or
 // child. The place decides the parent in node. Errors are [model.ErrTaken] if the id
 // exists, [model.ErrNotFound] if the owner or the parent is missing, and [model.ErrFull]
-// if Max or MaxBytes is exceeded. The nested form (see [DocumentTree]), a tree with
-// DocumentTreeSpec.Order, and other values of at give a [*model.ValueError]: use
-// [DocumentTree.Insert].
+// if Max or MaxBytes is exceeded. The nested form, a tree with DocumentTreeSpec.Order,
+// and other values of at give a [*model.ValueError]: use [DocumentTree.Insert].
 //
 // Cost: one command, one document, by _id. If nothing was pushed, one to five more
 // commands find the reason. A retry is a no-op if the stored node is equal.
@@ -160,9 +158,9 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, at Place[N]) model.Write {
 
 // Patch returns the write that sets fields of a node. The parameter fields contains paths
 // within the node, with their values. Fields of the tree, and paths that E doesn't have,
-// give a [*model.ValueError]. So does the nested form (see [DocumentTree]): use
-// [DocumentTree.Set]. Other errors are [model.ErrNotFound] and [model.ErrFull]. If a
-// damaged list contains the id twice, Patch changes both nodes.
+// give a [*model.ValueError]. So does the nested form: use [DocumentTree.Set]. Other
+// errors are [model.ErrNotFound] and [model.ErrFull]. If a damaged list contains the id
+// twice, Patch changes both nodes.
 //
 // Cost: one command, one document, by _id. MaxBytes counts the new values as if the old
 // values stayed. [DocumentTree.Set] counts the difference.
@@ -172,9 +170,9 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 }
 
 // Pull returns the write that deletes a node without children. Errors are
-// [ErrHasChildren] and [model.ErrNotFound]. The nested form (see [DocumentTree]) gives a
-// [*model.ValueError]: use [DocumentTree.Delete]. A retry after success gives
-// model.ErrNotFound. In a damaged list, Pull deletes each node with the id.
+// [ErrHasChildren] and [model.ErrNotFound]. The nested form gives a [*model.ValueError]:
+// use [DocumentTree.Delete]. A retry after success gives model.ErrNotFound. In a damaged
+// list, Pull deletes each node with the id.
 //
 // Cost: one command, one document, by _id. If nothing was deleted, one or two more
 // commands find the reason.
@@ -211,9 +209,9 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, to Place[N]) model.Change[an
 	return t.t.Move(o, n, p, err)
 }
 
-// Delete returns the change that deletes the node id from the tree in the document owner.
-// The mode decides what happens to its children. Errors are [ErrHasChildren] and, even if
-// another writer deleted the node first, [model.ErrNotFound].
+// Delete returns the change that deletes a node: see [DeleteMode]. Errors are
+// [ErrHasChildren] and, even if another writer deleted the node first,
+// [model.ErrNotFound].
 //
 // Cost: two commands, one document. The flat form (see [DocumentTree]) pulls a leaf or a
 // subtree. Other deletions write the whole list.
@@ -223,8 +221,7 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 }
 
 // Set returns the change that sets fields of a node, in a flat or nested tree. The
-// parameter fields contains paths within the node, with their values. Errors are those of
-// [DocumentTree.Patch].
+// parameter fields and the errors are those of [DocumentTree.Patch].
 //
 // Cost: two commands, one document. If another writer changes the list meanwhile, the
 // change reads again only if this node was moved.
@@ -249,14 +246,14 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	return t.t.Replace(o, doc, err)
 }
 
-// Repair returns the change that repairs an owner's list by one write. If another client
-// changed the list in between, it reads again. A sound list isn't written.
+// Repair returns the change that repairs an owner's list by one write. A sound list isn't
+// written.
 //
 //   - The first of several nodes with one id keeps the id and the children. A later node
 //     that is equal byte for byte is removed. A later node that differs gets the next id
 //     of fresh. If fresh has no id left, Repair fails with [model.ErrTaken].
-//   - Orphans become roots, and so does the node with the smallest id of each cycle, in
-//     the server's order. They come after the other roots.
+//   - Orphans become roots, and so does one node of each cycle: the node whose id the
+//     server sorts first. They come after the other roots.
 //   - Siblings with missing or equal order keys get new keys. Equal keys keep the order
 //     of the list.
 //

@@ -15,8 +15,7 @@ var (
 
 	// ErrDamaged means that the tree must be repaired first, by [Tree.Checks] or
 	// [DocumentTree.Repair]. Changes of a [DocumentTree] return it. So do the operations
-	// that read all nodes of a [Tree], such as [Tree.Dump], [ConvertInto] and
-	// [RollUp.Store]. Nothing was written.
+	// that read all nodes of a [Tree], such as [Tree.Dump]. Nothing was written.
 	ErrDamaged = forest.ErrDamaged
 
 	// ErrSegment means that a path can't contain a node's segment: the segment is empty,

@@ -14,9 +14,9 @@ import (
 type Forest[K comparable] struct{ f forest.Forest[K] }
 
 // NewForest makes a [Forest] from a walk in preorder (parents before children), such as
-// [Tree.Dump], [Tree.Arrange] or [DocumentTree.Arrange]. The function id returns a node's
-// id. Errors are the walk's error, [model.ErrTaken] for a repeated id, and a
-// [*model.ValueError] for a depth that isn't possible in preorder.
+// [Tree.Dump], [Tree.Arrange] or [DocumentTree.Arrange]. Errors are the walk's error,
+// [model.ErrTaken] for a repeated id, and a [*model.ValueError] for a depth that isn't
+// possible in preorder.
 func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) K) (*Forest[K], error) {
 	f := &Forest[K]{}
 	if walk == nil || id == nil {
@@ -49,8 +49,8 @@ func (f *Forest[K]) Insert(id K, at Place[K]) error { return f.f.Insert(id, at.p
 // [ErrCycle]. Moving a node next to itself, or to where it is, does nothing.
 func (f *Forest[K]) Move(id K, to Place[K]) error { return f.f.Move(id, to.place) }
 
-// Delete removes a node. The mode decides what happens to its children. Errors are
-// [model.ErrNotFound] and, with [Restrict], [ErrHasChildren].
+// Delete removes a node: see [DeleteMode]. Errors are [model.ErrNotFound] and, with
+// [Restrict], [ErrHasChildren].
 func (f *Forest[K]) Delete(id K, mode DeleteMode) error { return f.f.Delete(id, forest.Mode(mode)) }
 
 // Len returns the number of nodes.
@@ -95,6 +95,6 @@ func (f *Forest[K]) Descendants(id K, depth int) ([]K, error) {
 	return f.ask(id, func(id K) []K { return f.f.Descendants(id, depth) })
 }
 
-// All yields all nodes in preorder (parents before children), with their depths. Don't
-// change the forest while you range over it.
+// All yields all nodes in preorder, with their depths. Don't change the forest while you
+// range over it.
 func (f *Forest[K]) All() iter.Seq2[K, int] { return f.f.All() }

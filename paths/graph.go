@@ -38,8 +38,8 @@ type VertexState[K any] struct {
 // lists the _ids of the vertices that its edges lead to. A [Supersteps] computes results
 // for all vertices: [Graph.Distances], [Graph.Components], [Graph.PageRank], or a
 // function of your own with [NewProgram]. The result for a vertex is its state
-// ([VertexState]). [Graph.States] reads the states, [Graph.Clear] deletes them. For a few
-// vertices near a known vertex, use a $graphLookup of your own.
+// ([VertexState]). For a few vertices near a known vertex, use a $graphLookup of your
+// own.
 //
 // A Graph stores one computation, in the collections of GraphSpec.States. Vertices are
 // never written. An edge to a missing _id doesn't count, and a repeated edge counts once.
@@ -89,10 +89,9 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 }
 
 // Distances returns the computation of each vertex's distance: the number of edges from
-// the nearest start vertex. Give the start vertices' _ids. In a vertex's result
-// ([VertexState]), Step is the distance, and Via the previous vertex on a shortest path.
-// Missing start vertices are ignored. An empty _id gives a [*model.ValueError].
-// Unreachable vertices get no result: see [Graph.Unreached].
+// the nearest start vertex. Give the start vertices' _ids. The results are Step and Via
+// of [VertexState]. Missing start vertices are ignored. An empty _id gives a
+// [*model.ValueError]. Unreachable vertices get no result: see [Graph.Unreached].
 //
 // Each superstep reads the states that the previous superstep wrote, by the index of
 // [Supersteps.Indexes]. It looks up these vertices' current edges, and the vertices that

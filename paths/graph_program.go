@@ -6,9 +6,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A GraphVertex is a vertex that the function given to [NewProgram] receives in one
-// superstep, a step of a computation ([Supersteps]). The function can change State, call
-// Send and set Halt. The function must not keep the GraphVertex.
+// A GraphVertex is a vertex that the function given to [NewProgram] receives in one step
+// of the [Supersteps]. The function can change State, call Send and set Halt, but must
+// not keep the GraphVertex.
 type GraphVertex[D, K, S, M any] struct {
 	Step     int64 // the superstep; the first is 1
 	ID       K

@@ -13,10 +13,8 @@ import (
 // # Consistency
 //
 // A superstep writes states, the results for vertices ([VertexState]), and then a record
-// that the superstep is over ([GraphStep]). The record decides whether another superstep
-// follows. A state contains its superstep and its previous values. So an interrupted
-// superstep that runs again reads the same states. While a superstep runs, readers see
-// states of two supersteps.
+// that the superstep is over ([GraphStep]). An interrupted superstep that runs again
+// reads the same states. While a superstep runs, readers see states of two supersteps.
 //
 // Only one process at a time may run a computation: use a lock of your own. Only PageRank
 // notices a second process: see [GraphStep].Lost.
@@ -54,14 +52,13 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 // vertices; 0 means 500. Progress.After is the number of the superstep that ended.
 // Between two batches of one superstep, Progress.After is a document with the superstep's
 // number and the last vertex. With JobOptions.Checkpoint, an interrupted program
-// continues after the last batch. Without Checkpoint, it continues at the superstep's
-// first vertex.
+// continues after the last batch, without it at the superstep's first vertex.
 //
-// Progress.Documents counts the vertices that a program read. Other computations, such as
-// [Graph.PageRank], run as pipelines on the server. A pipeline counts as one in
-// Progress.Writes. The states that a pipeline writes don't count in Progress.Modified:
-// [Supersteps.Steps] returns their number. A dry run plans only the next superstep. For a
-// program, the dry run calls the function for the vertices of this superstep.
+// Progress.Documents counts the vertices that a program read. Other computations run as
+// pipelines on the server. A pipeline counts as one in Progress.Writes. The states that a
+// pipeline writes don't count in Progress.Modified: [Supersteps.Steps] returns their
+// number. A dry run plans only the next superstep, and calls a program's function for
+// this superstep's vertices.
 func (s *Supersteps) Job() model.Job { return s.s.Job() }
 
 // A GraphStep is the record of a finished superstep of a [Supersteps]. Fields that the

@@ -21,9 +21,8 @@ type MaterializedPathSpec struct {
 // one range of the index on the path. Ancestors have prefixes of the path. A move or a
 // rename rewrites the paths of the subtree, by one update.
 //
-// A node's segment, its own part of the path, is its _id, or another field such as a
-// name. The unique index on the path enforces that siblings have different segments.
-// Before MongoDB 4.2, an index key has at most 1024 bytes.
+// The unique index on the path enforces that siblings have different segments: see
+// MaterializedPathSpec.Segment. Before MongoDB 4.2, an index key has at most 1024 bytes.
 //
 // A missing field or a wrong type panics with a [*model.DeclarationError].
 //

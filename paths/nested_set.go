@@ -17,8 +17,7 @@ type NestedSetSpec struct {
 	Right string // an int64; "" means "right"
 	Depth string // an integer, the number of ancestors; "" means "depth"
 
-	// Gap is the distance between new numbers, at most 2³². 0 and 1 mean dense numbers,
-	// without gaps.
+	// Gap is the distance between new numbers, at most 2³². 0 and 1 mean dense numbers.
 	Gap int64
 
 	// Direct shifts numbers by one update instead of two. The index on Left isn't unique
@@ -46,8 +45,7 @@ type NestedSetSpec struct {
 // # Consistency
 //
 // A shift takes two updates. The first writes the new numbers as negative numbers, the
-// second makes them positive. So no two documents ever have the same left number, and the
-// index on the left number is unique.
+// second makes them positive. So the index on the left number is unique.
 //
 // Between the updates, queries find all nodes except the shifted nodes. While an update
 // runs, a range can also contain a node that doesn't belong there.

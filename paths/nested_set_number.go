@@ -18,8 +18,8 @@ type Numbered[T any] struct {
 // Number gives the nodes of a tree the numbers of a nested set. The nodes come in
 // preorder with their depths, for example from [Forest.All]. The first number is 1. The
 // parameter gap is the distance between numbers: see [NestedSetSpec].Gap. A gap below 1
-// counts as 1. Number yields a node after all its descendants, when its right number is
-// known. It keeps one node per depth in memory.
+// counts as 1. Number yields a node after all its descendants, and keeps one node per
+// depth in memory.
 //
 // A negative depth, or a depth that exceeds the previous node's by more than 1, yields a
 // [*model.ValueError] and ends the sequence. So does a number above int64.

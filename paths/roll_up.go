@@ -78,8 +78,7 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 // Branches returns the query of the totals of the node n's children, in no order. Pass
 // the documents of all these children, in order; if n is nil, of the roots. A
 // [Branch].Key is the child's escaped segment for a materialized path, the left number
-// for a nested set, else the _id. [RollUp.Children] reads the children and assigns their
-// totals.
+// for a nested set, else the _id.
 //
 // Cost: one command, which returns one document per child. The server reads the subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {

@@ -36,8 +36,7 @@ import (
 // # Consistency
 //
 // A reader can see a part of a change, such as a subtree in two places. [Tree.Settled]
-// prevents this. A transaction with snapshot read concern doesn't prevent it, because its
-// snapshot can lie in the middle of a change
+// prevents this. A transaction with snapshot read concern doesn't
 // (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/).
 //
 // A writer that dies leaves a part of its plan, which readers see. Other writers wait for
@@ -194,10 +193,9 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
 	return t.t.Move(n, p, err)
 }
 
-// Delete returns the change that deletes a node. If the node has children, [Restrict]
-// gives [ErrHasChildren]. [Subtree] deletes all descendants, [Promote] moves the children
-// to the node's place, and [Rootify] makes the children roots. Other errors are
-// [model.ErrNotFound] and [ErrSegment].
+// Delete returns the change that deletes a node. If the node has children, see
+// [DeleteMode]: [Restrict] gives [ErrHasChildren]. Other errors are [model.ErrNotFound]
+// and [ErrSegment].
 //
 // Cost:
 //

@@ -25,8 +25,7 @@ type AbsorbSpec struct {
 }
 
 // NewAbsorb declares the [Migration] that moves documents (children) into their owners,
-// as an embedded array or subdocument at path. With AbsorbSpec.Refs, an owner contains
-// the ids of its documents. With AbsorbSpec.Parent, a document contains its owner's _id.
+// as an embedded array or subdocument at path.
 //
 // Copy embeds each owner's documents, sorted by AbsorbSpec.Order. It reports owners that
 // would exceed 16 MiB, and ids without a document.

@@ -13,8 +13,7 @@ import (
 
 // Dangling finds dangling references: ids of documents (targets) that don't exist. The
 // path given to [NewDangling] contains one id, a list of ids, or a list of documents with
-// one id each. A repair removes or replaces the id, or deletes the document that contains
-// it: see [DanglingSpec].
+// one id each. [DanglingSpec] says what a repair does.
 //
 // A repair never touches a reference that was changed meanwhile. A repairing job looks
 // for the target twice, one [model.Check].Age apart, the second time right before it

@@ -33,8 +33,7 @@ type ExtractSpec[OK, CK any] struct {
 }
 
 // NewExtract declares the [Migration] that moves embedded elements (post.comments) into
-// documents of their own. Afterwards the owner lists the documents' ids, or each document
-// contains the owner's id.
+// documents of their own.
 //
 // Copy stores a document, the copy, for each element, and with Refs the ids in the owner.
 // It marks each copy with the owner's _id and a checksum, and overwrites only the owner's

@@ -13,8 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Load joins parents that are in memory. The result has one entry for each parent, in the
-// same order.
+// Load joins parents that are in memory: see [Loader].
 //
 // Cost: ⌈unique ids / ChunkIDs⌉ commands; more if a chunk exceeds ChunkBytes, a reply
 // exceeds 16 MB or Options.BatchSize is set. With a Filter, Load looks up the ids without
@@ -96,8 +95,8 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 }
 
 // Queries returns the queries that [Join.Load] sends for parents, one for each chunk of
-// ids. With a Filter, Load sends further queries for ids without a match. Queries leaves
-// them out. If a value can't be an _id, Queries returns one query with the error in Err.
+// ids. Queries leaves out those that Load sends for ids without a match of a Filter. If a
+// value can't be an _id, Queries returns one query with the error in Err.
 //
 // Cost: nothing is sent. Each query is one command, served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {

@@ -20,7 +20,7 @@ import (
 //
 // Indexes returns the index on each list.
 //
-// Checks returns these checks, in this order:
+// Checks returns, in this order:
 //
 //  1. With versioned links only: right documents with a link whose operation stopped
 //     before it wrote the left document. The repair adds the link to the left document.

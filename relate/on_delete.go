@@ -52,8 +52,8 @@ type OnDeleteSpec struct {
 	// the reference, the deletion is forbidden.
 	Owns []Referrer
 
-	// Nullify removes the references to a deleted document. The id, or the element that
-	// contains the id, is removed from a list. A single id is unset.
+	// Nullify removes a deleted document's id, or the element that contains the id, from
+	// a list. It unsets a single id.
 	Nullify []Referrer
 
 	// Restrict forbids the deletion of a document that a remaining document refers to.
@@ -63,9 +63,8 @@ type OnDeleteSpec struct {
 }
 
 // NewOnDelete declares the rules for deleting documents of the collection root. A rule
-// can also be about references to another collection. It then applies to documents of
-// that collection that a deletion reaches. An invalid rule panics with a
-// [*model.DeclarationError].
+// about references to another collection applies to documents there that a deletion
+// reaches. An invalid rule panics with a [*model.DeclarationError].
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
 		out := make([]idref.Ref, len(referrers))

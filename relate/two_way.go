@@ -17,7 +17,7 @@ import (
 //
 // Indexes returns the indexes on the items' reference and on the owners' list.
 //
-// Checks returns these checks, in this order:
+// Checks returns, in this order:
 //
 //  1. With versioned links only: owners with a link whose operation stopped before it
 //     wrote the item. The repair makes the item name this owner.

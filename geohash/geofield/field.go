@@ -13,8 +13,8 @@ import (
 )
 
 // Field stores a geographic place in documents: a GeoJSON point, and its key
-// ([geohash.Encode]), by which an ordinary index finds what is near. One write stores
-// both. A document without a point has no key, and no search finds it.
+// ([geohash.Encode]). One write stores both. A document without a point has no key, and
+// no search finds it.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
 // Index" of

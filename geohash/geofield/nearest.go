@@ -13,11 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Nearest is a search in the order of distance, then _id, made by [Field.Nearest]. Run it
-// with Each or All.
+// Nearest is a search in the order of distance, then _id, made by [Field.Nearest].
 type Nearest[D any] struct {
-	// First is the first query of the search. It reads a circle around the point (see
-	// [Ring]). Its Err is the error of bad input.
+	// First is the first query of the search: see [Ring]. Its Err is the error of bad
+	// input.
 	First *model.Find[D]
 
 	n nearest
@@ -32,7 +31,7 @@ type NearestSpec struct {
 	Start float64
 	Where bson.D // conditions of documents: see [Field.Within]
 
-	// Trace, if not nil, is called after each ring.
+	// Trace is called after each ring.
 	Trace func(Ring)
 }
 
@@ -80,8 +79,8 @@ func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, 
 	return Nearest[D]{first, s}
 }
 
-// Each runs the search and yields places in order. An error ends the sequence. The search
-// reads the next [Ring] only when the loop needs it. Each loop is a new search.
+// Each yields places in order, and reads the next [Ring] only when the loop needs it. An
+// error ends the sequence. Each loop is a new search.
 func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}
@@ -89,7 +88,7 @@ func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], e
 	})
 }
 
-// All runs the search and returns all places.
+// All returns all places.
 func (n Nearest[D]) All(ctx context.Context, db model.DB) ([]Place[D], error) {
 	return collect(n.Each(ctx, db))
 }

@@ -9,8 +9,7 @@ import (
 )
 
 // Point is a place as a document stores it, a GeoJSON point: {type: 'Point', coordinates:
-// [lng, lat]}. It converts to and from [geohash.Point]. With omitempty the zero value
-// isn't stored.
+// [lng, lat]}. With omitempty the zero value isn't stored.
 //
 // Encoding doesn't validate, but writes of a [Field] do. Decoding ignores further
 // coordinates (height), and returns an error for a value that isn't a GeoJSON point.

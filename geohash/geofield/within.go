@@ -9,8 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Within is an exact search in an area, made by [Field.Within]. Run it with Each, All or
-// Count.
+// Within is an exact search in an area, made by [Field.Within].
 type Within[D any] struct {
 	// Find is the query by the key ranges that cover the area. For a box it is exact. For
 	// other areas it also finds documents around the area, which Each, All and Count
@@ -41,18 +40,18 @@ func (f *Field[D, K]) Within(area Area, where ...bson.D) Within[D] {
 	return Within[D]{Find: f.find(filter, err), f: f.f, area: area}
 }
 
-// Each runs the search and yields places in the order of Find, with bounded memory. An
-// error ends the sequence. Each loop is a new search.
+// Each yields places in the order of Find, with bounded memory. An error ends the
+// sequence. Each loop is a new search.
 func (w Within[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](w.f, func(yield func(located) bool) error { return w.f.each(ctx, db, w.Find.Query, w.area, yield) })
 }
 
-// All runs the search and returns all places.
+// All returns all places.
 func (w Within[D]) All(ctx context.Context, db model.DB) ([]Place[D], error) {
 	return collect(w.Each(ctx, db))
 }
 
-// Count runs the search and counts the places.
+// Count counts the places.
 //
 // Cost: one command for a box. For another area, it reads _id and point of each document
 // that Find finds.

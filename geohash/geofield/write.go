@@ -14,8 +14,8 @@ import (
 // Insert returns the write that stores a new document with the key of its point. A
 // document without a point (missing, null, or a zero [Point] with omitempty) gets no key.
 //
-// Errors are those of [model.Collection.Insert], and a [*model.ValueError] that names the
-// field, such as loc.coordinates.1:
+// Errors are those of [model.Collection.Insert], and a [*model.ValueError] in these
+// cases:
 //
 //   - The GeoJSON point is invalid.
 //   - Coordinates are NaN, infinite, out of range, or both 0 (see FieldSpec.Zero).

@@ -91,8 +91,8 @@ func (b *Budget) paths() (out []string) {
 	return out
 }
 
-// Size returns the size of v in BSON. v is a document, or an array. It returns an error
-// if v can't be encoded.
+// Size returns the BSON size of v, a document or array. It returns an error if v can't be
+// encoded.
 func (b *Budget) Size(v any) (int64, error) { return sizeOf(b.docs, v) }
 
 func sizeOf(docs *core.Docs, v any) (int64, error) {
@@ -165,7 +165,7 @@ func (b *Budget) Worst() Worst {
 	return w
 }
 
-// String returns the size, its parts, and the paths without a bound, as lines of text.
+// String returns the size, its parts, and the paths without a bound.
 func (w Worst) String() string {
 	var s strings.Builder
 	fmt.Fprintln(&s, w.title())

@@ -2,8 +2,7 @@ package advise
 
 import "strings"
 
-// A Choice says how to store a relation: by one structure, and additions to it. Compare
-// choices with ==, or use [Choice.Has]:
+// A Choice says how to store a relation, by one structure and additions to it:
 //
 //	advise.ParentRef | advise.Subset
 //
@@ -31,7 +30,7 @@ const (
 	structure Choice = 0xf
 )
 
-// The additions to a structure. A Choice has any number of additions.
+// The additions to a structure. A Choice has any number of them.
 const (
 	Bounded        Choice = 1 << (4 + iota) // only the newest are kept: denorm.Bounded
 	Subset                                  // the newest are also in the parent: denorm.Subset

@@ -30,8 +30,7 @@ type Reason struct {
 	Unused  string // the relation's field that isn't used: "Child.Page"
 }
 
-// A RunnerUp is another choice. [Choose] would make it if some fields of the [Relation]
-// were different. Flips are such differences.
+// A RunnerUp is another choice, which [Choose] would make after any one of the Flips.
 type RunnerUp struct {
 	Choice Choice
 	Parent string // the name of the end that is its parent
@@ -120,7 +119,7 @@ func (f Flip) sameFields(g Flip) bool {
 	return slices.EqualFunc(f, g, func(a, b Change) bool { return a.Field == b.Field })
 }
 
-// String describes the advice, over several lines.
+// String describes the advice.
 func (a Advice) String() string {
 	if a.Err != nil {
 		return "// refused: " + a.Err.Error()

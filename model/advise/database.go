@@ -54,7 +54,7 @@ type SurveyedRelation struct {
 	Matched    Share  // sampled ids that exist
 }
 
-// String returns the collections, unused indexes, and relations, as lines of text.
+// String returns the collections, unused indexes, and relations.
 func (s DatabaseSurvey) String() string {
 	var b strings.Builder
 	for _, c := range s.Collections {
@@ -85,7 +85,7 @@ func (s DatabaseSurvey) String() string {
 //
 // The spec may set Scan, Window, Sample and Confidence. Another field gives a
 // [*model.ValueError]. SurveyDatabase skips views, time series and system collections,
-// and references with less than 3 values. Empty collections have no relations.
+// and references with less than 3 values.
 //
 // Cost: one command, two or three more for each collection, one for each pair of a path
 // and a collection it may refer to, and the cost of Survey.Run for each relation.

@@ -50,9 +50,9 @@
 //
 // # Sizes
 //
-// A [Budget] computes document sizes to the byte, from a Go type and declared bounds of
-// its strings, arrays and maps: the largest document ([Budget.Worst]), the items until 16
-// MiB ([Budget.Room]), and broken bounds ([Budget.Breaches]).
+// A [Budget] computes document sizes from a Go type and declared bounds: the largest
+// document ([Budget.Worst]), the items until 16 MiB ([Budget.Room]), and broken bounds
+// ([Budget.Breaches]).
 //
 // # Live data
 //

@@ -36,8 +36,8 @@ type Growth struct {
 	Unknown           string  // why growth is unknown; then the numbers except Days are 0
 }
 
-// String returns "not known: " and Unknown, or the numbers in the order of the fields:
-// "0.21 a day (0.1 to 0.4) for the parent that gains most, from 90 days of 812 parents".
+// String returns "not known: " and Unknown, or the numbers: "0.21 a day (0.1 to 0.4) for
+// the parent that gains most, from 90 days of 812 parents".
 func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown

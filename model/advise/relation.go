@@ -86,7 +86,7 @@ type End struct {
 
 // A Count says how many documents of the other end a document has: see Has of [End].
 type Count struct {
-	Typical int64 // the median; the default is P99 or Max, and 3001 if nothing bounds the count
+	Typical int64 // the median; by default P99, else Max, else 3001
 	P99     int64 // 99 in 100 have at most this many; the default is Max
 	Max     int64 // the greatest count today; the default is five times Typical
 
@@ -99,8 +99,8 @@ type Count struct {
 	// busiest second.
 	PerSecond float64
 
-	// AtLeast means that Max and P99 come from a sample, so that documents outside the
-	// sample may exceed them.
+	// AtLeast means that Max and P99 come from a sample, so other documents may exceed
+	// them.
 	AtLeast bool
 }
 
@@ -117,8 +117,8 @@ type Copied struct {
 	Whole  bool // the source has no other fields
 }
 
-// Newest, in an [End] of a [Relation], means that each document of the other end is shown
-// with its newest documents of this end: an article with the last comments.
+// Newest, in an [End], means that each document of the other end is shown with its newest
+// documents of this end: an article with the last comments.
 type Newest struct {
 	N             int64   // how many; 0 means none
 	Bytes         int64   // shown of each document; the default is the whole document
@@ -126,8 +126,8 @@ type Newest struct {
 	Drop          bool    // older documents may be lost
 }
 
-// A Total, in an [End] of a [Relation], is a number computed from this end's documents
-// and shown with a document of the other end: an article with the count of its comments.
+// A Total, in an [End], is a number computed from this end's documents and shown with a
+// document of the other end: an article with the count of its comments.
 type Total struct {
 	ReadsPerChange float64 // reads that show it, for each change; 0 means none
 	Distinct       bool    // counts different members
@@ -176,8 +176,7 @@ type Assumption struct {
 	Value float64 // in the field's unit; 0 means none
 }
 
-// String returns the field and its value, such as "ReadsPerAdd 10". The value 0 is
-// written as none: "Child.Alone none".
+// String returns "ReadsPerAdd 10", or "Child.Alone none" for the value 0.
 func (a Assumption) String() string {
 	if a.Value == 0 {
 		return a.Field + " none"

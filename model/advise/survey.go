@@ -82,7 +82,7 @@ type SurveyDocument struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Bytes int64           `bson:"bytes"` // BSON size of the document
 	At    *time.Time      `bson:"at"`    // creation time by its ObjectID, or nil
-	Items int64           `bson:"items"` // number of children, or of different ids
+	Items int64           `bson:"items"` // number of children, or of different ids in a list of ids
 	Array int64           `bson:"array"` // BSON size of {v: array}
 	Most  int64           `bson:"most"`  // BSON size of {v: element}, for the largest element
 	First *time.Time      `bson:"first"` // when its first element was added
@@ -159,8 +159,8 @@ func (s *Survey) mustArray(f core.Field, needed bool) {
 	}
 }
 
-// Parents returns the pipeline that measures a sample of the parents, or all parents if
-// whole is true.
+// Parents returns the pipeline that measures a sample of the parents, or all if whole is
+// true.
 //
 // Cost: one command, and one for each further batch. The server scans the collection if
 // the sample is more than a twentieth of it, if it has less than a hundred documents, or
@@ -178,8 +178,8 @@ func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	return s.measured(s.parents, whole, fields)
 }
 
-// Children returns the pipeline that measures a sample of the children, or all children
-// if whole is true. Embedded children give a [*model.ValueError]: use [Survey.Parents].
+// Children returns the pipeline that measures a sample of the children, or all if whole
+// is true. Embedded children give a [*model.ValueError]: use [Survey.Parents].
 //
 // Cost: see [Survey.Parents].
 func (s *Survey) Children(whole bool) *model.Aggregate[SurveyDocument] {
@@ -208,9 +208,8 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 }
 
 // Links returns the pipeline that counts the references to documents with these ids. With
-// SurveySpec.Ref, give ids of parents, to which children refer. With List, give ids of
-// children, to which parents refer. A document that refers to an id several times counts
-// once. The result omits ids without references.
+// SurveySpec.Ref, give ids of parents; with List, ids of children. A document that refers
+// to an id several times counts once. The result omits ids without references.
 //
 // Cost: one command, served by an index on the path.
 func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
@@ -239,9 +238,9 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 }
 
 // Added returns the pipeline that counts, for each parent in ids, the children added in a
-// window: in all (N), in its first third (Early) and its last third (Late). The window
-// ends at the time until, and [SurveySpec].Window is its length. N and Late also count
-// children added after the window. The result omits parents without counted children.
+// window (N), in its first third (Early) and its last third (Late). The window ends at
+// the time until, and [SurveySpec].Window is its length. N and Late also count children
+// added after the window. The result omits parents without counted children.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path. Else it reads the parents, by _id.
@@ -305,8 +304,8 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns the pipeline that finds which of the given ids are the _id of a child
-// (if the spec has List) or of a parent (if it has Ref).
+// Existing returns the pipeline that finds which ids are the _id of a child (with
+// SurveySpec.List) or of a parent (with Ref).
 //
 // Cost: one command, served by the _id index.
 func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {

@@ -37,8 +37,7 @@ type Measure struct {
 	How   string // "p50 of 1,000 of 28,000 sampled"
 }
 
-// String returns Field, Value and How: "Parent.Has.Max 180: the most of all 3 read" if
-// the greatest of all 3 parents has 180 children.
+// String returns Field, Value and How: "Parent.Has.Max 180: the most of all 3 read".
 func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
 
 // A Share says how many (N) of the examined values (Of) have a property.
@@ -49,7 +48,7 @@ type Share struct {
 // String returns "3 of 1,000".
 func (s Share) String() string { return countText(s.N) + " of " + countText(s.Of) }
 
-// String returns the result as lines of text.
+// String returns the result as text.
 func (r SurveyResult) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents, r.Relation.Child.Name, r.Children)
@@ -90,8 +89,7 @@ type family struct {
 	first, last *time.Time
 }
 
-// Run measures the relation in the database db. An empty collection gives a
-// [*model.ValueError].
+// Run measures the relation. An empty collection gives a [*model.ValueError].
 //
 // Cost: two counts by metadata and two samples. Then one command for each thousand
 // sampled documents counts references to them. One for each thousand references looks up

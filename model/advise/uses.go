@@ -24,7 +24,7 @@ type Commands struct {
 	N         int
 }
 
-// String describes the use, over several lines.
+// String describes the use.
 func (u Use) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", u.Type, u.Declare)

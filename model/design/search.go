@@ -40,8 +40,8 @@ const SearchLimit = 5000
 //   - Paged by 100, with or without the newest in the parent, if a parent has at least 25
 //     children on average that never change
 //
-// If there are at most [SearchLimit] layouts, Design prices all. Otherwise it improves
-// good layouts step by step, and Bound tells how much better another could be.
+// Above [SearchLimit] layouts, Design improves good layouts step by step, and Bound tells
+// how much better another could be.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {

@@ -16,17 +16,16 @@ type Reason struct {
 	Gains    []Gain        // by operation, greatest first
 }
 
-// A Gain is the time that a relation's storage saves in all runs of an operation,
-// compared with a plain reference: the operation's Rate × (Time with the reference − Time
-// with this storage). A loss is negative.
+// A Gain is the time that a relation's storage saves in all runs of an operation: the
+// operation's Rate × (Time with a plain reference − Time with this storage). A loss is
+// negative.
 type Gain struct {
 	Operation string
 	Saves     time.Duration
 }
 
-// A Flip says how often Operation must run so that the layout To becomes the best. If
-// Factor is above 1: more than Factor times as often as its Rate says. If Factor is below
-// 1: less often than that.
+// A Flip says when the layout To becomes the best: when Operation runs more often than
+// Factor × Rate. For a Factor below 1: less often than that.
 type Flip struct {
 	To        Layout
 	Operation string

@@ -107,9 +107,8 @@ type Access struct {
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
 	// An Update or Delete can only have "_id".
 	//
-	// By of an Insert names the documents to which the new document's relations lead:
-	// "toUser=receiver" links toUser to the document named receiver. A relation that By
-	// omits leads to the document that has the name of the parents' entity: "users".
+	// By of an Insert names the documents to which the new document's relations lead. A
+	// relation that By omits leads to the document with the name of the parents' entity.
 	By []string
 
 	// Since is the path of a field. A Read then returns only documents in which this

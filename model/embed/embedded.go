@@ -28,8 +28,7 @@ type EmbeddedSpec struct {
 	Keep KeepElement
 }
 
-// KeepElement says which elements stay when a repair shortens an array: see
-// [EmbeddedSpec].
+// KeepElement is the type of [EmbeddedSpec].Keep.
 type KeepElement uint8
 
 const (

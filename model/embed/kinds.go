@@ -18,8 +18,8 @@ import (
 // Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. An
 // index with a [KindIndex].Tag is partial: it covers only documents with this tag.
 //
-// Checks returns one check. It finds values with an unknown or missing tag. For repair
-// see [Kinds.Retag].
+// Checks returns one check, of values with an unknown or missing tag. For repair see
+// [Kinds.Retag].
 //
 // Cost: the check reads every document.
 type Kinds[D, K any] struct {
@@ -41,7 +41,7 @@ type KindsSpec struct {
 type KindIndex struct {
 	Tag    string // makes a partial index of this type, for queries with the tag; "" means all types
 	Keys   bson.D // paths within a value; the type must have these fields
-	Unique bool   // unique among values of the type; not for arrays, where all elements are indexed
+	Unique bool   // unique among values of the type; refused for arrays
 }
 
 // A KindCount is the number of values with a tag: see [Kinds.Counts].

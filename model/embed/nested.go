@@ -69,8 +69,7 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 }
 
 // Add appends elements, all or none, to an inner array. The parameter key is the outer
-// element's key. A missing outer element gives [ErrNoElement]. See [Embedded.Add] for
-// other errors.
+// element's key. For errors see [Nested] and [Embedded.Add].
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {

@@ -18,9 +18,9 @@ import (
 //
 // Indexes returns the spec's indexes.
 //
-// Checks returns one check. It finds parents in which the value at the path isn't a
-// document or null, or a value above the path isn't a document. Then $set of a
-// subdocument's field fails. There is no repair.
+// Checks returns one check, of parents in which the value at the path isn't a document or
+// null, or a value above the path isn't a document. Then $set of a subdocument's field
+// fails. There is no repair.
 //
 // Cost: the check reads every parent.
 type One[D, K, E any] struct {
@@ -70,15 +70,13 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 	return &subdocument{c, path, checkIndexes(c, place, path, indexes)}
 }
 
-// Put stores or overwrites a parent's subdocument. A missing parent gives
-// [model.ErrNotFound]. Put is idempotent.
+// Put stores or overwrites a parent's subdocument. It is idempotent.
 //
 // Cost: one command.
 func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
 
 // Create stores a subdocument if it is missing or null in the parent. An existing equal
-// subdocument counts as applied. A different subdocument gives [model.ErrTaken]. A
-// missing parent gives [model.ErrNotFound].
+// subdocument counts as applied. A different subdocument gives [model.ErrTaken].
 //
 // Cost: one command; two reads if nothing matched.
 func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }

@@ -182,12 +182,12 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // codecs. Call it before the first use of the registry. Pass the registry to
 // NewCollection in [model.CollectionOptions].
 //
-// It panics with a [*model.DeclarationError] if the registry already has a union of I. It
-// also panics if a type is in this union and in another of the registry, in two cases:
+// It panics with a [*model.DeclarationError] if the registry already has
 //
-//   - The two unions have the same tag field.
-//   - The type would decode the other union's tag as a field of its own, for example into
-//     an inlined map.
+//   - a union of I;
+//   - a union with a common type and the same tag field;
+//   - a union with a common type that would decode the other union's tag as a field of
+//     its own, for example into an inlined map.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

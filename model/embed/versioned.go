@@ -20,9 +20,8 @@ type VersionedSpec struct {
 	Version string // path of the version, an int64 or int; "" means version
 
 	// Tokens is the path of a []bson.ObjectID with the tokens of the last operations, as
-	// many as Keep says. While a token is there, a retry of its operation is a no-op. ""
-	// means no tokens. Then a retry of Replace or Update gives ErrVersion. Guarded, Take,
-	// Change and ChangeBy write again.
+	// many as Keep says: see [Versioned]. "" means no tokens. Then a retry of Replace or
+	// Update gives ErrVersion. Guarded, Take, Change and ChangeBy write again.
 	Tokens string
 
 	Keep int // number of tokens to keep; 0 means 100
@@ -130,10 +129,9 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // Insert stores a new document with version 1, as [model.Collection.Insert] does. doc's
 // version must be 0 or 1.
 //
-// op is the operation's token: see [Versioned]. A retry with the same op succeeds while
-// the document keeps op. Later it gives a duplicate key error. If the spec has no Tokens,
-// a retry gives this error once the document has changed. Another document with this _id
-// gives it too.
+// A retry succeeds while the document keeps the token op: see [Versioned]. Later it gives
+// a duplicate key error. Without Tokens, a retry gives this error once the document has
+// changed. Another document with this _id gives this error too.
 //
 // Cost: that of Collection.Insert, and one more read if the _id is taken.
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
@@ -142,8 +140,8 @@ func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v
 // version. It gives [ErrVersion] if the stored version differs. Stored fields that D
 // doesn't know are lost.
 //
-// op is the operation's token: see [Versioned]. A retry gives ErrVersion when the
-// document no longer keeps op. A negative version gives a [*model.ValueError].
+// A retry gives ErrVersion when the document no longer keeps the token op: see
+// [Versioned]. A negative version gives a [*model.ValueError].
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
@@ -174,11 +172,10 @@ func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.d
 // Guarded applies update operators to the document if it matches the filter guard,
 // whatever its version, and increases the version. Example: the guard {qty: {$gte: 3}}
 // with the update {$inc: {qty: -3}}. It gives [ErrGuard] if the document doesn't match,
-// and [model.ErrNotFound] if it is missing. An empty guard is a [*model.ValueError]. op
-// is the operation's token: see [Versioned].
+// and [model.ErrNotFound] if it is missing. An empty guard is a [*model.ValueError].
 //
-// A retry is a no-op while the document keeps op. After that, or if the spec has no
-// Tokens, a retry applies the update again if the document matches guard.
+// A retry is a no-op while the document keeps the token op: see [Versioned]. After that,
+// or without Tokens, a retry applies the update again if the document matches guard.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) model.Write {
@@ -187,9 +184,8 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 
 // Take subtracts n from the number at path, if that number is at least n. It is
 // [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard]
-// if the value is less, or isn't a number. op is the operation's token: see [Versioned].
-// An n below 1, or a path that isn't a number or is in an array, gives a
-// [*model.ValueError].
+// if the value is less, or isn't a number. An n below 1, or a path that isn't a number or
+// is in an array, gives a [*model.ValueError].
 //
 // To undo a Take, use Guarded with a new token, the update {$inc: {path: n}} and the
 // guard {tokens: op}. Here tokens is the path [VersionedSpec].Tokens, and op the Take's
@@ -202,13 +198,12 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 
 // Change reads a document, calls decide for the new document, and stores it by
 // [Versioned.Replace]. If another client wrote in between, Change reads and decides
-// again. After 100 attempts (the change's Attempts) it gives ErrVersion. op is the
-// operation's token: see [Versioned].
+// again. After 100 attempts (the change's Attempts) it gives ErrVersion.
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
 // version and tokens in decide's result. An unchanged result is stored too, with a new
-// version. A retry calls decide and writes again if the document no longer keeps op, or
-// if the spec has no Tokens.
+// version. A retry calls decide and writes again if the document no longer keeps the
+// token op, or without Tokens: see [Versioned].
 //
 // Cost: two commands for each attempt. A retry that finds its token in the document costs
 // two reads.
@@ -225,8 +220,7 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 
 // ChangeBy is [Versioned.Change], but decide returns update operators, as for
 // [Versioned.Update]. Use it to change a few fields, or if D doesn't declare all stored
-// fields. op is the operation's token, as in Change. Invalid operators give a
-// [*model.ValueError].
+// fields. Invalid operators give a [*model.ValueError].
 //
 // Cost: see Change.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {

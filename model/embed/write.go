@@ -13,8 +13,8 @@ import (
 )
 
 // Add appends elements to a parent's array, all or none. It gives [model.ErrTaken] if the
-// array has one of the keys, and [model.ErrFull] if it would get more than Max elements
-// (see [EmbeddedSpec]). If each element is stored already, the write counts as applied.
+// array has one of the keys, and [model.ErrFull] if it would get more than Max elements.
+// If each element is stored already, the write counts as applied.
 //
 // Bad input, a [*model.ValueError]: no element, an element without a key, two elements
 // with one key, more elements than Max, a field name that can't be stored.
@@ -28,16 +28,15 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 	return e.m.add(parent, list)
 }
 
-// Put replaces the stored element that has the key of the given element, in the same
-// position. If there is none, Put appends the given element. It gives [model.ErrFull] if
-// the array is full. It is idempotent.
+// Put stores the given element in place of the stored element with the same key, or else
+// at the end. It gives [model.ErrFull] if the array is full. It is idempotent.
 //
 // Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
 
-// Replace replaces the stored element that has the key of the given element, in the same
-// position. If there is none, it gives [ErrNoElement]. It also overwrites what others
-// changed: to write only some fields, use [Embedded.Update]. It is idempotent.
+// Replace stores the given element in place of the stored element with the same key. If
+// there is none, it gives [ErrNoElement]. It also overwrites what others changed: to
+// write only some fields, use [Embedded.Update]. It is idempotent.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
@@ -74,9 +73,8 @@ func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 	return e.m.reorder(parent, at, keys)
 }
 
-// Move moves element from one parent to another. The parameters from and to are the
-// parents' _ids. The given element must equal the stored element. The plan first adds it
-// to the new parent, then removes it from the old one. The plan gives
+// Move moves an element from one parent to another. The plan first adds the element to
+// the new parent, then removes it from the old one. The plan gives
 //
 //   - the errors of [Embedded.Add]; unlike Add, also [model.ErrTaken] if the new parent
 //     has an equal element;

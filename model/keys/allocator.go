@@ -8,13 +8,13 @@ import (
 )
 
 // An Allocator reserves blocks of numbers for the owners of a [Sequence], and gives the
-// numbers out one by one. Any number of goroutines may use it. Unused numbers stay in
-// memory, and become gaps when the process ends or the Allocator is replaced.
+// numbers out one by one. Any number of goroutines may use it. Unused numbers become gaps
+// when the process ends or the Allocator is replaced.
 type Allocator[K any] struct{ in *sequence.Allocator }
 
-// Allocator returns an allocator for one database. It reserves numbers in blocks of the
-// size block. Allocator panics with a [*model.DeclarationError] if db is nil, or block
-// isn't from 1 to the sequence's greatest number.
+// Allocator returns an allocator for one database, with blocks of the size block.
+// Allocator panics with a [*model.DeclarationError] if db is nil, or block isn't from 1
+// to the sequence's greatest number.
 func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 	return &Allocator[K]{s.in.NewAllocator(db, block)}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Composite is an _id that consists of several values, the parts: State:City:UserID as
-// one string. It sorts by the parts, so all documents of a state, or of a city in it, are
-// neighbours in the index on _id. A document that changes a part gets another _id
+// one string. It sorts by the parts, so all documents of a state or city are neighbours
+// in the index on _id. A document that changes a part gets another _id
 // ([Composite.Move]).
 //
 // # Keys
@@ -36,8 +36,8 @@ import (
 // # Consistency
 //
 // A write that changes a part's field without [Composite.Move] leaves a document under a
-// wrong key. [Composite.Key] refuses such a document, and [Composite.Rekey] moves all
-// such documents. The collection must not have a collation.
+// wrong key. [Composite.Key] refuses such a document, and [Composite.Rekey] moves it. The
+// collection must not have a collation.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
@@ -124,11 +124,10 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 	return x.c.Move(*was, now)
 }
 
-// Rekey returns the job that moves every document whose _id isn't the key of its fields,
-// such as documents changed without [Composite.Move]. The job stops with a
-// [*model.ValueError] at a document that can't have a key. It stops with the server's
-// duplicate key error if another document has the key. If the key has parts with
-// [Part.KeyOnly], running the job gives an error.
+// Rekey returns the job that moves every document whose _id isn't the key of its fields.
+// The job stops with a [*model.ValueError] at a document that can't have a key. It stops
+// with the server's duplicate key error if another document has the key. If the key has
+// parts with [Part.KeyOnly], running the job gives an error.
 //
 // The job inserts a document under its key, and then deletes the old document if it is
 // unchanged. After a crash, run the job again. A document that another write changes in

@@ -1,5 +1,4 @@
-// Package keys declares _ids and shard keys that are built from several values. Such an
-// _id keeps the order of its values, and a shard key decides where documents are stored.
+// Package keys declares _ids and shard keys built from several values.
 //
 // # Choosing
 //

@@ -38,8 +38,8 @@ type DocumentKey[D, K any] struct {
 
 // NewDocumentKey declares that documents have an _id that is a document of parts, in
 // order. A part's path is the name of a field of the _id. It panics with a
-// [*model.DeclarationError] on invalid parts. It also panics if K is a map, has a field
-// with omitempty, or hasn't exactly these fields in order.
+// [*model.DeclarationError] on invalid parts, or if K is a map, has an omitempty field,
+// or hasn't exactly these fields in order.
 func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *DocumentKey[D, K] {
 	place := core.Place("NewDocumentKey of " + docs.Name())
 	c := declareKey(docs.Docs(), place, parts, "_id.")

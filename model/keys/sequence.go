@@ -16,8 +16,7 @@ type SequenceSpec struct {
 	// 18. It can't be increased later.
 	Digits int
 
-	// Days is the collection of day buckets, for [Sequence.Days]. A bucket lists the keys
-	// of an owner's documents of one day.
+	// Days is the collection of day buckets, for [Sequence.Days].
 	Days *model.Collection[DayBucket, string]
 
 	// Location decides where a day begins; nil means UTC. Don't change it later.
@@ -44,7 +43,7 @@ type SequenceGap[K any] struct {
 // "_" and "%" in the owner are written %5F and %25. The collection must not have a
 // collation.
 //
-// There are three ways to get numbers, which can be mixed:
+// Three ways to get numbers can be mixed:
 //
 //   - [Sequence.Take], then [Sequence.Insert]: two commands. A crash in between leaves a
 //     gap. A later number can be stored first, so a reader can see 8 before 7.
@@ -61,7 +60,7 @@ type SequenceGap[K any] struct {
 //
 // Indexes returns the index that finds a key's day bucket, if SequenceSpec.Days is set.
 //
-// Checks returns three checks:
+// Checks returns:
 //
 //   - counters behind: an owner's counter is missing, damaged, or less than the owner's
 //     newest number. The repair raises the counter, and is safe beside writers.
@@ -143,10 +142,10 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 }
 
 // Append returns the change that stores a document under the owner's next number, without
-// a gap: it increments the counter and inserts the document in one transaction. Its Run
-// returns the number. If another writer was first, Run tries again, up to 100 times.
-// Inside a transaction of the caller, it tries once. After an unknown commit result, look
-// for the document before you call Run again: a second Run stores it again.
+// a gap, in one transaction. Its Run returns the number. If another writer was first, Run
+// tries again, up to 100 times. Inside a transaction of the caller, it tries once. After
+// an unknown commit result, look for the document before another Run, which would store
+// it again.
 //
 // If you know the next number, you can pass it to the change's Decide, and run the
 // returned plan by RunTx. RunTx returns [model.ErrStale] if the counter isn't one below

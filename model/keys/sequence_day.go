@@ -17,13 +17,12 @@ type DayBucket struct {
 }
 
 // Days are a [Sequence]'s [DayBucket] documents, one for each owner and day. A day is a
-// text in the format [time.DateOnly], "2026-11-21". SequenceSpec.Location decides to
-// which day a time belongs. In a query, a text that isn't a date, such as 2026-02-29,
-// gives a [*model.ValueError].
+// text in the format [time.DateOnly], "2026-11-21". In a query, a text that isn't a date,
+// such as 2026-02-29, gives a [*model.ValueError].
 type Days[D, K any] struct{ s *Sequence[D, K] }
 
-// Days returns the sequence's buckets by day. If SequenceSpec.Days isn't set, the writes
-// and queries that methods of [Days] return give an error.
+// Days returns the sequence's buckets by day. Without SequenceSpec.Days, the writes and
+// queries of [Days] give an error.
 func (s *Sequence[D, K]) Days() *Days[D, K] { return &Days[D, K]{s} }
 
 // Parse returns the owner and the day of a bucket's _id, or a [*model.ValueError] for
@@ -51,7 +50,7 @@ func (d *Days[D, K]) Unpack(owner K, n int64, at time.Time) model.Write {
 	return d.s.in.Pack(owner, n, at, "$pull")
 }
 
-// Of returns the query of an owner's bucket of a day, such as "2026-11-21".
+// Of returns the query of an owner's bucket of a day.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
@@ -59,8 +58,8 @@ func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
 	return d.find(bson.D{{Key: "_id", Value: key}}, 1, err)
 }
 
-// Range returns the query of an owner's buckets between two days such as "2026-11-21",
-// both included, earliest first.
+// Range returns the query of an owner's buckets between two days, both included, earliest
+// first.
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {
@@ -68,8 +67,7 @@ func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {
 	return d.find(filter, 1, err)
 }
 
-// Before returns the query of an owner's buckets before a day, such as "2026-11-21",
-// latest first.
+// Before returns the query of an owner's buckets before a day, latest first.
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
@@ -77,8 +75,7 @@ func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
 	return d.find(filter, -1, err)
 }
 
-// After returns the query of an owner's buckets after a day, such as "2026-11-21",
-// earliest first.
+// After returns the query of an owner's buckets after a day, earliest first.
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) After(owner K, day string) *model.Find[DayBucket] {

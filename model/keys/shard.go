@@ -37,9 +37,8 @@ type ShardSpec struct {
 // moment among the shards: see [Shard.Distribution]. Most queries contain a good key, and
 // so go to one shard: see [Shard.Find].
 //
-// The methods tell which shards a command goes to. Their results are tested against a
-// simulated cluster (modeltest.WithShards) with the rules of MongoDB 7.0 and 8.0, not
-// against a real cluster.
+// The methods' results are tested against a simulated cluster (modeltest.WithShards) with
+// the rules of MongoDB 7.0 and 8.0, not against a real cluster.
 //
 // Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
 //

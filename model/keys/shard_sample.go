@@ -13,8 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SampleSpec describes the cluster and the whole collection for the sample of documents
-// given to [Shard.Distribution].
+// SampleSpec describes the cluster and the whole collection for [Shard.Distribution].
 type SampleSpec struct {
 	Shards    int   // 0 means 3
 	Range     int64 // bytes of a chunk before it is split; 0 means 128 MiB, MongoDB's default since 6.0
@@ -30,8 +29,7 @@ type SampleSpec struct {
 // with a hashed field, each shard gets an equal range of hashes.
 //
 // Writes: the earlier half of the sample is split into equal ranges of the key, and the
-// later half is sent to these ranges. With an increasing key, the last range gets all
-// writes.
+// later half is sent to these ranges.
 type Distribution struct {
 	Documents int // in the sample
 	Keys      int // different keys in the sample

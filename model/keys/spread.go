@@ -18,8 +18,7 @@ type SpreadSpec struct {
 
 	// By is the path of the field whose hash ([HashedValue]) decides in which part a
 	// document is stored. [Spread.Point] needs the field's value, so By is usually _id.
-	// With "" the caller picks a part at random ([Spread.InsertAt]), and Point gives an
-	// error.
+	// With "" the caller picks a part at random ([Spread.InsertAt]).
 	By string
 
 	// Order is the order of [Spread.Find]: {at: -1}. The _id is added to it. Nil is the
@@ -62,9 +61,8 @@ type Spread[D, K any] struct {
 	k    *spread.Keys
 }
 
-// NewSpread declares that the string field at path stores a value and a number, such as
-// "2014-03-28#007". It panics with a [*model.DeclarationError] on an invalid spec, or an
-// invalid path such as _id.
+// NewSpread declares that the string field at path stores a value and a number. It panics
+// with a [*model.DeclarationError] on an invalid spec, or an invalid path such as _id.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
@@ -90,9 +88,8 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
-// InsertAt is [Spread.Insert] for a spec without By. It stores doc under value, in the
-// part whose index is number % Parts. The caller picks number at random, and a retry
-// needs the same number.
+// InsertAt is [Spread.Insert] for a spec without By. It stores doc under the
+// [Spread.KeyAt] of value and number. A retry needs the same number.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {

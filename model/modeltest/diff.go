@@ -23,8 +23,8 @@ func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
 // equals its stored bson.D. BSON types matter: an int32 differs from an int64. The order
 // of fields matters, except in maps and in documents that contain maps.
 //
-// If the values differ, Diff returns a line for each difference: the dotted path, and the
-// type and value in want and got.
+// For each difference, Diff returns a line: the dotted path, and the type and value in
+// want and got.
 //
 //	items.1.qty: want int32 2, got int64 2
 //	(document): order of fields: want _id, items; got items, _id

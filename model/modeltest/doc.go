@@ -55,9 +55,8 @@
 //
 // # Backends
 //
-// [Each], [FaultMatrix], [Interleave] and [Verify] run on the engine as the subtest
-// "engine". If MONGODB_URI is set, they also run on that server as the subtest "server",
-// in databases of their own.
+// [FaultMatrix], [Interleave] and [Verify] run on the engine, and on a real server if
+// MONGODB_URI is set: see [Each].
 //
 // # The engine
 //
@@ -94,9 +93,8 @@
 //     callouts, \X or \C; relative dates ("tomorrow"); trigonometry of decimals above
 //     1E+45
 //
-// The engine differs from a server in other ways too. $near without a maximum distance
-// reads the whole index. Percentiles are exact. Last digits of powers, logarithms and
-// sines may differ. The engine has no failover, TLS, compression, and timeouts of idle
-// cursors and sessions. Writes run one at a time. A transaction without a connection is
-// aborted after 5 seconds, not 60.
+// Other differences: $near without a maximum distance reads the whole index. Percentiles
+// are exact. Last digits of powers, logarithms and sines may differ. The engine has no
+// failover, TLS, compression, and timeouts of idle cursors and sessions. Writes run one
+// at a time. A transaction without a connection is aborted after 5 seconds, not 60.
 package modeltest

@@ -12,9 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Faults makes chosen commands of a client fail, break its connection, or wait. It works
-// in the client's dialer, with any server. Make it with [NewFaults], and connect it by
-// [WithFaults] or [Faults.Dialer]. It is safe for concurrent use.
+// Faults makes chosen commands of a client fail, break its connection, or wait, with any
+// server. Connect it by [WithFaults] or [Faults.Dialer]. It is safe for concurrent use.
 //
 //	f := modeltest.NewFaults()
 //	client := modeltest.NewClient(t, modeltest.WithFaults(f))

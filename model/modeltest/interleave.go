@@ -58,9 +58,8 @@ type InterleaveCase struct {
 // On the in-memory engine, each order runs in a testing/synctest bubble that starts in
 // the year 2000, so pauses take no time.
 //
-// When a command waits for a lock, the other operation continues. An operation whose
-// command fails because of the other's open transaction (a write conflict) pauses until
-// that transaction ends.
+// When a command waits for a lock, the other operation continues. After a write conflict
+// with the other's open transaction, an operation pauses until that transaction ends.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {

@@ -9,18 +9,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Lag simulates a lagging secondary. It copies db's current contents. Until
-// [Faults.Reset], reads that allow a secondary
-// (options.Client().SetReadPreference(readpref.SecondaryPreferred())) are answered from
-// this copy. Indexes and validators aren't copied. An answer must fit one batch.
+// Lag simulates a lagging secondary. Until [Faults.Reset], reads that allow a secondary
+// (options.Client().SetReadPreference(readpref.SecondaryPreferred())) are answered from a
+// copy of db's current contents, without indexes and validators. An answer must fit one
+// batch.
 func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	f.LagOf(t, db, fromSecondaries)
 }
 
-// LagOf copies db's current contents. Until [Faults.Reset], all reads that m matches are
-// answered from this copy, whatever their read preference. [Faults.Lag] describes the
-// copy's limits.
+// LagOf is [Faults.Lag] for all reads that m matches, whatever their read preference.
 func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

@@ -24,8 +24,8 @@ type FaultCase struct {
 	// values of the first.
 	Run func(ctx context.Context, db *mongo.Database) error
 
-	// Repair is called instead of Run after the fault. Use it for operations that can't
-	// run again. Nil means Run.
+	// Repair is called instead of Run after the fault, for operations that can't run
+	// again. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
 	// Check fails the test unless the database is as intended. It must only read.
@@ -36,7 +36,6 @@ type FaultCase struct {
 
 	// OnServer limits the faults, evenly chosen, if MONGODB_URI is set, or with -short.
 	// The limit then holds on the in-memory engine too. 0 means 3, a negative number all.
-	// Other runs test all faults.
 	OnServer int
 
 	// Transactions skips the case on a server without transactions.

@@ -8,8 +8,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Measure runs f. It returns the cost that m counted while f ran, and f's error. Commands
-// that other goroutines send by m's clients count too.
+// Measure returns the cost that m counts while f runs, and f's error. Commands that other
+// goroutines send by m's clients count too.
 func Measure(m *Monitor, f func() error) (model.Cost, error) {
 	cost, _, err := measure(m, f)
 	return cost, err
@@ -30,10 +30,9 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 	return cost, append([]Command(nil), m.commands[first:]...), err
 }
 
-// WantCost runs f, and fails the test unless f succeeds at exactly the cost in want. A
-// method such as [model.Plan.Cost] can compute that cost. If want.Unbounded is set, more
-// documents may be written. If want.Batches is set, more commands may be sent. The number
-// of documents returned is then compared only if want.Returned isn't 0.
+// WantCost runs f, and fails the test unless f succeeds at exactly the cost in want: see
+// [model.Plan.Cost]. With want.Unbounded, more documents may be written. With
+// want.Batches, more commands may be sent, and a want.Returned of 0 isn't compared.
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)

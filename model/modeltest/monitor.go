@@ -16,10 +16,10 @@ import (
 // A Monitor records the commands of clients and their cost. It is safe for concurrent
 // use, and may observe several clients.
 //
-// It counts each command of an application, including getMore, killCursors and
-// commitTransaction. It doesn't count handshakes, server monitoring, endSessions, and the
-// driver's retries of writes. It counts retries of reads. If a transaction ran again
-// after the label TransientTransactionError, it counts only the last attempt.
+// It counts each command of an application, including getMore, killCursors,
+// commitTransaction and the driver's retries of reads. It doesn't count handshakes, server
+// monitoring, endSessions and retries of writes. If a transaction ran again after the
+// label TransientTransactionError, it counts only the last attempt.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost

@@ -21,16 +21,15 @@ import (
 const EnvRecord = "DOCMODEL_RECORD"
 
 // Replay returns a client whose commands are answered from the recording file, without a
-// server or an engine. A command that differs from the recording fails the test, with the
-// difference field by field. A recorded command that isn't sent fails the test too.
+// server or an engine. A command that differs from the recording fails the test, as does
+// a recorded command that isn't sent.
 //
 //	func TestCheckout(t *testing.T) {
 //		client := modeltest.Replay(t, "testdata/checkout.replay")
 //		…
 //	}
 //
-// With DOCMODEL_RECORD set, the client uses a server or an engine, and the file is
-// written if the test passes.
+// With DOCMODEL_RECORD set (see [EnvRecord]), the file is written if the test passes.
 //
 //	DOCMODEL_RECORD=server MONGODB_URI=mongodb://… go test -run TestCheckout .
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
@@ -48,8 +47,7 @@ const EnvRecord = "DOCMODEL_RECORD"
 // the recorded ones by their position, also within strings in lower-case hexadecimal. All
 // other values must be the same in each run.
 //
-// Commands must come in the recorded order, one at a time, unless there is the option
-// [WithAnyOrder].
+// Commands must come in the recorded order, one at a time, except with [WithAnyOrder].
 //
 // # The file
 //
@@ -84,7 +82,7 @@ func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 
 // WithAnyOrder lets [Replay] accept commands in any order, for tests with several
 // goroutines. A command gets the reply of the first equal recorded command that wasn't
-// sent yet. Each recorded command must be sent exactly once.
+// sent yet.
 //
 // Without this option, recording fails if a command is sent before another's reply.
 func WithAnyOrder() Option { return func(c *config) { c.anyOrder = true } }

@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/router"
 )
 
-// Shards makes an engine answer as a mongos of a sharded cluster, and counts the shards
-// that each command reaches. Make it with [NewShards], for one client, by [WithShards].
+// Shards makes one client's engine answer as a mongos of a sharded cluster, and counts
+// the shards that each command reaches.
 //
 //	shards := modeltest.NewShards(3)
 //	client := modeltest.NewClient(t, modeltest.WithShards(shards))

@@ -8,10 +8,9 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// A TTL decides when an engine removes documents that a TTL index has expired.
-//
-// Without a TTL the engine removes expired documents at once. MongoDB removes them once a
-// minute, or later under load, so commands may still find them. Test both cases:
+// A TTL decides when an engine removes documents that a TTL index has expired. MongoDB
+// removes them once a minute, or later under load, so commands may still find them. Test
+// both cases:
 //
 //	modeltest.NewClient(t)                // at once
 //	ttl := modeltest.NewTTL(time.Minute)  // as MongoDB does, with WithTTL(ttl)

@@ -14,12 +14,11 @@ import (
 
 // A VerifyCase gives [Verify] the documents and operations of a program.
 type VerifyCase struct {
-	// Seed stores the initial documents. The model's indexes exist already. Then the job
-	// of [model.Model.Audit] computes derived values. Nil stores nothing.
+	// Seed stores the initial documents. Then the job of [model.Model.Audit] computes
+	// derived values. Nil stores nothing.
 	Seed func(ctx context.Context, db model.DB) error
 
-	// Operations are the operations that write. Each runs alone, and concurrently with
-	// itself and with each other one.
+	// Operations are the operations that write.
 	Operations []VerifyOperation
 
 	// Reads are the operations that write nothing.
@@ -41,9 +40,9 @@ type VerifyCase struct {
 	Except map[string]string
 
 	// Max limits the orders in which two concurrent operations run; 0 means 200. Verify
-	// runs all orders of their commands, if there are at most Max. If there are more, it
-	// runs all orders of their writes, if there are at most Max. Otherwise, in each
-	// order, one operation runs as a whole between two commands of the other.
+	// runs all orders of their commands, or only of their writes if the former exceed
+	// Max. If both exceed Max, one operation runs as a whole between two commands of the
+	// other.
 	Max int
 
 	// OnServer limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
@@ -86,9 +85,9 @@ type VerifyOperation struct {
 //     an error, they may also be as if only the other had run. The audit's job repairs
 //     all findings.
 //
-// Everything runs on the plain database and with [model.WithTransactions], and again
-// under each scope. Another tenant's documents must stay unchanged. Documents that the
-// scope marks as deleted count as missing.
+// Everything runs on the plain database and with [model.WithTransactions]. Under a scope,
+// another tenant's documents must stay unchanged, and documents that the scope marks as
+// deleted count as missing.
 //
 // Verify compares documents, so an operation that takes numbers from a counter can fail
 // "NAME cut" and "NAME and NAME". Test it by [FaultMatrix] and [Interleave] with your own

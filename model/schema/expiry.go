@@ -77,7 +77,7 @@ type ExpiryPair struct {
 //
 // Indexes returns the index on the time, and, with [ExpirySpec].ArchiveFor, the TTL index
 // of the cold collection. The index on the time is a TTL index if ExpirySpec.Archive is
-// empty or Margin is set. With Margin, this index deletes even unarchived documents.
+// empty or Margin is set.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -167,26 +167,24 @@ func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	return x.in.Restore(w, until)
 }
 
-// Both returns the pipeline of documents that are both in the documents' collection and
-// in the cold collection, in the order of _id. A pair is Expired if its document had
-// expired by the time now. The next run of [Expiry.Archive] then moves the document.
-// Other documents were changed while they were archived, were restored, or are new with
-// an archived _id. Without [ExpirySpec].Archive, the pipeline gives a
-// [*model.ValueError].
+// Both returns the pipeline of documents in both collections (see [ExpiryPair]), in the
+// order of _id. If a pair is Expired at the time now, the next run of [Expiry.Archive]
+// moves the document. Other documents were changed while they were archived, were
+// restored, or are new with an archived _id. Without [ExpirySpec].Archive, the pipeline
+// gives a [*model.ValueError].
 //
 // Cost: one command, which reads the cold collection and looks up each document by _id.
 func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 	return &model.Aggregate[ExpiryPair]{Aggregation: x.in.Both(now)}
 }
 
-// Discard returns the plan that deletes the archived copy of a document that is also
-// live. [Expiry.Both] returns the pair. Look at both documents first: if the live one is
-// new and has an old _id, the copy is all that is left of the archived document. If
-// pair.Expired is true, the plan gives a [*model.ValueError].
+// Discard returns the plan that deletes the archived copy of a pair from [Expiry.Both].
+// Look at both documents first: if the live one is new and has an old _id, the copy is
+// all that is left of the archived document. If pair.Expired is true, the plan gives a
+// [*model.ValueError].
 //
 // To stop a concurrent Archive, the plan first writes the operation's token op into the
-// live document's field unarchived, and increases its Version. Then it deletes the copy,
-// if the copy is unchanged.
+// live document's field unarchived, and increases its Version. Then it deletes the copy.
 //
 // Cost: two commands, two documents, by _id. A retry with the same op is safe. If the
 // live document is gone, the error is [model.ErrNotFound]. If the copy changed, it stays,

@@ -31,14 +31,12 @@ func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
 
-// NumberRisks reports the fields of a collection's documents with numbers that some JSON
-// readers change. It looks into structs, pointers, arrays and maps, and once into a
-// recursive type. It skips fields that JSON omits (json:"-") or writes as strings
-// (json:",string"), and types with a JSON marshaler. It also reports fields whose
-// contents it doesn't know (bson.D, any, BSON marshalers, types of the collection's
-// Registry): check such documents with [DocumentJSON].
-//
-// It looks only at types, so an int64 is always at risk.
+// NumberRisks returns each [NumberRisk] of a collection's Go type: every int64 is a risk.
+// It looks into structs, pointers, arrays and maps, and once into a recursive type. It
+// skips fields that JSON omits (json:"-") or writes as strings (json:",string"), and
+// types with a JSON marshaler. It also reports fields whose contents it doesn't know
+// (bson.D, any, BSON marshalers, types of the collection's Registry): check such
+// documents with [DocumentJSON].
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }

@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Schema describes the fields, types and bounds of a collection's documents, for
-// validation by the server and in Go. [Of] makes it from the documents' Go type. It is
-// immutable and safe for concurrent use.
+// A Schema, made by [Of], describes the fields, types and bounds of a collection's
+// documents, for validation by the server and in Go. It is immutable and safe for
+// concurrent use.
 //
 // Checks returns one check, which finds documents that don't conform. It reads the
 // collection with one cursor. A finding's Detail is the stored document. There is no
@@ -68,8 +68,7 @@ func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 func (s *Schema[D, K]) JSONSchema() bson.D { return s.in.root.document() }
 
 // Validation returns the validation that makes the server refuse documents that don't
-// conform. [model.Validation.Ensure] applies it. The field Validator is a filter that
-// conforming documents match.
+// conform. The field Validator is a filter that conforming documents match.
 func (s *Schema[D, K]) Validation() model.Validation {
 	return model.Validation{Collection: s.in.collection, Validator: s.in.validator()}
 }

@@ -17,10 +17,10 @@ type Spec struct {
 	// Fields are rules about values of fields. A path may have several rules.
 	Fields []Field
 
-	// Tag and Variants describe several forms of documents. Tag is the name of a string
-	// field, whose value selects the document's variant. The collection's type applies to
-	// all documents and may be bson.Raw. A variant adds the rules of its own type. A
-	// document with a missing or unknown tag doesn't conform.
+	// Tag and Variants describe several forms of documents. Tag names a string field
+	// whose value selects the document's variant. The collection's type applies to all
+	// documents and may be bson.Raw. A variant adds the rules of its own type. A document
+	// with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant
 
@@ -78,9 +78,8 @@ type Field struct {
 	// NotNull refuses null where the Go type allows it.
 	NotNull bool
 
-	// Tag and Variants describe several forms of the document at Path, or of the
-	// documents in the array at Path. Tag is the name of a string field in them, whose
-	// value selects the variant. See Variants of [Spec].
+	// Tag and Variants describe the forms of the document, or array of documents, at
+	// Path. Tag names a field of such a document: see [Spec].
 	Tag      string
 	Variants []Variant
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // Versions reads documents of all versions as the newest version, and upgrades them on
-// request. A field of each document contains its version. Steps, which are Go functions,
-// convert documents from one version to the next. Declare a Versions once, by
-// [NewVersions], with the collection.
+// request. A field of each document contains its version, and each [Step] converts
+// documents to the next version. Declare a Versions by [NewVersions], with the
+// collection.
 //
 // Then every read of a whole document returns the newest version, in the collection's
 // queries and in techniques over it. Every insert and replace stores the newest version.
@@ -46,9 +46,9 @@ import (
 //
 // Other techniques work on stored documents: a denorm.Copy compares stored fields. So a
 // path that a technique uses must have the same type in all versions. Otherwise the
-// constructor called later panics: NewVersions or the technique's. The path must also
-// have the same meaning, which isn't checked. To use a path that differs, run
-// [Versions.Migrate], remove the steps, then declare the technique.
+// constructor called later panics. The path must also have the same meaning, which isn't
+// checked. To use a path that differs, run [Versions.Migrate], remove the steps, then
+// declare the technique.
 //
 // A technique's update, such as Set of a denorm.Copy, gives a [*model.ValueError] if it
 // sets a field that an older version lacks. Set such a field by [Versions.Edit], then run
@@ -155,11 +155,10 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 // above 8 MiB may not fit.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
-// Upgrade stores a document read by [Versions.Raw] as the newest version. If the document
-// is already upgraded, also by another client, the write counts as applied. If the
-// document has an old version and changed since the read, the error is [model.ErrStale].
-// If it is gone, the error is [model.ErrNotFound]. Other errors are those of
-// [Versions.Save].
+// Upgrade stores a document read by [Versions.Raw] as the newest version. The write
+// counts as applied if the document is already upgraded, also by another client. The
+// error is [model.ErrStale] if an old document changed since the read, and
+// [model.ErrNotFound] if it is gone. Other errors are those of [Versions.Save].
 //
 // Cost: one command, one document, by _id; one or two more reads if nothing matched.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
@@ -172,9 +171,8 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 
 // Edit reads a document as the newest version, calls the function edit, and stores the
 // result as [Versions.Save] does. If another client changed the document in between, Edit
-// reads and calls the function again. If nothing differs, it writes nothing. A nil edit
-// only upgrades the document. A retry calls edit with the result of the first run, so
-// edit should set values, not add to them.
+// begins again. A nil edit only upgrades the document. A retry calls edit with the result
+// of the first run, so edit should set values, not add to them.
 //
 // Cost: two commands, one document. If nothing is to be written, one command. Errors:
 // [model.ErrNotFound], and those of Save.

@@ -5,8 +5,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Outdated returns the query of stored documents that are older than the newest version,
-// which [Versions.Migrate] upgrades.
+// Outdated returns the query of stored documents that are older than the newest version.
 //
 // Cost: one command, and one for each further batch; it reads the collection, or the
 // index of [Versions].
