@@ -14,10 +14,10 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Run checks the whole plan, then sends its commands in order. It returns a
-// [*StepError] at the first failure. For bad input, or a document that is too large,
-// nothing is sent. For a write that expects a match but matched nothing, the error wraps
-// [ErrStale], [ErrNotFound] or the error of a [Reason]: see [Write].Expect.
+// Run checks the whole plan, then sends its commands in order. It returns a [*StepError]
+// at the first failure. For bad input, or a document that is too large, nothing is sent.
+// For a write that expects a match but matched nothing, the error wraps [ErrStale],
+// [ErrNotFound] or the error of a [Reason]: see [Write].Expect.
 //
 // Run joins the transaction of the context's session, if there is one. Outside a
 // transaction, it returns [ErrTransactional] for a transactional plan, unless

@@ -22,8 +22,8 @@ import (
 // and no TLS, so an address that isn't loopback is an error.
 //
 // [WithFaults], [WithChangeLag], [WithTTL], [WithShards] and [WithClock] apply to all
-// clients. [WithMonitor] and [WithClientOptions] give an error: set the connecting client's
-// options, and [Monitor.CommandMonitor].
+// clients. [WithMonitor] and [WithClientOptions] give an error: set the connecting
+// client's options, and [Monitor.CommandMonitor].
 //
 // The function stop closes the port and all connections, and interrupts running commands.
 func Listen(address string, opts ...Option) (uri string, stop func(), err error) {

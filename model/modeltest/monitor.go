@@ -13,13 +13,13 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A Monitor records the commands of clients and their cost. It is safe for concurrent
-// use, and may observe several clients.
+// A Monitor records the commands and the cost of one or several clients. It is safe for
+// concurrent use.
 //
 // It counts each command of an application, including getMore, killCursors,
-// commitTransaction and the driver's retries of reads. It doesn't count handshakes, server
-// monitoring, endSessions and retries of writes. If a transaction ran again after the
-// label TransientTransactionError, it counts only the last attempt.
+// commitTransaction and the driver's retries of reads. It doesn't count handshakes,
+// server monitoring, endSessions and retries of writes. If a transaction ran again after
+// the label TransientTransactionError, it counts only the last attempt.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost

@@ -57,7 +57,7 @@ func WithChangeLag(lag time.Duration) Option {
 
 // WithoutTransactions makes the engine a standalone server, which has neither
 // transactions nor change streams. A client of a real server fails with this option.
-// Together with [WithShards], the option panics.
+// With [WithShards], the option panics.
 func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON

@@ -67,8 +67,8 @@ type Touch struct {
 	Code       int32    // error code; 0 means success
 }
 
-// Touched returns a Touch for each statement on a sharded collection since the last call
-// of Touched. A read of a view is listed for the view's collection.
+// Touched returns a Touch for each statement on a sharded collection since the last call.
+// A read of a view is listed for the view's collection.
 func (s *Shards) Touched() []Touch {
 	list := s.router.Take()
 	out := make([]Touch, len(list))

@@ -78,8 +78,7 @@ func (n Number) String() string {
 	return n.text
 }
 
-// Safe reports whether [Number.MarshalJSON] writes a JSON number, not a string: see
-// [Number].
+// Safe reports whether [Number.MarshalJSON] writes a JSON number, not a string.
 func (n Number) Safe() bool {
 	d, ok := scanDecimal(n.String())
 	switch {
