@@ -166,9 +166,9 @@ func TestCopyStoringRefuses(t *testing.T) {
 		gives := func(c model.Change[any]) model.Change[any] {
 			return locked.Storing("s", func(*origin) model.Change[any] { return c }, "new")
 		}
-		leased, needsTx := planned(), planned(holders.Insert(holder{ID: "1"}), holders.Insert(holder{ID: "2"}))
+		leased, needsTx, inTx := planned(), planned(holders.Insert(holder{ID: "1"}), holders.Insert(holder{ID: "2"})), planned(holders.Insert(holder{ID: "1"}))
 		leased.Lease = &model.Lease{}
-		needsTx.Tx = true
+		inTx.Tx = true
 		decide := needsTx.Decide
 		needsTx.Decide = func(s any) (model.Plan, error) {
 			p, err := decide(s)
@@ -187,6 +187,8 @@ func TestCopyStoringRefuses(t *testing.T) {
 			{"a lease", gives(leased), nil},
 			{"a change of nothing", gives(model.Change[any]{}), nil},
 			{"a plan that needs a transaction", gives(needsTx), model.ErrTransactional},
+			{"a change that needs one", gives(inTx), model.ErrTransactional},
+			{"changes joined by Also, which need one", gives(planned(holders.Insert(holder{ID: "1"})).Also(holders.Insert(holder{ID: "2"}))), model.ErrTransactional},
 		} {
 			_, _, err := test.change.Run(t.Context(), db)
 			if test.is == nil && !errors.As(err, &refused) || test.is != nil && !errors.Is(err, test.is) {

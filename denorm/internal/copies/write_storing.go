@@ -45,6 +45,9 @@ func (c *Copying) Storing(
 			if err := storable(stores); err != nil {
 				return nil, err
 			}
+			if stores.Tx && !runctx.InTransaction(ctx) {
+				return nil, fmt.Errorf("%w (the change that store returned has Tx)", model.ErrTransactional)
+			}
 			if s.State, err = stores.Read(ctx, db); err != nil {
 				return nil, err
 			}
