@@ -67,7 +67,7 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 //
 // Without a Key, a second run adds the elements again. With a Key, the write changes
 // nothing if the array has any of the pushed keys. If the array has only some of them,
-// running the write gives model.ErrStale. It gives no error if the array is full and
+// running the write gives model.ErrStale. But there is no error if the array is full and
 // would drop the missing elements at once.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the

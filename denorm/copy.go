@@ -224,12 +224,12 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 //   - In a transaction without a Lock, Refresh follows. If the caller began the
 //     transaction, Refresh runs inside it and can't see newer values of the source.
 //
-// If store's change needs a transaction (Change.Tx) and there is none, running it gives
-// model.ErrTransactional. A store that is nil or returns a change with a [model.Lease]
+// Outside a transaction, a store's change with Change.Tx, or with a transactional plan,
+// gives model.ErrTransactional. A store that is nil or returns a change with a [model.Lease]
 // gives a [*model.ValueError].
 //
 // Cost: the commands of store's change, and three more. In a transaction with a Lock,
-// only one more.
+// only one more, or two before MongoDB 8.0.
 func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[any], docs ...TK) model.Change[any] {
 	if store == nil {
 		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give a function that returns the change that stores the copies"}}

@@ -83,8 +83,8 @@ type OutboxDepth struct {
 //
 // Events in a document are lost if the document is deleted. A [model.Scope] with Delete
 // hides the events of deleted documents from relays. A write that replaces a whole
-// document removes its events: with embed.Versioned, name the path in
-// VersionedSpec.Uncounted.
+// document removes its events. An embed.Versioned whose VersionedSpec.Uncounted names the
+// events' path refuses such writes.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //

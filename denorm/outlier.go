@@ -113,7 +113,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 // be run again. A crash, or a concurrent append, leaves overflow without an owner: see
 // [Outlier.Checks].
 //
-// Cost: two commands, by _id; all documents of the owner.
+// Cost: two commands, by _id; the owner and its overflow are deleted.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
 	return x.o.Delete(x.owners.Delete(owner), owner)
 }

@@ -40,8 +40,8 @@ type SlotDoc[K any] struct {
 	Ops  []SlotOp         `bson:"ops,omitempty"`
 	Seq  int64            `bson:"seq"`           // number of the last transfer sent
 	Out  bson.Raw         `bson:"out,omitempty"` // the unfinished transfer sent
-	In   bson.Raw         `bson:"in,omitempty"`  // the transfer expected
-	Got  map[string]int64 `bson:"got,omitempty"` // last transfers received
+	In   bson.Raw         `bson:"in,omitempty"`  // the transfer that a merge of slots waits for
+	Got  map[string]int64 `bson:"got,omitempty"` // number of the last transfer received, by sender
 }
 
 // A SlotOp is a call of [Slots.Add] or [Slots.Take] that a slot has counted.

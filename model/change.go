@@ -66,7 +66,7 @@ type Change[S any] struct {
 
 // Run runs the change. It returns the state of the last Read, and the results of the plan
 // and of the changes from Then. Errors are those of Read, Decide and [Plan.Run], and
-// [ErrLeased]. After the last attempt the error wraps [ErrStale] or [ErrNotFound] in a
+// [ErrLeased]. If no attempt succeeds, the error wraps [ErrStale] or [ErrNotFound] in a
 // [*StepError].
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}

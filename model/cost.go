@@ -95,9 +95,9 @@ func (p Plan) Cost() Cost {
 	return p.costIn(len(batches))
 }
 
-// CostTx returns the plan's price in a transaction (see [Plan]), without the commit and
-// the first hello of [Plan.RunTx] and [InTx]. Before MongoDB 8.0 the price is that of
-// [Plan.Cost].
+// CostTx returns the plan's price in a transaction of MongoDB 8.0 (see [Plan]), without
+// hello and commit. Older servers need the commands of [Plan.Cost], for the steps of
+// [Plan].InTx if it is set.
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()

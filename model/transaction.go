@@ -15,11 +15,11 @@ import (
 
 // RunTx runs the plan in a transaction. If the context's session has a running
 // transaction, RunTx joins it. The code that began the transaction must commit and retry.
-// Otherwise RunTx begins one. The driver retries it after transient errors, and its
-// commit if the outcome is unknown. ErrStale aborts the transaction. RunTx returns
-// [ErrNoTransactions] if the server has no transactions.
+// Otherwise RunTx begins a new transaction. The driver retries a new transaction after
+// transient errors, and its commit if the outcome is unknown. ErrStale aborts a new
+// transaction. RunTx returns [ErrNoTransactions] if the server has no transactions.
 //
-// Cost: [Plan.CostTx], and a hello command.
+// Cost: [Plan.CostTx], a hello command, and the commit of a new transaction.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
 	ctx, op := begin(ctx, db, "plan", "", p.firstCollection(), 0)
 	defer op.end()

@@ -100,8 +100,8 @@ func (w Write) scoping() scoped {
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
 	// A reason with a nil If always applies. If the write's filter is only a unique key
-	// other than _id, use a nil If with [ErrNotFound]. Without it, Run returns [ErrStale]
-	// for a missing document.
+	// other than _id, add a reason with a nil If and [ErrNotFound]: else a missing
+	// document gives [ErrStale].
 	If  bson.D
 	Err error // the returned error
 

@@ -20,8 +20,8 @@ type NestedSetSpec struct {
 	// Gap is the distance between new numbers, at most 2³². 0 and 1 mean dense numbers.
 	Gap int64
 
-	// Direct shifts numbers by one update instead of two. The index on Left isn't unique
-	// then: see [NewNestedSet].
+	// With Direct, a shift of numbers is one update instead of two. The index on Left
+	// isn't unique then: see [NewNestedSet].
 	Direct bool
 }
 

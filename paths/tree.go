@@ -155,10 +155,10 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // if a node that the place names is missing, and [ErrSegment]. A document that a unique
 // index or a validator refuses is refused before any write.
 //
-// Cost: one document. Six commands for a root or a child, seven next to a sibling. One
-// more for a materialized path, and one more if a child tree writes the parent or a
-// nested set shifts numbers. The document is sent twice, and must be 64 KiB smaller than
-// 16 MiB.
+// Cost: six commands for a root or a child, seven next to a sibling. One more for a
+// materialized path, if a [NewChildTree] writes the parent's list, or if a nested set
+// shifts numbers. One document is written, and that parent or the shifted nodes. The
+// document is sent twice, and must be 64 KiB smaller than 16 MiB.
 //
 // A crash leaves nothing, or a node that isn't in its parent's list until the next change
 // of the tree. In a nested set, the node and the nodes after it may not be found by their

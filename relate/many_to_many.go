@@ -106,9 +106,9 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) mod
 // you read it, and the right document's _id. op is the operation's token: see the type
 // [Link]. The plan can be run again after a crash.
 //
-// With versioned links ([Link]), the plan depends on the left list that you read. If it
-// contains the right document, running the plan returns model.ErrStale if another
-// operation has changed the left list since. Otherwise the plan only removes the link
+// With versioned links ([Link]), the plan depends on the left list that you read. If that
+// list has the link, running the plan returns model.ErrStale if the list has changed
+// since and still has the link. If that list lacks it, the plan only removes the link
 // from the right document's list.
 //
 // Cost: two commands, two documents.

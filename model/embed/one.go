@@ -93,7 +93,7 @@ func (o *One[D, K, E]) Update(parent K, update bson.D) model.Write {
 // Having returns the query of parents with a subdocument that matches conditions on its
 // fields: {city: "Anytown"}. $and, $or and $nor are allowed.
 //
-// Cost: one command. It uses an index of the spec whose first field has a condition.
+// Cost: one command. It uses an index of OneSpec if its first field has a condition.
 func (o *One[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = o.docs.Find(nil)
 	o.s.having(&f.Query, conditions)

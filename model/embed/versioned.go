@@ -184,8 +184,8 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 
 // Take subtracts n from the number at path, if that number is at least n. It is
 // [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard]
-// if the value is less, or isn't a number. An n below 1, or a path that isn't a number or
-// is in an array, gives a [*model.ValueError].
+// if the stored value is less, or isn't a number. An n below 1, or a field whose type
+// isn't a number, or that is in an array, gives a [*model.ValueError].
 //
 // To undo a Take, use Guarded with a new token, the update {$inc: {path: n}} and the
 // guard {tokens: op}. Here tokens is the path [VersionedSpec].Tokens, and op the Take's

@@ -153,7 +153,8 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 // look for the document by [Sequence.At]. If two plans create the counter, one gets the
 // server's error.
 //
-// Cost: three commands, two documents, the commit, and the hello of [model.InTx].
+// Cost: three commands (two since MongoDB 8.0), two documents, the commit, and the hello
+// of [model.InTx].
 func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {
 	return s.in.Append(owner, doc)
 }

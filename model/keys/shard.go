@@ -144,14 +144,14 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //   - An insert goes to the shard of its key. A missing field counts as null (since
 //     MongoDB 4.4). An array is refused. Manual: "Missing Shard Key Fields".
 //   - updateMany and deleteMany go to one shard if that shard owns all keys that the
-//     filter can match. Otherwise they go to all shards. In a transaction they go only to
-//     the shards that own these keys.
+//     filter can match. Otherwise they go to all shards; in a transaction, only to the
+//     shards that own such keys.
 //   - updateOne and deleteOne go to one shard if the filter has the whole key. With only
-//     the _id in the filter, they go to all shards. With neither, MongoDB 7.1 and later
-//     search all shards. Earlier versions refuse the write unless one shard owns all keys
-//     that the filter can match. Manual: "db.collection.updateOne()".
-//   - replaceOne by the _id goes to the shard of the replacement's key, and doesn't find
-//     a document on another shard. Manual: "db.collection.replaceOne()".
+//     the _id in the filter, they go to all shards. With neither, since MongoDB 7.1 they
+//     are sent like a query. Earlier versions refuse the write unless one shard owns all
+//     keys that the filter can match. Manual: "db.collection.updateOne()".
+//   - replaceOne by the _id goes only to the shard of the replacement's key: it finds no
+//     document elsewhere. Manual: "db.collection.replaceOne()".
 //   - An upsert needs the whole key in its filter, by equality.
 //   - A change of the key moves the document, even if only a number's type changes. Such
 //     a change needs updateOne, replaceOne or findAndModify with the whole key in the
