@@ -123,10 +123,7 @@ func readAggregate(r *request) (*aggregation, error) {
 		x.near = true
 		return x, x.planNear(coll, base, near, p, q, opt, stages)
 	}
-	q.Filter, q.Sort, q.Keep, x.rest = p.Leading()
-	if len(q.Sort) > 0 {
-		q.Limit = q.Keep // so that an index that gives the order isn't read further
-	}
+	q.Filter, q.Sort, q.Limit, x.rest = p.Leading()
 	x.tail = stages[len(stages)-x.rest.Len():]
 	if q.Matcher, err = query.Parse(q.Filter, opt); err != nil {
 		return nil, err

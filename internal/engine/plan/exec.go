@@ -141,11 +141,7 @@ func (e *Exec) load() error {
 	if err != nil {
 		return err
 	}
-	keep := q.Keep
-	if q.Limit > 0 {
-		keep = q.Skip + q.Limit
-	}
-	if keep > 0 && keep < int64(len(list)) {
+	if keep := q.Skip + q.Limit; q.Limit > 0 && keep < int64(len(list)) {
 		list = list[:keep]
 	}
 	held := 0

@@ -31,7 +31,6 @@ type Query struct {
 
 	Watch  *interrupt.Watch // ends the plan
 	Keyed  bool             // Exec.Key is asked for
-	Keep   int64            // how many of the sorted documents are asked for at most; 0 means all
 	NoDisk bool             // a sort may hold no more than order.MaxMemory
 }
 
