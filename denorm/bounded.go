@@ -76,14 +76,14 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 	return b.b.Push(owner, elements, nil, nil)
 }
 
-// PushWith is [Bounded.Push], and also applies the operators in the parameter with to the
-// same document, such as {$inc: {n: 1}}. An operator on the array's path gives a
+// PushWith is [Bounded.Push], and also applies the operators in the parameter update to
+// the same document, such as {$inc: {n: 1}}. An operator on the array's path gives a
 // [*model.ConflictError]. If BoundedSpec.Key is set, a second run skips the push and
 // these operators.
 //
 // Cost: as [Bounded.Push].
-func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Write {
-	return b.b.Push(owner, elements, with, func() model.Write { return b.owners.Update(owner, with) })
+func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.Write {
+	return b.b.Push(owner, elements, update, func() model.Write { return b.owners.Update(owner, update) })
 }
 
 // Remove returns the write that removes the elements with these keys from an owner's

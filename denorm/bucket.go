@@ -185,12 +185,12 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 }
 
 // Between returns the query of a key's buckets, oldest first, of the days or months that
-// contain a time t with from ≤ t < to. The first and last buckets may contain elements of
-// other times. Without BucketSpec.Period the query gives a [*model.ValueError].
+// contain a time t with start ≤ t < end. The first and last buckets may contain elements
+// of other times. Without BucketSpec.Period the query gives a [*model.ValueError].
 //
 // Cost: one command, by _id; it reads one document for each bucket.
-func (b *Bucket[K, E]) Between(key K, from, to time.Time) *model.Find[BucketDoc[K, E]] {
-	filter, err := b.in.Between(key, from, to)
+func (b *Bucket[K, E]) Between(key K, start, end time.Time) *model.Find[BucketDoc[K, E]] {
+	filter, err := b.in.Between(key, start, end)
 	return b.find(filter, 1, err)
 }
 

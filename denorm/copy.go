@@ -225,8 +225,8 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 //     transaction, Refresh runs inside it and can't see newer values of the source.
 //
 // Outside a transaction, a store's change with Change.Tx, or with a transactional plan,
-// gives model.ErrTransactional. A store that is nil or returns a change with a [model.Lease]
-// gives a [*model.ValueError].
+// gives model.ErrTransactional. A store that is nil or returns a change with a
+// [model.Lease] gives a [*model.ValueError].
 //
 // Cost: the commands of store's change, and three more. In a transaction with a Lock,
 // only one more, or two before MongoDB 8.0.
@@ -252,15 +252,15 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 
 // Unfolded returns the check that finds the sources that [Copy.Fold] doesn't delete,
 // because data would be lost. They have no copy, a copy with other values, or a top-level
-// field that isn't copied whole. The parameter drop lists top-level fields that may be
+// field that isn't copied whole. The parameter names lists top-level fields that may be
 // lost. No write repairs these sources.
 //
 // Cost: one command; it reads every source, and looks up its copies by [Copy.Indexes] or
 // _id.
-func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
+func (c *Copy[S, SK, TK]) Unfolded(names ...string) model.Check { return c.c.Unfolded(names) }
 
 // Fold returns the job that deletes the sources, so that only the copies stay. The job
-// keeps the sources that [Copy.Unfolded] finds for the same parameter drop. Run
+// keeps the sources that [Copy.Unfolded] finds for the same parameter names. Run
 // [Copy.Rebuild] first.
 //
 // The job keeps a source that changes meanwhile. Stop other writers while it runs: a copy
@@ -268,7 +268,7 @@ func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfo
 //
 // Cost: two commands for each batch of 500 sources, and two at the end, with the lookups
 // of [Copy.Unfolded]. It can be stopped and run again.
-func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job { return c.c.Fold(drop) }
+func (c *Copy[S, SK, TK]) Fold(names ...string) model.Job { return c.c.Fold(names) }
 
 // Spread returns the aggregation that counts the documents with copies, their different
 // sources, and the copies, for [CopySpread.BreakEven]. It has one result, or none without

@@ -27,11 +27,11 @@ type CounterSpec struct {
 	Where bson.D
 
 	// Tokens is the path, in the parent, of an array of bson.ObjectID with the tokens of
-	// the latest operations: their parameters op. Pending is the path, in a child, of a
-	// *[CounterPending], tagged omitempty: the mark of an unfinished operation. Give both
-	// or neither. With both, operations are exact without transactions. With neither,
-	// operations don't use op: pass bson.NilObjectID. They then need transactions, unless
-	// Partial is set.
+	// the latest operations: their parameters token. Pending is the path, in a child, of
+	// a *[CounterPending], tagged omitempty: the mark of an unfinished operation. Give
+	// both or neither. With both, operations are exact without transactions. With
+	// neither, operations don't use token: pass bson.NilObjectID. They then need
+	// transactions, unless Partial is set.
 	Tokens  string
 	Pending string
 
@@ -103,7 +103,7 @@ type CounterPending struct {
 //
 // # Consistency
 //
-// With CounterSpec.Tokens, an operation has a token (op), a fresh bson.NewObjectID(), and
+// With CounterSpec.Tokens, an operation has a token, a fresh bson.NewObjectID(), and
 // writes one document at a time:
 //
 //  1. It changes the child and stores a mark in it.
@@ -179,20 +179,19 @@ func NewCounter[C, CK, P, PK any](
 	return out
 }
 
-// Insert returns the change that stores a new child and counts it. op is the operation's
-// token: see [Counter]. If op is the token of another child's operation, Insert stores
-// nothing and gives no error. The result's Modified is then 0. A taken _id gives
-// model.ErrTaken or, in a transaction that the caller began, the driver's duplicate key
-// error.
+// Insert returns the change that stores a new child and counts it. For token, see
+// [Counter]. If another child's operation has the same token, Insert stores nothing and
+// gives no error. The result's Modified is then 0. A taken _id gives model.ErrTaken or,
+// in a transaction that the caller began, the driver's duplicate key error.
 //
 // Cost: four commands, by _id, or two with CounterSpec.Partial. A child without a parent
 // costs one command. In a transaction: one command, or two before MongoDB 8.0.
-func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
-	return x.c.Insert(x.children.Insert(child), op)
+func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Change[any] {
+	return x.c.Insert(x.children.Insert(child), token)
 }
 
 // Set returns the change that sets fields of a child by their paths, and updates the
-// numbers of its parent, or of both parents if the reference changes. op is the
+// numbers of its parent, or of both parents if the reference changes. token is the
 // operation's token: see [Counter]. A nil value stores null. A null reference takes the
 // child off its parent. A bson.RawValue{} removes the field. Fields inside arrays, or
 // below a counted field, give a [*model.ValueError]. A missing child gives
@@ -203,33 +202,33 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 // more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
 // transaction: two commands. If such a value leaves, or the operation was already done,
 // the transaction runs again and reads the parents too.
-func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[any] {
-	return x.c.Set(child, fields, op)
+func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, token bson.ObjectID) model.Change[any] {
+	return x.c.Set(child, fields, token)
 }
 
 // Move returns the change that gives a child another parent, by the parent's _id. It is
 // [Counter.Set] of the reference.
 //
 // Cost: as [Counter.Set].
-func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) model.Change[any] {
-	return x.c.Move(child, parent, op)
+func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, token bson.ObjectID) model.Change[any] {
+	return x.c.Move(child, parent, token)
 }
 
 // Delete returns the change that deletes a child and takes it off its parent's numbers.
-// op is the operation's token: see [Counter]. A missing child is not an error.
+// For token, see [Counter]. A missing child is not an error.
 //
 // Cost: as [Counter.Set].
-func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[any] {
-	return x.c.Delete(child, op)
+func (x *Counter[C, CK, P, PK]) Delete(child CK, token bson.ObjectID) model.Change[any] {
+	return x.c.Delete(child, token)
 }
 
-// Pending returns the query of the children with an unfinished operation whose token (op)
-// is older than a time, the parameter before. Pass these children to [Counter.Settle].
+// Pending returns the query of the children with an unfinished operation whose token
+// is older than cutoff. Pass these children to [Counter.Settle].
 // Without CounterSpec.Pending the query gives a [*model.ValueError].
 //
 // Cost: one command, served by a partial index of [Counter.Indexes].
-func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
-	filter, err := x.c.PendingBefore(before)
+func (x *Counter[C, CK, P, PK]) Pending(cutoff time.Time) *model.Find[C] {
+	filter, err := x.c.PendingBefore(cutoff)
 	return commands.Served(x.children.Find(filter), x.c.OpIndex().Name, err)
 }
 

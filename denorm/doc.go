@@ -42,6 +42,6 @@
 // without overwriting concurrent changes. Most repairs write one document per finding, by
 // _id. [model.Check] says what checks cost.
 //
-// An append with a key, or a change with a token (the parameter op), can be run again and
+// An append with a key, or a change with a token, can be run again and
 // counts once.
 package denorm

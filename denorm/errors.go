@@ -20,7 +20,7 @@ var ErrUnsound = outlier.ErrUnsound
 type ShortError = slots.ShortError
 
 var (
-	// ErrToken says that a token (op) was used for another event of an [Outbox], [Inbox]
+	// ErrToken says that a token was used for another event of an [Outbox], [Inbox]
 	// or [EventLog], or another amount of [Slots]. It wraps model.ErrTaken.
 	ErrToken = stored.ErrToken
 

@@ -21,7 +21,7 @@ type EventCommit[K, E any] struct {
 	First  int64         `bson:"first"`  // number of the first event; an aggregate's first event is 1
 	Last   int64         `bson:"last"`   // number of the last event: the aggregate's version
 	At     time.Time     `bson:"at"`     // never before the previous commit's At
-	Token  bson.ObjectID `bson:"token"`  // the append's op
+	Token  bson.ObjectID `bson:"token"`  // the append's token
 	Events []E           `bson:"events"` // in order
 }
 
@@ -172,44 +172,44 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 }
 
 // Append returns the change that appends events to the key's aggregate. The events
-// happened at the time at. expected is the version that the caller has read, 0 for a new
-// aggregate. The change stores all events or none. op is the append's token: the same op
-// makes a retry a no-op, even after other appends.
+// happened at the time t. expected is the version that the caller has read, 0 for a new
+// aggregate. The change stores all events or none. token is the append's token: the same
+// token makes a retry a no-op, even after other appends.
 //
 // Running the change gives
 //   - [ErrVersion] if the aggregate is at another version
 //   - [ErrToken] if the token belongs to another append
-//   - [ErrEarlier] if the time at is before the last commit's time
+//   - [ErrEarlier] if t is before the last commit's time
 //   - a [*model.ValueError] for no events, or for too many or too large events
 //
 // Cost: two commands, one document, by _id; on a conflict up to three commands more. A
 // snapshot costs three more commands and one more document. If only the snapshot fails,
 // its error is returned although the events are stored.
-func (l *EventLog[K, E, S]) Append(key K, expected int64, at time.Time, events []E, op bson.ObjectID) model.Change[any] {
-	return l.l.Append(key, expected, at, op, l.events(key, op, events))
+func (l *EventLog[K, E, S]) Append(key K, expected int64, t time.Time, events []E, token bson.ObjectID) model.Change[any] {
+	return l.l.Append(key, expected, t, token, l.events(key, token, events))
 }
 
 // Decide returns the change that calls the function decide with the aggregate's current
 // state and appends the events that decide returns. decide must be pure. When another
 // append came first, decide is called again, up to 100 times. An error of decide ends the
-// change. The commit's At is the later of two times: the parameter at and the last
-// commit's At. op is the append's token: a retry does nothing and doesn't call decide.
+// change. The commit's At is the later of two times: t and the last
+// commit's At. A retry with the same token does nothing and doesn't call decide.
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
 // document. If there is a snapshot, one more command finds the token by
 // [EventLog.Indexes]. Writing a new snapshot costs three more commands and one more
 // document.
 func (l *EventLog[K, E, S]) Decide(
-	key K, at time.Time, op bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
+	key K, t time.Time, token bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {
 	var untyped func(eventlog.State) (eventlog.Events, error)
 	if decide != nil {
 		untyped = func(s eventlog.State) (eventlog.Events, error) {
 			list, err := decide(stateOf[K, S](key, s, l.fold.Revision))
-			return l.events(key, op, list), err
+			return l.events(key, token, list), err
 		}
 	}
-	return commands.Untyped(l.l.Decide(key, at, op, untyped))
+	return commands.Untyped(l.l.Decide(key, t, token, untyped))
 }
 
 // Load returns the change that reads an aggregate's newest state. An aggregate without
@@ -235,8 +235,8 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, 
 // commits whose EventCommit.At is later.
 //
 // Cost: as [EventLog.At].
-func (l *EventLog[K, E, S]) AsOf(key K, at time.Time) model.Change[EventState[K, S]] {
-	return l.state(key, l.l.AsOf(key, at))
+func (l *EventLog[K, E, S]) AsOf(key K, t time.Time) model.Change[EventState[K, S]] {
+	return l.state(key, l.l.AsOf(key, t))
 }
 
 func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.Change[EventState[K, S]] {
@@ -250,13 +250,13 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
 
 // Commits returns the query of the commits that contain an aggregate's events with
-// numbers n, from ≤ n ≤ to, in order. from is at least 1; to = 0 means the last event.
-// The first and last commits may contain other events too. For the next page, pass the
-// last commit's ID to [model.Find.After].
+// numbers n, start ≤ n ≤ end, in order. start is at least 1; end = 0 means the last
+// event. The first and last commits may contain other events too. For the next page,
+// pass the last commit's ID to [model.Find.After].
 //
 // Cost: one command, by _id. It examines up to MaxEvents commits before the first result.
-func (l *EventLog[K, E, S]) Commits(key K, from, to int64) *model.Find[EventCommit[K, E]] {
-	filter, err := l.l.Commits(key, from, to)
+func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCommit[K, E]] {
+	filter, err := l.l.Commits(key, start, end)
 	f := l.commits.Find(filter)
 	f.Sort, f.Deleted = bson.D{{Key: "_id", Value: 1}}, true
 	return commands.Served(f, model.IDIndex, err)

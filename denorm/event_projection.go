@@ -132,8 +132,8 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 // in. If a generation is being built, the job continues it. Readers don't see the new
 // generation before [Projection.Switch].
 //
-// Cost: three commands for each 100 aggregates and two for each aggregate. It examines all
-// commits by _id. After a crash, run it again.
+// Cost: three commands for each 100 aggregates and two for each aggregate. It examines
+// all commits by _id. After a crash, run it again.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
 // Switch returns the job after which readers read the new generation, the views that

@@ -46,7 +46,7 @@ type Revision[D, K any] struct {
 	ID    RevisionID[K] `bson:"_id"`
 	At    time.Time     `bson:"at"`              // when the version began; the zero time if unknown
 	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero in the newest version
-	Token bson.ObjectID `bson:"token,omitempty"` // the op of the change that began the version
+	Token bson.ObjectID `bson:"token,omitempty"` // the token of the change that began the version
 	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only the _id, version and Revised
 	Doc   D             `bson:"doc"`
 }
@@ -69,8 +69,8 @@ type Difference struct {
 // beginning. All writers must increment the version. [model.New] refuses a technique that
 // doesn't, unless HistorySpec.Uncounted names the paths that it writes.
 //
-// Methods take a note (who, when, why) and op, the operation's token: a fresh
-// bson.NewObjectID(). A retry with the same op does nothing while the operation's
+// Methods take a note (who, when, why) and token, which identifies the operation: a fresh
+// bson.NewObjectID(). A retry with the same token does nothing while the operation's
 // revision is stored. An operation that meets another operation on the same document
 // reads again, up to 100 times.
 //
@@ -130,31 +130,32 @@ func NewHistory[D, K any](
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
-// Insert returns the change that stores a new document. For note and op, see [History].
-// doc's version must be 0. The document gets version 1 or, after a deletion, the next
-// version. If a document with its _id is stored, running the change gives model.ErrTaken.
+// Insert returns the change that stores a new document. For note and token, see
+// [History]. doc's version must be 0. The document gets version 1 or, after a deletion,
+// the next version. If a document with its _id is stored, running the change gives
+// model.ErrTaken.
 //
 // Cost: two commands, one document.
-func (x *History[D, K]) Insert(doc D, note Revised, op bson.ObjectID) model.Change[any] {
-	return x.h.Insert(&doc, note.note(), op)
+func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change[any] {
+	return x.h.Insert(&doc, note.note(), token)
 }
 
 // Set returns the change that sets fields of a document by their paths. A nil value
-// stores null. Fields inside arrays can't be set: set the whole array. For note, op and
-// errors, see [History].
+// stores null. Fields inside arrays can't be set: set the whole array. For note, token
+// and errors, see [History].
 //
 // Cost: one read and two writes, by _id and the index by operation.
-func (x *History[D, K]) Set(id K, fields bson.D, note Revised, op bson.ObjectID) model.Change[any] {
-	return x.h.Set(id, fields, note.note(), op)
+func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.ObjectID) model.Change[any] {
+	return x.h.Set(id, fields, note.note(), token)
 }
 
 // Change returns the change that replaces a document by the result of the function
 // decide, which receives the document and must be pure. The result must have the same
 // _id; its version and [Revised] are ignored. Stored fields that D doesn't have are lost.
-// An error of decide ends the change. For note, op and other errors, see [History].
+// An error of decide ends the change. For note, token and other errors, see [History].
 //
 // Cost: as [History.Set].
-func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
+func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
 	var decided func(bson.Raw) (any, error)
 	if decide != nil {
 		decided = func(raw bson.Raw) (any, error) {
@@ -166,36 +167,36 @@ func (x *History[D, K]) Change(id K, note Revised, op bson.ObjectID, decide func
 			return &next, err
 		}
 	}
-	return x.h.Change(id, note.note(), op, decided)
+	return x.h.Change(id, note.note(), token, decided)
 }
 
 // Delete returns the change that deletes a document and keeps its versions. The last
-// version stores note. For op and errors, see [History]. A crash can leave the document
-// marked as gone; operations treat it as missing. A retry with the same op, or the repair
-// of the first of [History.Checks], finishes the deletion.
+// version stores note. For token and errors, see [History]. A crash can leave the
+// document marked as gone; operations treat it as missing. A retry with the same token,
+// or the repair of the first of [History.Checks], finishes the deletion.
 //
 // Cost: five commands, four documents. In a transaction, three commands if the server has
 // bulkWrite.
-func (x *History[D, K]) Delete(id K, note Revised, op bson.ObjectID) model.Change[any] {
-	return x.h.Delete(id, note.note(), op)
+func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Change[any] {
+	return x.h.Delete(id, note.note(), token)
 }
 
 // Restore returns the change that stores an earlier version of a document again, as a new
 // version. It also restores a deleted document. Data that [History.Erase] removed stays
 // removed. If the version is the newest, a deletion or not stored, running the change
-// gives [ErrNoRevision]. For note and op, see [History].
+// gives [ErrNoRevision]. For note and token, see [History].
 //
 // Cost: as [History.Set].
-func (x *History[D, K]) Restore(id K, version int64, note Revised, op bson.ObjectID) model.Change[any] {
-	return x.h.Restore(id, version, note.note(), op)
+func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.ObjectID) model.Change[any] {
+	return x.h.Restore(id, version, note.note(), token)
 }
 
-// AsOf returns the query of a document as it was at a time. It has no result if the
+// AsOf returns the query of a document as it was at the time t. It has no result if the
 // document wasn't stored at that time.
 //
 // Cost: one command, by _id and the index by time.
-func (x *History[D, K]) AsOf(id K, at time.Time) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.AsOf(id, at)
+func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]] {
+	pipeline, err := x.h.AsOf(id, t)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -213,26 +214,26 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 // all versions, which the server groups in memory.
 //
 // Cost: one command, by _id; n+1 revisions are read.
-func (x *History[D, K]) Revisions(id K, after, n int64) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.Revisions(id, after, n)
+func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {
+	pipeline, err := x.h.Revisions(id, version, n)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Between returns the query of a document's versions that began at the time from or
-// later, but before the time to, newest first.
+// Between returns the query of a document's versions that began at start or later,
+// but before end, newest first.
 //
 // Cost: one command, by _id and the index by time.
-func (x *History[D, K]) Between(id K, from, to time.Time) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.Between(id, from, to)
+func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Revision[D, K]] {
+	pipeline, err := x.h.Between(id, start, end)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Diff returns the paths at which two documents differ, in the order of fields in the
-// document from, then in the document to. It compares arrays as a whole and skips the
+// older document, then in the newer one. It compares arrays as a whole and skips the
 // fields HistorySpec.Version and Revised. A document that can't be stored as BSON gives a
 // [*model.ValueError].
-func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
-	found, err := x.h.Diff(from, to)
+func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
+	found, err := x.h.Diff(older, newer)
 	for _, d := range found {
 		out = append(out, Difference(d))
 	}
@@ -242,15 +243,15 @@ func (x *History[D, K]) Diff(from, to D) (out []Difference, err error) {
 // Erase returns the job that erases a person's data. It removes the fields
 // HistorySpec.Personal from the person's documents, which get a new version, and from all
 // their revisions. subject is the person's value at HistorySpec.Subject. note is the
-// author and the reason of the new versions. op is the operation's token: a fresh
+// author and the reason of the new versions. token is the operation's token: a fresh
 // bson.NewObjectID(), and the same one to run the job again. If subject is a string, the
 // job also empties each Revised.By that equals it. A concurrent change doesn't store
 // erased data again.
 //
 // Cost: two writes per document and one per revision, found by the indexes on the
 // subject. For a string subject, every document and revision is read.
-func (x *History[D, K]) Erase(subject any, note Revised, op bson.ObjectID) model.Job {
-	return x.h.Erase(subject, note.note(), op)
+func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) model.Job {
+	return x.h.Erase(subject, note.note(), token)
 }
 
 // Traces returns the checks that find what [History.Erase] would remove for a person.

@@ -109,8 +109,8 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 }
 
 // Insert returns the plan that writes the entries of a new document, inserts the document
-// and sets IndexEntry.Sure in the entries. op is the operation's token, a fresh
-// bson.NewObjectID(). A retry with the same op completes the plan.
+// and sets IndexEntry.Sure in the entries. token identifies the operation: a fresh
+// bson.NewObjectID(). A retry with the same token completes the plan.
 //
 // If another document has the _id, or in a unique table the same value, the plan gives
 // model.ErrTaken and removes the new entries. If another client changed the stored
@@ -120,13 +120,13 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 //
 // Cost: three commands, or one if the document has no indexed value. A crash leaves
 // entries without a document: retry, or see [IndexTable.Checks].
-func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
-	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), op)
+func (x *IndexTable[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
+	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), token)
 }
 
 // Set returns the plan that sets fields of a document and updates its entries. doc is the
 // document that you read. The parameter fields gives paths and new values; nil stores
-// null. op is the operation's token, as in [IndexTable.Insert]. A value of a wrong type,
+// null. For token, see [IndexTable.Insert]. A value of a wrong type,
 // or a path below an indexed or copied path, gives a [*model.ValueError].
 //
 // The plan gives
@@ -135,14 +135,14 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 //   - model.ErrTaken if another document has the value in a unique table
 //
 // It then removes the new entries. To complete an interrupted run, retry with the same
-// fields and op; doc can be read anew.
+// fields and token; doc can be read anew.
 //
 // Cost: one command if no indexed or copied field is set, two if copied fields are set,
 // up to four if the indexed field is set. A change of copied fields writes all entries of
 // the document. A crash leaves a surplus entry or old copies: retry, or see
 // [IndexTable.Checks].
-func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
-	return indextable.Tables{x.t}.Set(doc, fields, op)
+func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
+	return indextable.Tables{x.t}.Set(doc, fields, token)
 }
 
 // Delete returns the plan that deletes a document and then its entries. doc is the

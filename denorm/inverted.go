@@ -45,11 +45,11 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 }
 
 // Insert returns the plan that stores a new document with the entries of all paths. For
-// op and errors, see [IndexTable.Insert].
+// token and errors, see [IndexTable.Insert].
 //
 // Cost: one command, and two for each path at which doc has values.
-func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
-	return x.cores.Insert(x.docs.Insert(doc), op)
+func (x *Inverted[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
+	return x.cores.Insert(x.docs.Insert(doc), token)
 }
 
 // Set returns the plan that sets fields of a document and updates the entries of all
@@ -57,8 +57,8 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 //
 // Cost: one command, two per path that is set, and one per path that gets or loses
 // values.
-func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
-	return x.cores.Set(doc, fields, op)
+func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
+	return x.cores.Set(doc, fields, token)
 }
 
 // Delete returns the plan that deletes a document and then its entries. For doc, see

@@ -57,16 +57,16 @@ type Normalized[D, K any] struct {
 }
 
 // NewNormalized declares that documents are divided into the rows of parts and the main
-// rows, in the collection named into. It panics with a [*model.DeclarationError] if two
+// rows, in the collection named target. It panics with a [*model.DeclarationError] if two
 // collections have one name, if the Path or Key of a [Part] doesn't fit the documents, or
 // if a part's documents have an _id that isn't the Key.
-func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
+func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts ...Part) *Normalized[D, K] {
 	list := make([]normalized.Part, len(parts))
 	for i, p := range parts {
 		list[i] = normalized.Part(p)
 	}
-	n := normalized.Declare(docs.Docs(), into, list)
-	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints), docs, docs.Named(into), n}
+	n := normalized.Declare(docs.Docs(), target, list)
+	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints), docs, docs.Named(target), n}
 }
 
 // Plan returns the plan that writes or replaces the rows of the documents that match

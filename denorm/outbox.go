@@ -106,8 +106,8 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
 }
 
-// Publish returns the write that adds an event to a document. The parameter at is the
-// event's time, and op its token: a fresh bson.NewObjectID(), or the token of the
+// Publish returns the write that adds an event to a document. t is the event's
+// time, and token identifies the event: a fresh bson.NewObjectID(), or the token of the
 // operation that the event reports.
 //
 // The write gives
@@ -118,14 +118,14 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 //
 // Cost: one command, one document, by _id. Merged with another write ([model.Merge]), it
 // adds no command.
-func (x *Outbox[D, K, E]) Publish(id K, event E, at time.Time, op bson.ObjectID) model.Write {
-	return x.o.Publish(id, event, at, op)
+func (x *Outbox[D, K, E]) Publish(id K, event E, t time.Time, token bson.ObjectID) model.Write {
+	return x.o.Publish(id, event, t, token)
 }
 
 // Outgoing returns the [Outgoing] field, with a first event, for a new document with this
 // _id. For the other parameters, see [Outbox.Publish].
-func (x *Outbox[D, K, E]) Outgoing(id K, event E, at time.Time, op bson.ObjectID) (out Outgoing[E], err error) {
-	raw, err := x.o.Outgoing(id, event, at, op)
+func (x *Outbox[D, K, E]) Outgoing(id K, event E, t time.Time, token bson.ObjectID) (out Outgoing[E], err error) {
+	raw, err := x.o.Outgoing(id, event, t, token)
 	if err == nil {
 		err = x.docs.Docs().AsStored().Decode(raw, &out)
 	}
@@ -155,10 +155,10 @@ func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 
 // Drop returns the write that deletes a document's parked event ([Outbox.Parked]) with
-// the token op. Without such an event it does nothing.
+// this token. Without such an event it does nothing.
 //
 // Cost: as [Outbox.Retry].
-func (x *Outbox[D, K, E]) Drop(id K, op bson.ObjectID) model.Write { return x.o.Drop(id, op) }
+func (x *Outbox[D, K, E]) Drop(id K, token bson.ObjectID) model.Write { return x.o.Drop(id, token) }
 
 // RelaySpec says how a [Relay] works. All runners need the same RelaySpec.
 type RelaySpec struct {
@@ -178,16 +178,16 @@ type RelaySpec struct {
 // A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the [Relay] that calls the function hand for each event. Runners with the
-// same name divide the documents into parts.
+// Relay returns the [Relay] that calls the function deliver for each event. Runners with
+// the same name divide the documents into parts.
 //
-// For each part, one goroutine calls hand with the events of each document in order. If
-// hand returns an error, the event is tried again later. After RelaySpec.Attempts errors
-// the event is parked ([Outbox.Parked]), and the document's next event follows. The
-// context of hand ends when the runner loses its lease on the part.
-func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.Context, Delivery[K, E]) error) Relay {
+// For each part, one goroutine calls deliver with the events of each document in order.
+// If deliver returns an error, the event is tried again later. After RelaySpec.Attempts
+// errors the event is parked ([Outbox.Parked]), and the document's next event follows.
+// The context of deliver ends when the runner loses its lease on the part.
+func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
-	if hand == nil {
+	if deliver == nil {
 		return Relay{r}
 	}
 	docs := x.docs.Docs().AsStored()
@@ -199,7 +199,7 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, hand func(context.C
 		if err := docs.Decode(e.Body.Document(), &d.Body); err != nil {
 			return err
 		}
-		return hand(ctx, d)
+		return deliver(ctx, d)
 	}
 	return Relay{r}
 }

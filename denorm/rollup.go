@@ -156,8 +156,8 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 // once.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins with from ≤ start < to: finest bins (of
-// the shortest Period) from events, coarser bins from finer bins. If the time from or to
+// Rebuild returns the job that recounts the bins with start ≤ bin < end: finest bins (of
+// the shortest Period) from events, coarser bins from finer bins. If start or end
 // isn't the start of a finest bin, the job ends with a [*model.ValueError].
 //
 // Deleted events no longer count in these bins. Don't delete finer bins meanwhile.
@@ -167,34 +167,34 @@ func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 //
 // Cost: five commands for each time at which bins start, and two more if bins differ.
 // Served by [Rollup.Indexes]. If interrupted, run it again.
-func (x *Rollup[E, K, G, V]) Rebuild(from, to time.Time) model.Job { return x.r.Rebuild(from, to) }
+func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }
 
-// Bins returns the query of a group's bins of one unit with from ≤ start < to, in order.
+// Bins returns the query of a group's bins of one unit with start ≤ bin < end, in order.
 // A zero time means no bound. For the next page, pass the last bin's ID to
 // [model.Find.After]. A unit that isn't in the spec's Bins gives a [*model.ValueError].
 //
 // Cost: one command per batch; served by _id.
-func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, from, to time.Time) *model.Find[RollupDoc[G, V]] {
-	filter, err := x.r.Bins(group, rollup.Unit(unit), from, to)
+func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *model.Find[RollupDoc[G, V]] {
+	filter, err := x.r.Bins(group, rollup.Unit(unit), start, end)
 	f := x.bins.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: 1}}
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins with from ≤ start < to. Both
-// times must be starts of bins of the shortest Period in RollupSpec.Bins, and from must
-// be earlier than to. Otherwise it gives a [*model.ValueError]. Without bins, One returns
-// [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with start ≤ bin < end. Both
+// times must be starts of bins of the shortest Period in RollupSpec.Bins, and start must
+// be earlier than end. Otherwise it gives a [*model.ValueError]. Without bins, One
+// returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
-func (x *Rollup[E, K, G, V]) Total(group G, from, to time.Time) *model.Aggregate[RollupTotal[V]] {
-	pipeline, err := x.r.Total(group, from, to)
+func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggregate[RollupTotal[V]] {
+	pipeline, err := x.r.Total(group, start, end)
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events earlier than the time before. It keeps
+// Expire returns the write that deletes the events earlier than cutoff. It keeps
 // events with a [RollupMark], which aren't counted yet. Afterwards don't call
 // [Rollup.Rebuild] for times of deleted events, and set RollupSpec.For.
 //
 // Cost: one command, served by [Rollup.Indexes]. If interrupted, some events stay.
-func (x *Rollup[E, K, G, V]) Expire(before time.Time) model.Write { return x.r.Expire(before) }
+func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.Expire(cutoff) }

@@ -97,29 +97,29 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 }
 
 // Add returns the change that adds the amount n to a key's number. An n of 0, or with
-// SlotsSpec.Stock a negative n, gives a [*model.ValueError]. The parameter op is the
-// operation's token. A retry with the same op does nothing. The same op with a different
+// SlotsSpec.Stock a negative n, gives a [*model.ValueError]. token identifies the
+// operation. A retry with the same token does nothing. The same token with a different
 // n gives [ErrToken]. The server returns an error for sums over 64 bits.
 //
 // Cost: one command, one document by _id. Two more commands if the key has a different
-// number of slots than SlotsSpec.Slots, or if op was counted before. The first Add of a
-// key costs five commands and stores all slots. After a crash the next operation stores
-// missing slots.
-func (s *Slots[K]) Add(key K, n int64, op bson.ObjectID) model.Change[any] {
-	return s.s.Add(key, n, op)
+// number of slots than SlotsSpec.Slots, or if token was counted before. The first Add of
+// a key costs five commands and stores all slots. After a crash the next operation
+// stores missing slots.
+func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
+	return s.s.Add(key, n, token)
 }
 
 // Take returns the change that takes the amount n from a key's stock. If all slots
 // together have less, it gives a [*ShortError], which wraps [model.ErrFull]. For the
-// token op, see [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
+// token, see [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
 // [*model.ValueError].
 //
-// Cost: one command, one document by _id, if op's slot has enough. If it needs stock of
-// one other slot, five commands make three writes; of two other slots, seven commands
-// make six. If a Take crashes during a transfer of stock between slots (see [Slots]), the
-// operation that finishes the transfer can finish the Take too.
-func (s *Slots[K]) Take(key K, n int64, op bson.ObjectID) model.Change[any] {
-	return s.s.Take(key, n, op)
+// Cost: one command, one document by _id, if the token's slot has enough. If it needs
+// stock of one other slot, five commands make three writes; of two other slots, seven
+// commands make six. If a Take crashes during a transfer of stock between slots (see
+// [Slots]), the operation that finishes the transfer can finish the Take too.
+func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
+	return s.s.Take(key, n, token)
 }
 
 // Total returns the pipeline of a key's total. An unknown key gives [model.ErrNotFound].

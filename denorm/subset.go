@@ -52,12 +52,12 @@ type SubsetSpec struct {
 	Fields []string
 }
 
-// NewSubset declares that children store their parent's _id at the path ref, and that the
-// parents' array at path contains the first children. It panics with a
-// [*model.DeclarationError] if paths or types don't fit, if the array lies inside another
-// or can be stored as null, or for a bad spec.
-func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], ref string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
-	s := subset.Declare(children.Docs(), ref, parents.Docs(), path, subset.Spec(spec))
+// NewSubset declares that children store their parent's _id at the path refPath, and
+// that the parents' array at path contains the first children. It panics with a
+// [*model.DeclarationError] if paths or types don't fit, if the array lies inside
+// another or can be stored as null, or for a bad spec.
+func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
+	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}
 }
 

@@ -125,11 +125,11 @@ func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.
 
 // Rest returns the pipeline of a parent's pages, newest first, without the elements in
 // the array of the value parent. Pages whose elements are all in that array are left out.
-// The parameter after is the _id of the last page read, or "" at first. At most n pages
+// pageToken is the _id of the last page read, or "" at first. At most n pages
 // are returned; 0 means all. BucketDoc.N counts all elements of a page.
 //
 // Cost: one command, served by _id; it reads n pages, and the pages left out.
-func (x *SubsetPages[P, K, E]) Rest(parent *P, after string, n int64) *model.Aggregate[BucketDoc[K, E]] {
-	pipeline, err := x.s.Rest(parent, after, n)
+func (x *SubsetPages[P, K, E]) Rest(parent *P, pageToken string, n int64) *model.Aggregate[BucketDoc[K, E]] {
+	pipeline, err := x.s.Rest(parent, pageToken, n)
 	return commands.Indexed(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)
 }

@@ -39,7 +39,7 @@ type UniqueDoc[G, M any] struct {
 // The _id is group#period#member, or group#member without a Period. The collection must
 // not have a collation.
 //
-// Queries count visits at times t with from ≤ t < to. Periods that overlap this time
+// Queries count visits at times t with start ≤ t < end. Periods that overlap this time
 // count as a whole, and a member of several periods counts once. A zero time means no
 // bound. Without a Period, both times must be zero, otherwise a query gives a
 // [*model.ValueError].
@@ -67,12 +67,12 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	return out
 }
 
-// Visit returns the upsert that stores that a group saw a member at a time.
+// Visit returns the upsert that stores that a group saw a member at the time t.
 //
 // Cost: one command; one document, by _id, if the group hasn't seen the member in this
 // period (UniqueSpec.Period).
-func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
-	return x.u.Visit(group, member, at)
+func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
+	return x.u.Visit(group, member, t)
 }
 
 // VisitAll returns the plan that stores many visits, the results of [UniqueCount.Visit].
@@ -83,73 +83,73 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x.u.VisitAll(visits) }
 
 // Seen returns the query that finds whether a group saw a member in the period that
-// contains the time at. If not, Find.One returns [model.ErrNotFound].
+// contains the time t. If not, Find.One returns [model.ErrNotFound].
 //
 // Cost: one command, one document by _id.
-func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[UniqueDoc[G, M]] {
-	id, err := x.u.ID(group, member, at)
+func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[UniqueDoc[G, M]] {
+	id, err := x.u.ID(group, member, t)
 	return commands.Served(x.docs.ByID(id), model.IDIndex, err)
 }
 
 // Visits returns the query of a group's documents for the periods that overlap
-// from ≤ t < to, ordered by period and member. For the next page, pass the last
+// start ≤ t < end, ordered by period and member. For the next page, pass the last
 // document's ID to [model.Find.After].
 //
 // Cost: one command per batch; served by _id.
-func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[UniqueDoc[G, M]] {
-	filter, err := x.u.OfGroup(group, from, to)
+func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[UniqueDoc[G, M]] {
+	filter, err := x.u.OfGroup(group, start, end)
 	f := x.docs.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: 1}}
 	return commands.Served(f, model.IDIndex, err)
 }
 
 // Count returns the pipeline of one result: how many different members a group saw at
-// times t with from ≤ t < to, or 0.
+// times t with start ≤ t < end, or 0.
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
-func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[Count] {
-	pipeline, err := x.u.Count(group, from, to)
+func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregate[Count] {
+	pipeline, err := x.u.Count(group, start, end)
 	return commands.Indexed(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
 // PerPeriod returns the pipeline that counts the different members that a group saw in
-// each period that overlaps the time from ≤ t < to, in order. Empty periods are left out.
-// Without UniqueSpec.Period it gives a [*model.ValueError].
+// each period that overlaps the time start ≤ t < end, in order. Empty periods are left
+// out. Without UniqueSpec.Period it gives a [*model.ValueError].
 //
 // Cost: as [UniqueCount.Count].
-func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggregate[Counted[string]] {
-	pipeline, err := x.u.PerPeriod(group, from, to)
+func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggregate[Counted[string]] {
+	pipeline, err := x.u.PerPeriod(group, start, end)
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Counts returns the pipeline that counts the different members that each group saw at
-// times t with from ≤ t < to, in the order of groups. Groups without members are left
+// times t with start ≤ t < end, in the order of groups. Groups without members are left
 // out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
 // periods, or the whole collection if both times are zero.
-func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[G]] {
-	pipeline, index, err := x.u.Counts(from, to)
+func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counted[G]] {
+	pipeline, index, err := x.u.Counts(start, end)
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
-// Rollup returns the plan that copies the members seen at times t with from ≤ t < to into
-// another UniqueCount, the target (parameter into), with a longer Period or none: days
-// into months. A zero time, a different Location, or more than 120 periods of the target
-// give a [*model.ValueError]. Members that the target already counts stay.
+// Rollup returns the plan that copies the members seen at times t with start ≤ t < end
+// into another UniqueCount, the target (parameter into), with a longer Period or none:
+// days into months. A zero time, a different Location, or more than 120 periods of the
+// target give a [*model.ValueError]. Members that the target already counts stay.
 //
 // Cost: one command per period of the target, served by [UniqueCount.Indexes]; it writes
 // each member of a group once. If interrupted, run it again.
-func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) model.Plan {
+func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], start, end time.Time) model.Plan {
 	if into == nil {
 		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("into", nil, "is nil: give a result of NewUniqueCount"))
 	}
-	return x.u.Rollup(into.u, from, to)
+	return x.u.Rollup(into.u, start, end)
 }
 
 // Expire returns the write that deletes the documents of all periods that are over at the
-// time before. Without UniqueSpec.Period it gives a [*model.ValueError].
+// cutoff. Without UniqueSpec.Period it gives a [*model.ValueError].
 //
 // Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
 // periods are too low.
-func (x *UniqueCount[G, M]) Expire(before time.Time) model.Write { return x.u.Expire(before) }
+func (x *UniqueCount[G, M]) Expire(cutoff time.Time) model.Write { return x.u.Expire(cutoff) }

@@ -103,8 +103,8 @@ func NewWideRow[L, LK, R, RK any](
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints), w}
 }
 
-// Link returns the change that links two documents, with the time at. It copies fields
-// from the values left and right. The parameter op is the operation's token, a new
+// Link returns the change that links two documents, with the time t. It copies fields
+// from the values left and right. token identifies the operation: a new
 // bson.NewObjectID(). A pair that is already linked keeps its time; only a missing half
 // of the link is written. After a concurrent write it reads again, up to 100 times. A
 // retry after an Unlink links the pair again.
@@ -112,8 +112,8 @@ func NewWideRow[L, LK, R, RK any](
 // Cost: four commands, which write two documents, by [WideRow.Indexes] and _id. If a
 // row's document is full, four more commands write three documents more. In a
 // transaction, the rows are read by four commands.
-func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, at time.Time, op bson.ObjectID) model.Change[any] {
-	return x.w.Link(left, right, at, op)
+func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, t time.Time, token bson.ObjectID) model.Change[any] {
+	return x.w.Link(left, right, t, token)
 }
 
 // Unlink returns the change that removes both columns of a pair. If the pair isn't
@@ -159,13 +159,13 @@ type RowSide[D, K, O any] struct {
 }
 
 // Newest returns the pipeline of the n newest columns (links) of a document's row, newest
-// first. An n of 0 means all. The parameter after is "" for the first page, or the Key of
+// first. An n of 0 means all. pageToken is "" for the first page, or the Key of
 // the last column of the previous page, or [ColumnsFrom](t) to read only columns older
 // than the time t.
 //
 // Cost: one command per batch, served by _id.
-func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
-	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, after, n)}
+func (s RowSide[D, K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
+	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, pageToken, n)}
 }
 
 // Oldest returns the pipeline of the n oldest columns (links) of a document's row, oldest
@@ -173,8 +173,8 @@ func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[R
 // columns from the time t.
 //
 // Cost: as [RowSide.Newest], but served by the index on row and hi.
-func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
-	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
+func (s RowSide[D, K, O]) Oldest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
+	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, pageToken, n)}
 }
 
 // ColumnsFrom returns the second argument for [RowSide.Oldest] to begin at t, or for

@@ -28,7 +28,7 @@ func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
 // attempt reads all states, decides all plans, and runs them as one plan: see
 // [MergePlans]. So several techniques can write one document together:
 //
-//	byForum.Insert(post, op).Also(byAuthor.Insert(post, op), feed.Update(forum, update))
+//	byForum.Insert(post, token).Also(byAuthor.Insert(post, token), feed.Update(forum, update))
 //
 // Each change decides from what was stored before: a deletion of a parent doesn't delete
 // a child that another of the changes inserts.

@@ -29,8 +29,8 @@ type DroppedIndex struct {
 // alone, and an index whose keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
 // It leaves out a unique index only if another unique index has the same keys, and a TTL
-// index only if another index has the same keys and TTL. A partial index replaces only an
-// index with the same filter.
+// index only if another index has the same keys and TTL. A partial index replaces only
+// an index with the same filter.
 func (m *Model) Indexes() IndexSet {
 	var all []Index
 	for _, t := range m.techniques {

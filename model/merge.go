@@ -22,7 +22,7 @@ import (
 //   - The writes differ in upsert, hint, sort or collation.
 //   - The filters differ and can't be joined by [And]. They can be joined if all have the
 //     same _id, and either every write has Expect [One], or the filters differ only in
-//     the test for the token (op, an ObjectID that identifies an operation).
+//     the test for the token (an ObjectID that identifies an operation).
 //
 // If the merged write has Expect [One] and matches nothing, running it returns
 // [ErrStale]. In two cases it counts as applied before instead:

@@ -40,7 +40,7 @@ type Plan struct {
 	Leaves string
 
 	// Applied says that an earlier run was applied: the state contains the operation's
-	// token (op). A [Change]'s Decide sets Applied in a plan without steps. The Change
+	// token. A [Change]'s Decide sets Applied in a plan without steps. The Change
 	// then reads again by a linearizable read, calls Decide again, and runs the second
 	// plan. If the second plan is Applied too, Run succeeds.
 	Applied bool

@@ -62,7 +62,7 @@ func (r Result) Modified() int64 {
 }
 
 // Already reports whether an earlier run did the whole work: it applied every step, or a
-// [Change] found the operation's token (op) stored and had no steps to send.
+// [Change] found the operation's token stored and had no steps to send.
 func (r Result) Already() bool {
 	for _, s := range r.Steps {
 		if s.Status != Already {

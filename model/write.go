@@ -52,7 +52,7 @@ type Write struct {
 	Reasons []Reason
 
 	// Once marks a write that changes nothing in a second run, because the filter
-	// contains values that were read, or the id of the operation (op).
+	// contains values that were read, or the operation's token.
 	Once bool
 
 	// Deleted lets the write reach documents that a [Scope] marked as deleted. The

@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Convert returns the change that adds the fields of a second tree (the parameter to) to
-// the documents of a tree (from). Both trees must be declared over one collection with
+// Convert returns the change that adds the fields of a second tree (target) to
+// the documents of a tree (source). Both trees must be declared over one collection with
 // equal [TreeSpec]s, else Convert gives a [*model.ValueError]. If writers still use the
 // first tree, run Convert again to copy their changes. When all clients use the second
 // tree, [Tree.Drop] removes the old fields.
@@ -21,9 +21,9 @@ import (
 // run Convert again.
 //
 // Cost: that of the second tree's repair: see [Tree].
-func Convert[D, K any](from, to *Tree[D, K]) model.Change[any] {
-	mustHave("Convert", from != nil && to != nil)
-	return to.t.Converted(from.t)
+func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
+	mustHave("Convert", source != nil && target != nil)
+	return target.t.Converted(source.t)
 }
 
 // mustHave panics if a tree is nil.
@@ -47,9 +47,9 @@ type IntoSpec[K any] struct {
 // representation and with another type of documents. Run it again to bring the target up
 // to date.
 //
-// The function make returns the target's document, with its _id, for a document of the
+// The function build returns the target's document, with its _id, for a document of the
 // source. The job fills in the tree's fields. The function must be pure and return each
-// _id once. A nil make, or trees of one collection, panic with a
+// _id once. A nil build, or trees of one collection, panic with a
 // [*model.DeclarationError]: use [Convert] for one collection.
 //
 // The job stores missing nodes and replaces nodes that differ. A replaced node loses
@@ -82,14 +82,14 @@ type IntoSpec[K any] struct {
 // Errors are:
 //
 //   - [model.ErrNotFound]: the target has no node with the _id IntoSpec.Under.
-//   - [model.ErrTaken]: make returned one _id twice, or the target has the _id, but not
+//   - [model.ErrTaken]: build returned one _id twice, or the target has the _id, but not
 //     below Under.
 //   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path.
 //   - [ErrDamaged]: a tree must be repaired first.
 //   - [model.ErrLeased]: another writer holds the target's lease.
-//   - any error that make returns
+//   - any error that build returns
 //
-// After ErrStale, ErrLeased, or an error of make for a document that changed meanwhile,
+// After ErrStale, ErrLeased, or an error of build for a document that changed meanwhile,
 // the target can be half written: run the job again. The other errors come before an
 // attempt writes, so only an earlier attempt can have written.
 //
@@ -98,17 +98,17 @@ type IntoSpec[K any] struct {
 // lease, and one to three that write. Then comes the check of the target: see [Tree]. If
 // nothing differs, two commands. It needs memory for the tree's fields of all nodes, and
 // for one batch of documents.
-func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) (E, error), spec IntoSpec[L]) model.Job {
-	mustHave("ConvertInto", from != nil && to != nil)
-	place := "ConvertInto of " + from.t.Collection + " to " + to.t.Collection
-	if from.t.Collection == to.t.Collection {
+func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build func(D) (E, error), spec IntoSpec[L]) model.Job {
+	mustHave("ConvertInto", source != nil && target != nil)
+	place := "ConvertInto of " + source.t.Collection + " to " + target.t.Collection
+	if source.t.Collection == target.t.Collection {
 		core.Fail("both trees are in the same collection", place, "use Convert")
 	}
-	if make == nil {
+	if build == nil {
 		core.Fail("make is nil", place, "give a function that makes the target's documents")
 	}
-	under, err := to.under(spec)
-	return convert.Job(convert.OfTree(from.t, through(from.t.Decode, make, to.document), bson.RawValue{}), to.t, under, spec.Delete, err)
+	under, err := target.under(spec)
+	return convert.Job(convert.OfTree(source.t, through(source.t.Decode, build, target.document), bson.RawValue{}), target.t, under, spec.Delete, err)
 }
 
 // under encodes the _id of spec.Under, if it has one.

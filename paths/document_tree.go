@@ -147,12 +147,12 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 // child. The place decides the parent in node. Errors are [model.ErrTaken] if the id
 // exists, [model.ErrNotFound] if the owner or the parent is missing, and [model.ErrFull]
 // if Max or MaxBytes is exceeded. The nested form, a tree with DocumentTreeSpec.Order,
-// and other values of at give a [*model.ValueError]: use [DocumentTree.Insert].
+// and other values of place give a [*model.ValueError]: use [DocumentTree.Insert].
 //
 // Cost: one command, one document, by _id. If nothing was pushed, one to five more
 // commands find the reason. A retry is a no-op if the stored node is equal.
-func (t *DocumentTree[E, N, K]) Push(owner K, node E, at Place[N]) model.Write {
-	o, doc, p, err := t.insertion(owner, node, at)
+func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Write {
+	o, doc, p, err := t.insertion(owner, node, place)
 	return t.t.Push(o, doc, p, err)
 }
 
@@ -188,8 +188,8 @@ func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 //
 // Cost: two commands, one document. In the flat form without DocumentTreeSpec.Order,
 // inserts don't conflict with each other.
-func (t *DocumentTree[E, N, K]) Insert(owner K, node E, at Place[N]) model.Change[any] {
-	o, doc, p, err := t.insertion(owner, node, at)
+func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Change[any] {
+	o, doc, p, err := t.insertion(owner, node, place)
 	return t.t.Insert(o, doc, p, err)
 }
 
@@ -200,9 +200,9 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, at Place[N]) model.Chang
 // Cost: two commands, one document. It writes the whole list or, with
 // DocumentTreeSpec.Order, two fields of the node. Siblings get new order keys if theirs
 // have become long.
-func (t *DocumentTree[E, N, K]) Move(owner K, id N, to Place[N]) model.Change[any] {
+func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change[any] {
 	o, n, err := t.ids(owner, id)
-	p, errTo := forest.PlaceOf(to.place, t.nodeID)
+	p, errTo := forest.PlaceOf(place.place, t.nodeID)
 	if err == nil {
 		err = errTo
 	}
@@ -274,9 +274,9 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 // Arrange yields the nodes of an owner's list in preorder: parents before children,
 // siblings by their order keys, or as listed. Roots have depth 0. It sends nothing. In a
 // damaged list it leaves out orphans and cycles.
-func (t *DocumentTree[E, N, K]) Arrange(list []E) iter.Seq2[Visit[E], error] {
+func (t *DocumentTree[E, N, K]) Arrange(elements []E) iter.Seq2[Visit[E], error] {
 	return func(yield func(Visit[E], error) bool) {
-		err := t.t.Arrange(list, func(node bson.Raw, depth int) bool {
+		err := t.t.Arrange(elements, func(node bson.Raw, depth int) bool {
 			v := Visit[E]{Depth: depth}
 			err := t.t.Decode(node, &v.Doc)
 			return yield(v, err) && err == nil

@@ -43,11 +43,11 @@ func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) 
 }
 
 // Insert adds a node at a place. Errors are [model.ErrTaken] and [model.ErrNotFound].
-func (f *Forest[K]) Insert(id K, at Place[K]) error { return f.f.Insert(id, at.place) }
+func (f *Forest[K]) Insert(id K, place Place[K]) error { return f.f.Insert(id, place.place) }
 
 // Move moves a node, with its subtree, to a place. Errors are [model.ErrNotFound] and
 // [ErrCycle]. Moving a node next to itself, or to where it is, does nothing.
-func (f *Forest[K]) Move(id K, to Place[K]) error { return f.f.Move(id, to.place) }
+func (f *Forest[K]) Move(id K, place Place[K]) error { return f.f.Move(id, place.place) }
 
 // Delete removes a node: see [DeleteMode]. Errors are [model.ErrNotFound] and, with
 // [Restrict], [ErrHasChildren].

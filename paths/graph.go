@@ -97,9 +97,9 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 // [Supersteps.Indexes]. It looks up these vertices' current edges, and the vertices that
 // the edges lead to, by _id. No superstep changes a stored distance. After edges have
 // changed, run [Graph.Clear] and then the computation again.
-func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
+func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	ids := bson.A{}
-	for i, id := range from {
+	for i, id := range sources {
 		v, err := x.docs.Docs().EncodeID(fmt.Sprintf("from[%d]", i), id)
 		if err != nil {
 			return supersteps(x.g.Distances(nil, err))

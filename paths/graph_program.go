@@ -31,7 +31,7 @@ type GraphMessage[K, M any] struct {
 
 // Send sends a message to a vertex, which receives it in the next superstep. A message to
 // a missing vertex is lost.
-func (v *GraphVertex[D, K, S, M]) Send(to K, m M) { v.send(to, m) }
+func (v *GraphVertex[D, K, S, M]) Send(target K, m M) { v.send(target, m) }
 
 // NewProgram returns the computation that calls the function compute for the vertices of
 // the graph x. A superstep calls compute for each vertex that hasn't halted or has

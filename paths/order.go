@@ -3,10 +3,10 @@ package paths
 import "github.com/docmodel/docmodel/paths/internal/forest"
 
 // Between returns an order key between two keys. Order keys are strings that order
-// siblings by their bytes. The parameter after is the lower key, and before the upper
+// siblings by their bytes. The parameter left is the lower key, and right the upper
 // key. "" means no bound. Invalid keys, or keys in the wrong order, give a
 // [*model.ValueError].
-func Between(after, before string) (string, error) { return forest.Between(after, before) }
+func Between(left, right string) (string, error) { return forest.Between(left, right) }
 
 // Spread returns n increasing order keys, for siblings that are stored together or get
 // new keys. Keys are short: at most five characters for a million. It returns no keys if

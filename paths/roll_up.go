@@ -52,14 +52,14 @@ type RollUp[V Numeric, D, K any] struct {
 }
 
 // NewRollUp declares the totals of a number of type V: each node of the tree t has the
-// number at the path in path. The nodes store their [Totals] of V at the path in into; ""
+// number at the path in path. The nodes store their [Totals] of V at the path target; ""
 // if they store no totals. NewRollUp panics with a [*model.DeclarationError] if a path
 // doesn't exist, has another type, lies in an array, or belongs to the tree.
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
-func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V, D, K] {
+func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, target string) *RollUp[V, D, K] {
 	mustHave("NewRollUp", t != nil)
-	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, into, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
+	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, target, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
 // Total returns the query of the totals of the node n's subtree.

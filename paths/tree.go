@@ -163,9 +163,9 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // A crash leaves nothing, or a node that isn't in its parent's list until the next change
 // of the tree. In a nested set, the node and the nodes after it may not be found by their
 // numbers.
-func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[any] {
+func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
-	p, errAt := forest.PlaceOf(at.place, t.id)
+	p, errAt := forest.PlaceOf(place.place, t.id)
 	if err == nil {
 		err = errAt
 	}
@@ -184,9 +184,9 @@ func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[any] {
 // A crash leaves, until the next change of the tree, some nodes of the subtree in the old
 // place and some in the new. Until then, queries of a nested set miss nodes whose
 // numbers were shifted. A parent tree writes one document, so nothing is left.
-func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[any] {
+func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	n, err := t.id(id)
-	p, errTo := forest.PlaceOf(to.place, t.id)
+	p, errTo := forest.PlaceOf(place.place, t.id)
 	if err == nil {
 		err = errTo
 	}

@@ -82,14 +82,14 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 	return r.in.RemoveEverywhere(child)
 }
 
-// Reorder returns the write that replaces a parent's list of ids. The parameter was is
-// the list as you read it, and becomes is the new list. Running the write returns
+// Reorder returns the write that replaces a parent's list of ids. The parameter oldOrder
+// is the list as you read it, and becomes is the new list. Running the write returns
 // model.ErrStale if the stored list equals neither. If the list contains documents
 // instead of ids, the write fails before it is sent.
 //
 // Cost: as [ChildRefs.Add].
-func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
-	return r.in.Reorder(parent, core.Anys(was), core.Anys(becomes))
+func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) model.Write {
+	return r.in.Reorder(parent, core.Anys(oldOrder), core.Anys(becomes))
 }
 
 // InsertChild returns the plan that stores a new child and then lists it in a parent. The

@@ -25,9 +25,9 @@ type InvertSpec struct {
 }
 
 // NewInvert declares the [Migration] of a one-to-many relation between two forms. In one
-// form each parent lists its children's ids at the path in the parameter list, such as
+// form each parent lists its children's ids at listPath, such as
 // "books" of a publisher. In the other each child stores its parent's id at the path in
-// ref, such as "publisher" of a book. InvertSpec.ToLists says the direction.
+// refPath, such as "publisher" of a book. InvertSpec.ToLists says the direction.
 //
 // Only [Migration.Verify] reports children whose parent is missing.
 //
@@ -55,14 +55,14 @@ type InvertSpec struct {
 // the parents' whole lists.
 //
 // Source: texts on Azure Cosmos DB.
-func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, children *model.Collection[C, CK], ref string, spec InvertSpec) *Migration {
+func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], listPath string, children *model.Collection[C, CK], refPath string, spec InvertSpec) *Migration {
 	v := &migrate.Inversion{
-		Parents: parents.Name(), Children: children.Name(), List: list, Ref: ref,
+		Parents: parents.Name(), Children: children.Name(), List: listPath, Ref: refPath,
 		Position: spec.Order, FirstWins: spec.FirstWins, Overwrite: spec.Overwrite, State: spec.State,
 	}
 	parents.Docs().MustField("_id")
-	ids := core.NewReader[CK](parents.Docs(), list).Field()
-	v.Declare(parents.Docs(), ids, children.Docs(), core.NewReader[PK](children.Docs(), ref).Field())
+	ids := core.NewReader[CK](parents.Docs(), listPath).Field()
+	v.Declare(parents.Docs(), ids, children.Docs(), core.NewReader[PK](children.Docs(), refPath).Field())
 	in := v.ToRefs()
 	if spec.ToLists {
 		in = v.ToLists()

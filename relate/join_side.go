@@ -27,14 +27,14 @@ func (s JoinSide[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 }
 
 // Others returns a document's links, newest first, each with the document on the other
-// side. The parameter after is the last link of the previous page, or nil for the first
+// side. The parameter last is the last link of the previous page, or nil for the first
 // page. n is the greatest number of links; 0 means all.
 //
 // Cost: one command, with a lookup by _id for each link.
-func (s JoinSide[L, LK, D, K, O]) Others(id K, after *L, n int64) *model.Aggregate[Linked[L, O]] {
+func (s JoinSide[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregate[Linked[L, O]] {
 	f := s.Links(id)
-	if after != nil && f.Err == nil {
-		values, err := s.in.Place(*after)
+	if last != nil && f.Err == nil {
+		values, err := s.in.Place(*last)
 		if f.Err = err; err == nil {
 			f = f.After(values...)
 		}

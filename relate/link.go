@@ -19,8 +19,7 @@ import (
 // One document decides: the item of a [TwoWay], the left document of a [ManyToMany]. An
 // operation that adds a link
 //
-//  1. stores the link on the other side, with the next version and the operation's token
-//     (op),
+//  1. stores the link on the other side, with the next version and the operation's token,
 //  2. changes the deciding document, if its version hasn't changed since it was read.
 //
 // When the operation returns nil, both sides agree, also after a crash and a retry with
@@ -29,9 +28,10 @@ import (
 // repairs of Checks finish the operation too, or remove the half-link if another
 // operation has changed the deciding document.
 //
-// In the methods of [TwoWay] and [ManyToMany], the parameter op is the operation's token:
-// a new bson.ObjectID for each operation, and the same one for each retry. If the
-// documents store plain ids instead of Links ("bare ids"), op is bson.NilObjectID.
+// In the methods of [TwoWay] and [ManyToMany], the parameter token identifies the
+// operation: a new bson.ObjectID for each operation, and the same one for each retry. If
+// the documents store plain ids instead of Links ("bare ids"), token is
+// bson.NilObjectID.
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`

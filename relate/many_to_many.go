@@ -86,7 +86,7 @@ func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
 // Link returns the plan that links a left document, which you pass as you read it, with
-// the right document that has the given _id. op is the operation's token: see the type
+// the right document that has the given _id. For token, see the type
 // [Link]. The plan can be run again after a crash.
 //
 // Running it returns [model.ErrFull] if a list has [ManyToManySpec].MaxLeft or MaxRight
@@ -98,12 +98,12 @@ func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 // If the list contains the right document already, the plan is empty.
 //
 // Cost: two commands, two documents.
-func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
-	return m.in.Link(m.listed(left, right, op))
+func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) model.Plan {
+	return m.in.Link(m.listed(left, right, token))
 }
 
 // Unlink returns the plan that removes a link from both lists. Pass the left document as
-// you read it, and the right document's _id. op is the operation's token: see the type
+// you read it, and the right document's _id. For token, see the type
 // [Link]. The plan can be run again after a crash.
 //
 // With versioned links ([Link]), the plan depends on the left list that you read. If that
@@ -112,8 +112,8 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) mod
 // from the right document's list.
 //
 // Cost: two commands, two documents.
-func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {
-	return m.in.Unlink(m.listed(left, right, op))
+func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, token bson.ObjectID) model.Plan {
+	return m.in.Unlink(m.listed(left, right, token))
 }
 
 // listed returns how a left document in memory lists a right one.

@@ -55,34 +55,38 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	return f
 }
 
-// Move returns the write that moves a child from its old parent, with the id from, to the
-// new parent, with the id to. Running it does nothing if the child has the new parent
-// already. It returns model.ErrStale if the child has neither parent, and
-// model.ErrNotFound if the child is missing.
+// Move returns the write that moves a child from oldParent to newParent (both _ids).
+// Running it does nothing if the child has the new parent already. It returns
+// model.ErrStale if the child has neither parent, and model.ErrNotFound if the child is
+// missing.
 //
 // Cost: one command, one document, by _id.
-func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
-	return r.in.Move(child, from, to)
+func (r *ParentRef[C, CK, P, PK]) Move(child CK, oldParent, newParent PK) model.Write {
+	return r.in.Move(child, oldParent, newParent)
 }
 
-// Detach returns the write that removes the reference from a child whose parent has the
-// id from. Running it returns model.ErrStale if the child has another parent. Cost: as
+// Detach returns the write that removes the reference from a child whose parent is
+// oldParent. Running it returns model.ErrStale if the child has another parent. Cost: as
 // [ParentRef.Move].
-func (r *ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
-	return r.in.Detach(child, from)
+func (r *ParentRef[C, CK, P, PK]) Detach(child CK, oldParent PK) model.Write {
+	return r.in.Detach(child, oldParent)
 }
 
 // Attach returns the write that sets the parent of a child that has no parent. Running it
 // returns model.ErrStale if the child has another parent.
 //
 // Cost: as [ParentRef.Move].
-func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write { return r.in.Attach(child, to) }
+func (r *ParentRef[C, CK, P, PK]) Attach(child CK, newParent PK) model.Write {
+	return r.in.Attach(child, newParent)
+}
 
-// MoveAll returns the write that moves every child of one parent to another. It isn't
+// MoveAll returns the write that moves every child of oldParent to newParent. It isn't
 // atomic. After a crash, run it again.
 //
 // Cost: one command that writes each child, by [ParentRef.Indexes].
-func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write { return r.in.MoveAll(from, to) }
+func (r *ParentRef[C, CK, P, PK]) MoveAll(oldParent, newParent PK) model.Write {
+	return r.in.MoveAll(oldParent, newParent)
+}
 
 // Lookup returns a $lookup stage for pipelines over the parents. It adds the n newest
 // children of each parent as an array, newest first. The parameter as is the array's

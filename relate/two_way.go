@@ -53,13 +53,13 @@ type TwoWaySpec struct {
 	TrustLists bool
 }
 
-// NewTwoWay declares that the owners' field at the path list and the items' field at the
-// path ref are two sides of one relation. Both contain plain _ids (bare ids), or both
+// NewTwoWay declares that the owners' field at listPath and the items' field at
+// refPath are two sides of one relation. Both contain plain _ids (bare ids), or both
 // [Link]. An invalid path or spec panics with a [*model.DeclarationError].
-func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
-	l, r := owners.Docs().CheckArray(list), items.Docs().MustField(ref)
+func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], listPath string, items *model.Collection[I, IK], refPath string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
+	l, r := owners.Docs().CheckArray(listPath), items.Docs().MustField(refPath)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
-		List: twosided.End{Docs: owners.Docs(), Path: list, Links: isLink[IK](l), Max: spec.Max}, Ref: twosided.End{Docs: items.Docs(), Path: ref, Links: isLink[OK](r)},
+		List: twosided.End{Docs: owners.Docs(), Path: listPath, Links: isLink[IK](l), Max: spec.Max}, Ref: twosided.End{Docs: items.Docs(), Path: refPath, Links: isLink[OK](r)},
 		TrustLists: spec.TrustLists,
 	}}
 	t.in.Declare(r, *new(OK))
@@ -90,8 +90,8 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 }
 
 // Assign returns the plan that gives an item to a new owner, and removes the item from
-// its old owner's list. Pass the item as you read it. The parameter to is the new owner's
-// _id, and op the operation's token: see [Link].
+// its old owner's list. Pass the item as you read it. owner is the new owner's
+// _id. For token, see [Link].
 //
 // Running it returns model.ErrStale, and leaves nothing, if another operation changed the
 // item's owner since you read the item. It returns model.ErrNotFound if the new owner
@@ -105,18 +105,18 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 //
 // Cost: two commands, two documents. If the item had another owner, three of each. With
 // versioned links, one command if the item has this owner.
-func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Plan {
-	return t.in.Assign(t.held(item), to, op)
+func (t *TwoWay[O, OK, I, IK]) Assign(item *I, owner OK, token bson.ObjectID) model.Plan {
+	return t.in.Assign(t.held(item), owner, token)
 }
 
 // Unassign returns the plan that removes an item from its owner. Pass the item as you
-// read it. op is the operation's token: see [Link]. Running the plan returns
+// read it. For token, see [Link]. Running the plan returns
 // model.ErrStale if another operation changed the item's owner since you read the item.
 // After a crash, read the item and call Unassign again. If the item has no owner, the
 // plan only removes links that a crashed operation left.
 //
 // Cost: two commands, two documents; one command for versioned links ([Link]) if the item
 // has no owner any more.
-func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
-	return t.in.Unassign(t.held(item), op)
+func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, token bson.ObjectID) model.Plan {
+	return t.in.Unassign(t.held(item), token)
 }

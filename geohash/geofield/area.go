@@ -21,13 +21,13 @@ type Area interface {
 
 // Keys returns the query that reads only index fields, without _id: the key, and
 // FieldSpec.Prefix and Suffix. It finds keys in the area's cover, which includes keys
-// around the area, also around a box. For the conditions in where, and errors, see
+// around the area, also around a box. For the conditions in filters, and errors, see
 // [Field.Within]. A point is at most 2.1 cm from its key's [geohash.Key.Point].
 //
 // Cost: as [Field.Within], but the server reads no documents. DocumentDB does read them,
-// and so does any server if where has conditions on other fields.
-func (f *Field[D, K]) Keys(area Area, where ...bson.D) *model.Find[bson.Raw] {
-	filter, err := f.f.within(area, false, where)
+// and so does any server if filters has conditions on other fields.
+func (f *Field[D, K]) Keys(area Area, filters ...bson.D) *model.Find[bson.Raw] {
+	filter, err := f.f.within(area, false, filters)
 	q := f.find(filter, err)
 	q.Projection = bson.D{{Key: "_id", Value: 0}}
 	for _, k := range f.f.indexKeys() {

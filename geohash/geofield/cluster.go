@@ -36,7 +36,7 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 // Clusters returns the pipeline that counts documents by cells of this many bits
 // ([geohash.Key.Cell]), in the order of keys. Two bits more are one zoom level of a map.
 // It counts the keys in the area's cover: documents around the area count too, and a cell
-// on the edge counts only in part. The parameter where gives further conditions, as in
+// on the edge counts only in part. The parameter filters gives further conditions, as in
 // [Field.Within].
 //
 // The pipeline's Err is a [*model.ValueError] for bits outside 1 to 60, for bits that
@@ -44,8 +44,8 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 //
 // Cost: one command, served by [Field.Indexes] without reading documents (DocumentDB
 // reads documents).
-func (f *Field[D, K]) Clusters(area Area, bits int, where ...bson.D) *model.Aggregate[Cluster] {
-	pipeline, err := f.f.clusters(area, bits, where)
+func (f *Field[D, K]) Clusters(area Area, bits int, filters ...bson.D) *model.Aggregate[Cluster] {
+	pipeline, err := f.f.clusters(area, bits, filters)
 	a := model.AggregateAs[Cluster](f.owners, pipeline)
 	a.Index = f.f.index()
 	if a.Err == nil {

@@ -55,7 +55,7 @@ type nearest struct {
 }
 
 // Nearest returns the search for the n documents nearest to a point, ordered by
-// [geohash.Distance], then _id. n 0 means all. The parameter after is the [Mark] of the
+// [geohash.Distance], then _id. n 0 means all. The parameter mark is the [Mark] of the
 // previous page's last place, or zero for the first page.
 //
 // Every run returns a [*model.ValueError] for an invalid point, a negative n, negative or
@@ -67,8 +67,8 @@ type nearest struct {
 //
 // Consistency: each [Ring] is a query. A document that moves meanwhile can be missed, but
 // isn't returned twice.
-func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, n int64) Nearest[D] {
-	s := f.f.nearest(from, spec, after, n)
+func (f *Field[D, K]) Nearest(center geohash.Point, spec NearestSpec, mark Mark, n int64) Nearest[D] {
+	s := f.f.nearest(center, spec, mark, n)
 	s.find = func(filter bson.D) model.Query { return f.find(filter, nil).Query }
 	first := f.find(nil, s.err)
 	if s.err == nil {

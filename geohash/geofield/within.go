@@ -26,7 +26,7 @@ type Within[D any] struct {
 
 // Within returns the search for the documents with a point that area.Contains accepts.
 //
-// A document must also match the conditions in the argument where. Conditions on the
+// A document must also match the conditions in the argument filters. Conditions on the
 // fields of FieldSpec.Prefix and Suffix narrow the index scans. Find.Err and every run
 // return a [*model.ValueError] for an invalid area, or a field of Prefix without a
 // condition.
@@ -35,8 +35,8 @@ type Within[D any] struct {
 //
 // Consistency: one query. A document that moves meanwhile can be missed, but isn't
 // returned twice.
-func (f *Field[D, K]) Within(area Area, where ...bson.D) Within[D] {
-	filter, err := f.f.within(area, true, where)
+func (f *Field[D, K]) Within(area Area, filters ...bson.D) Within[D] {
+	filter, err := f.f.within(area, true, filters)
 	return Within[D]{Find: f.find(filter, err), f: f.f, area: area}
 }
 

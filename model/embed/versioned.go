@@ -40,10 +40,10 @@ type VersionedSpec struct {
 // refuses other techniques that write these documents. A document without a version has
 // version 0.
 //
-// The parameter op of a write is the operation's token, a new ObjectID for each
-// operation. A retry with the same op is a no-op while the document keeps the token:
-// until [VersionedSpec].Keep other operations follow. If the spec has no Tokens, op must
-// be the zero ObjectID.
+// The parameter token of a write identifies the operation: a new ObjectID for each
+// operation. A retry with the same token is a no-op while the document keeps the token:
+// until [VersionedSpec].Keep other operations follow. If the spec has no Tokens, token
+// must be the zero ObjectID.
 //
 // Each write is one command on one document, found by _id. If nothing matched, at most
 // two reads find out why. The write gives [ErrVersion] if the document has another
@@ -129,37 +129,41 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // Insert stores a new document with version 1, as [model.Collection.Insert] does. doc's
 // version must be 0 or 1.
 //
-// A retry succeeds while the document keeps the token op: see [Versioned]. Later it gives
+// A retry succeeds while the document keeps the token: see [Versioned]. Later it gives
 // a duplicate key error. Without Tokens, a retry gives this error once the document has
 // changed. Another document with this _id gives this error too.
 //
 // Cost: that of Collection.Insert, and one more read if the _id is taken.
-func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
+func (v *Versioned[D, K]) Insert(doc D, token bson.ObjectID) model.Write {
+	return v.v.insert(&doc, token)
+}
 
 // Replace replaces the document that has doc's _id and version by doc, and increases the
 // version. It gives [ErrVersion] if the stored version differs. Stored fields that D
 // doesn't know are lost.
 //
-// A retry gives ErrVersion when the document no longer keeps the token op: see
+// A retry gives ErrVersion when the document no longer keeps the token: see
 // [Versioned]. A negative version gives a [*model.ValueError].
 //
 // Cost: see [Versioned].
-func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
+func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
+	return v.v.replace(&doc, token)
+}
 
 // Update applies update operators to the document, if it has this version, and increases
-// the version. The operators must not touch the version or the tokens. For errors, op and
-// retries see [Versioned.Replace].
+// the version. The operators must not touch the version or the tokens. For errors, token
+// and retries see [Versioned.Replace].
 //
 // A nil update only increases the version. Use it in a transaction whose other writes
 // rely on this document: then either the transaction or a concurrent change of the
 // document fails.
 //
 // Cost: see [Versioned].
-func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.ObjectID) model.Write {
+func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.ObjectID) model.Write {
 	if update == nil {
-		return v.v.touch(id, version, op)
+		return v.v.touch(id, version, token)
 	}
-	return v.v.update(id, version, update, op)
+	return v.v.update(id, version, update, token)
 }
 
 // Delete deletes the document, if it has this version. Another version gives
@@ -174,12 +178,12 @@ func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.d
 // with the update {$inc: {qty: -3}}. It gives [ErrGuard] if the document doesn't match,
 // and [model.ErrNotFound] if it is missing. An empty guard is a [*model.ValueError].
 //
-// A retry is a no-op while the document keeps the token op: see [Versioned]. After that,
+// A retry is a no-op while the document keeps the token: see [Versioned]. After that,
 // or without Tokens, a retry applies the update again if the document matches guard.
 //
 // Cost: see [Versioned].
-func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) model.Write {
-	return v.v.guarded(id, guard, update, op)
+func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectID) model.Write {
+	return v.v.guarded(id, guard, update, token)
 }
 
 // Take subtracts n from the number at path, if that number is at least n. It is
@@ -188,12 +192,12 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 // isn't a number, or that is in an array, gives a [*model.ValueError].
 //
 // To undo a Take, use Guarded with a new token, the update {$inc: {path: n}} and the
-// guard {tokens: op}. Here tokens is the path [VersionedSpec].Tokens, and op the Take's
-// token.
+// guard {tokens: token}. Here tokens is the path [VersionedSpec].Tokens, and token the
+// Take's token.
 //
 // Cost: see [Versioned].
-func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) model.Write {
-	return v.v.take(id, path, n, op)
+func (v *Versioned[D, K]) Take(id K, path string, n int64, token bson.ObjectID) model.Write {
+	return v.v.take(id, path, n, token)
 }
 
 // Change reads a document, calls decide for the new document, and stores it by
@@ -203,18 +207,18 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 // decide must be pure. Its error ends the change without a write. Change ignores the
 // version and tokens in decide's result. An unchanged result is stored too, with a new
 // version. A retry calls decide and writes again if the document no longer keeps the
-// token op, or without Tokens: see [Versioned].
+// token, or without Tokens: see [Versioned].
 //
 // Cost: two commands for each attempt. A retry that finds its token in the document costs
 // two reads.
-func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
-	return v.change(id, op, v.v.wholly(), decide == nil, func(doc *D) (model.Write, error) {
+func (v *Versioned[D, K]) Change(id K, token bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
+	return v.change(id, token, v.v.wholly(), decide == nil, func(doc *D) (model.Write, error) {
 		was := v.v.asRead(doc) // before decide, which may change data that doc refers to
 		next, err := decide(*doc)
 		if err != nil {
 			return model.Write{}, err
 		}
-		return v.v.replaced(was, &next, op), nil
+		return v.v.replaced(was, &next, token), nil
 	})
 }
 
@@ -223,14 +227,14 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 // fields. Invalid operators give a [*model.ValueError].
 //
 // Cost: see Change.
-func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {
-	return v.change(id, op, nil, decide == nil, func(doc *D) (model.Write, error) {
+func (v *Versioned[D, K]) ChangeBy(id K, token bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {
+	return v.change(id, token, nil, decide == nil, func(doc *D) (model.Write, error) {
 		version := v.v.of(doc) // before decide
 		update, err := decide(*doc)
 		if err != nil {
 			return model.Write{}, err
 		}
-		return v.v.update(id, version, update, op), nil
+		return v.v.update(id, version, update, token), nil
 	})
 }
 
@@ -245,8 +249,8 @@ func (v *Versioned[D, K]) change(id K, op bson.ObjectID, refused error, undecide
 	}
 }
 
-// refusal returns the first error of a change's arguments: of the _id, of a missing decide,
-// refused, or of the token.
+// refusal returns the first error of a change's arguments: of the _id, of a missing
+// decide, refused, or of the token.
 func (v *versioning) refusal(id error, undecided bool, refused error, op bson.ObjectID) error {
 	if id == nil && undecided {
 		return v.docs.Refuse("decide", nil, "is nil: give a function that computes the change")

@@ -62,18 +62,18 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 }
 
 // Reorder moves the elements with these keys to one place, in the given order. The first
-// of them gets the position at, counted from 0. A position that is negative or past the
-// end means the end. The other elements keep their order. Reorder gives [ErrNoElement] if
-// the array lacks one of the keys. It is idempotent.
+// of them gets the position index, counted from 0. A position that is negative or past
+// the end means the end. The other elements keep their order. Reorder gives
+// [ErrNoElement] if the array lacks one of the keys. It is idempotent.
 //
 // Bad input, a [*model.ValueError]: no key, a key twice.
 //
 // Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
-func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
-	return e.m.reorder(parent, at, keys)
+func (e *Embedded[D, K, E]) Reorder(parent K, index int, keys ...any) model.Write {
+	return e.m.reorder(parent, index, keys)
 }
 
-// Move moves an element from one parent to another. The plan first adds the element to
+// Move moves an element from oldParent to newParent. The plan first adds the element to
 // the new parent, then removes it from the old one. The plan gives
 //
 //   - the errors of [Embedded.Add]; unlike Add, also [model.ErrTaken] if the new parent
@@ -86,8 +86,8 @@ func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 // Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
 // With Options.AllowPartial, Run needs no transaction. Then readers can see the element
 // in both parents, and a crash leaves it in both.
-func (e *Embedded[D, K, E]) Move(from, to K, element E) model.Plan {
-	return e.m.move(from, to, element)
+func (e *Embedded[D, K, E]) Move(oldParent, newParent K, element E) model.Plan {
+	return e.m.move(oldParent, newParent, element)
 }
 
 func (m *embedding) byParent(parent any) (bson.D, error) { return m.docs.ByID(parent) }

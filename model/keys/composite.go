@@ -102,8 +102,8 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 }
 
 // Move returns the plan that replaces a document, and stores it under the key of its new
-// fields. The parameter was is the old document, unmodified since it was read. The
-// parameter now is the new document, whose _id must be empty or the new key. Stored
+// fields. The parameter oldDoc is the old document, unmodified since it was read. The
+// parameter newDoc is the new document, whose _id must be empty or the new key. Stored
 // fields that D doesn't have are lost.
 //
 // Running the plan returns model.ErrNotFound if the old document is gone. It returns
@@ -117,11 +117,11 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 // replacement, which can be run again.
 //
 // Cost: two commands, two documents, by _id. If the key stays the same, one of each.
-func (x *Composite[D]) Move(was *D, now D) model.Plan {
-	if was == nil {
+func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
+	if oldDoc == nil {
 		return model.RefusedPlan(x.c.Name(), x.c.Refuse("document", nil, "is nil"))
 	}
-	return x.c.Move(*was, now)
+	return x.c.Move(*oldDoc, newDoc)
 }
 
 // Rekey returns the job that moves every document whose _id isn't the key of its fields.
@@ -153,14 +153,14 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 }
 
 // Range returns the query of the documents whose first parts equal the values in prefix,
-// and whose next part is at least the bound from and less than the bound to. A nil bound
+// and whose next part is at least start and less than end. A nil bound
 // means no bound. Bounds in the wrong order give a query with an error.
 //
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //
 // Cost: as [Composite.Prefix].
-func (x *Composite[D]) Range(prefix []any, from, to any) *model.Find[D] {
-	filter, err := x.c.Within(prefix, from, to)
+func (x *Composite[D]) Range(prefix []any, start, end any) *model.Find[D] {
+	filter, err := x.c.Within(prefix, start, end)
 	return x.ordered(filter, err)
 }
 

@@ -63,12 +63,12 @@ func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
 }
 
 // Range returns the query of the documents whose first parts equal the values in prefix,
-// and whose next part is at least the bound from and less than the bound to. A nil bound
+// and whose next part is at least start and less than end. A nil bound
 // means no bound.
 //
 // Cost: as [DocumentKey.Prefix].
-func (x *DocumentKey[D, K]) Range(prefix []any, from, to any) *model.Find[D] {
-	filter, err := x.c.DocumentsWithin(prefix, from, to)
+func (x *DocumentKey[D, K]) Range(prefix []any, start, end any) *model.Find[D] {
+	filter, err := x.c.DocumentsWithin(prefix, start, end)
 	return x.ordered(filter, err)
 }
 

@@ -186,12 +186,12 @@ func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
 	return s.find(filter, 1, err)
 }
 
-// Range returns the query of an owner's documents with numbers between from and to, both
+// Range returns the query of an owner's documents with numbers from first to last, both
 // included, oldest first.
 //
 // Cost: as [Sequence.Previous].
-func (s *Sequence[D, K]) Range(owner K, from, to int64) *model.Find[D] {
-	filter, err := s.in.Between(owner, from, to)
+func (s *Sequence[D, K]) Range(owner K, first, last int64) *model.Find[D] {
+	filter, err := s.in.Between(owner, first, last)
 	return s.find(filter, 1, err)
 }
 
@@ -203,12 +203,12 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Raise returns the write that raises an owner's counter to the number in to, unless the
+// Raise returns the write that raises an owner's counter to number, unless the
 // counter is at least that number. It creates a missing counter and sets a damaged one.
 // The write can be run again, and beside writers.
 //
 // Cost: one command, one document by _id.
-func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.Raise(owner, to) }
+func (s *Sequence[D, K]) Raise(owner K, number int64) model.Write { return s.in.Raise(owner, number) }
 
 // Gaps returns the owners whose newest number is greater than the count of their
 // documents from number 1 on. The missing numbers were lost, are in flight, or belong to

@@ -33,21 +33,21 @@ func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {
 }
 
 // Pack returns the write that adds the key of an owner's document number n to the bucket
-// of the day that contains the time at. The write is idempotent. A bucket must stay below
+// of the day that contains the time t. The write is idempotent. A bucket must stay below
 // 16 MiB: about 300,000 keys.
 //
 // Cost: one command, one document by _id.
-func (d *Days[D, K]) Pack(owner K, n int64, at time.Time) model.Write {
-	return d.s.in.Pack(owner, n, at, "$addToSet")
+func (d *Days[D, K]) Pack(owner K, n int64, t time.Time) model.Write {
+	return d.s.in.Pack(owner, n, t, "$addToSet")
 }
 
 // Unpack returns the write that removes the key of an owner's document number n from its
-// bucket. The parameter at is the time that was given to [Days.Pack]. The write can be
+// bucket. t is the time that was given to [Days.Pack]. The write can be
 // run again.
 //
 // Cost: as [Days.Pack].
-func (d *Days[D, K]) Unpack(owner K, n int64, at time.Time) model.Write {
-	return d.s.in.Pack(owner, n, at, "$pull")
+func (d *Days[D, K]) Unpack(owner K, n int64, t time.Time) model.Write {
+	return d.s.in.Pack(owner, n, t, "$pull")
 }
 
 // Of returns the query of an owner's bucket of a day.
@@ -62,8 +62,8 @@ func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
 // first.
 //
 // Cost: one command, and one for each further batch; served by _id.
-func (d *Days[D, K]) Range(owner K, from, to string) *model.Find[DayBucket] {
-	filter, err := d.s.in.DayRange(owner, "$gte", from, "$lte", to)
+func (d *Days[D, K]) Range(owner K, start, end string) *model.Find[DayBucket] {
+	filter, err := d.s.in.DayRange(owner, "$gte", start, "$lte", end)
 	return d.find(filter, 1, err)
 }
 

@@ -80,18 +80,20 @@ func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
 
-// ChangeKey returns the write that gives a document another shard key. The parameter from
-// lists every field of the key with its stored value. The parameter to lists the fields
+// ChangeKey returns the write that gives a document another shard key. oldKey lists every
+// field of the key with its stored value. newKey lists the fields
 // that change with their new values. The write can be run again. Running it returns
 // [model.ErrStale] if the document has another key now.
 //
 // Run it alone: MongoDB requires a retryable write, which is the driver's default, or a
-// transaction. Without [ShardSpec].Moves the write is refused with a [*model.ValueError].
-// It is also refused if from lacks a field of the key, or to contains another field, an
-// array or the _id.
+// transaction. Without [ShardSpec].Moves the write is refused with a
+// [*model.ValueError]. It is also refused if oldKey lacks a field of the key, or newKey
+// contains another field, an array or the _id.
 //
 // Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
-func (x *Shard[D]) ChangeKey(id any, from, to bson.D) model.Write { return x.s.changeKey(id, from, to) }
+func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
+	return x.s.changeKey(id, oldKey, newKey)
+}
 
 // Targets returns the shards that each step of a plan is sent to, by the shard keys of a
 // model. A database of [model.Model.On] adds key fields to filters by _id, so a step may

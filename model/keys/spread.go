@@ -68,11 +68,11 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
 }
 
-// Key returns the key of value, such as "2014-03-28#007". The parameter by is the value
-// of the document's field at [SpreadSpec].By. Store the key with each write that changes
-// the value or that field. A value that is empty or contains "#", or a spec without By,
-// gives a [*model.ValueError].
-func (s *Spread[D, K]) Key(value string, by any) (string, error) { return s.k.Key(value, by) }
+// Key returns the key of value, such as "2014-03-28#007". The parameter byValue is the
+// value of the document's field at [SpreadSpec].By. Store the key with each write that
+// changes the value or that field. A value that is empty or contains "#", or a spec
+// without By, gives a [*model.ValueError].
+func (s *Spread[D, K]) Key(value string, byValue any) (string, error) { return s.k.Key(value, byValue) }
 
 // KeyAt returns the key of value in the part whose index is number % Parts. The caller
 // picks number at random. It gives an error if [SpreadSpec].By is set.
@@ -97,13 +97,13 @@ func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write 
 }
 
 // Point returns the query of the documents that are stored under value, and whose field
-// [SpreadSpec].By equals the parameter by. It gives an error if the spec has no By.
+// [SpreadSpec].By equals the parameter byValue. It gives an error if the spec has no By.
 //
 // Cost: one command, which reads one part of the value's documents, and one more for each
 // number in [SpreadSpec].Was.
-func (s *Spread[D, K]) Point(value string, by any) *model.Find[D] {
+func (s *Spread[D, K]) Point(value string, byValue any) *model.Find[D] {
 	f := s.docs.Find(nil)
-	s.k.Point(&f.Query, value, by)
+	s.k.Point(&f.Query, value, byValue)
 	return f
 }
 

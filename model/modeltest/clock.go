@@ -31,8 +31,8 @@ type Clock struct {
 	engines []*engine.Engine
 }
 
-// NewClock returns a Clock that shows the time at.
-func NewClock(at time.Time) *Clock { return &Clock{now: at.Round(0)} }
+// NewClock returns a Clock that shows the time t.
+func NewClock(t time.Time) *Clock { return &Clock{now: t.Round(0)} }
 
 // Now returns the clock's time.
 func (c *Clock) Now() time.Time {
@@ -48,11 +48,11 @@ func (c *Clock) Advance(d time.Duration) {
 	c.move(func(now time.Time) time.Time { return now.Add(d) })
 }
 
-// Set sets the clock to the time at, and waits for the engines as [Clock.Advance] does.
+// Set sets the clock to the time t, and waits for the engines as [Clock.Advance] does.
 // If the clock goes back, the times of operations and change events stay at the latest
 // time until the clock passes it.
-func (c *Clock) Set(at time.Time) {
-	c.move(func(time.Time) time.Time { return at.Round(0) })
+func (c *Clock) Set(t time.Time) {
+	c.move(func(time.Time) time.Time { return t.Round(0) })
 }
 
 func (c *Clock) move(to func(now time.Time) time.Time) {

@@ -24,9 +24,9 @@ type TTL struct {
 	engines []*engine.Engine
 }
 
-// NewTTL returns a TTL that removes expired documents at the interval in every, counted
+// NewTTL returns a TTL that removes expired documents at the interval, counted
 // from the client's creation. With 0 or less, only [TTL.Sweep] removes them.
-func NewTTL(every time.Duration) *TTL { return &TTL{every: every} }
+func NewTTL(interval time.Duration) *TTL { return &TTL{every: interval} }
 
 // Sweep removes expired documents now.
 func (t *TTL) Sweep() {

@@ -86,7 +86,7 @@ type Expiry[D, K any] struct {
 }
 
 // NewExpiry declares that a collection's documents expire by a time field. The parameter
-// at is the field's path. NewExpiry panics with a [*model.DeclarationError] if
+// atPath is the field's path. NewExpiry panics with a [*model.DeclarationError] if
 //
 //   - the field isn't a time, or is within an array;
 //   - After is 0, and a document without a time stores the zero time (for lack of
@@ -96,8 +96,8 @@ type Expiry[D, K any] struct {
 //     longer than After plus Margin;
 //   - Version isn't a number, or Archive is the documents' collection;
 //   - documents have a field archivedEarlier or unarchived.
-func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpec) *Expiry[D, K] {
-	x := &Expiry[D, K]{docs: docs, in: expiry.Declare(docs.Docs(), at, expiry.Spec(spec))}
+func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec ExpirySpec) *Expiry[D, K] {
+	x := &Expiry[D, K]{docs: docs, in: expiry.Declare(docs.Docs(), atPath, expiry.Spec(spec))}
 	if spec.Archive != "" {
 		x.cold = docs.Named(spec.Archive)
 	}
@@ -121,14 +121,14 @@ func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 // Cost: one command, without an index for this condition.
 func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
 
-// Until makes a document expire at the time at. The zero time means never. Until is
+// Until makes a document expire at the time t. The zero time means never. Until is
 // idempotent. It gives [model.ErrNotFound] if the document is missing, and a
 // [*model.ValueError] if [ExpirySpec].After is set.
 //
 // Cost: one command, one document, by _id. With [ExpirySpec].Version, one more read if
 // the document has this time already, and two more if the document is missing.
-func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
-	set, other, done := x.in.Until(at)
+func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
+	set, other, done := x.in.Until(t)
 	return x.in.Touch(x.docs.Update(id, set), other, done)
 }
 
@@ -183,12 +183,12 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 // all that is left of the archived document. If pair.Expired is true, the plan gives a
 // [*model.ValueError].
 //
-// To stop a concurrent Archive, the plan first writes the operation's token op into the
+// To stop a concurrent Archive, the plan first writes the operation's token into the
 // live document's field unarchived, and increases its Version. Then it deletes the copy.
 //
-// Cost: two commands, two documents, by _id. A retry with the same op is safe. If the
+// Cost: two commands, two documents, by _id. A retry with the same token is safe. If the
 // live document is gone, the error is [model.ErrNotFound]. If the copy changed, it stays,
 // without an error. A crash leaves only the token.
-func (x *Expiry[D, K]) Discard(pair ExpiryPair, op bson.ObjectID) model.Plan {
-	return x.in.Discard(expiry.Pair(pair), op)
+func (x *Expiry[D, K]) Discard(pair ExpiryPair, token bson.ObjectID) model.Plan {
+	return x.in.Discard(expiry.Pair(pair), token)
 }
