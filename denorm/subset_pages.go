@@ -74,13 +74,12 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 // Append returns the change that adds an element to the newest page ([Bucket.Append]) and
 // to the parent's array, which drops the last element over Max. If a page already
 // contains an element with this key, it adds nothing, but sets the array as
-// [SubsetPages.Refresh] does. If the parent is missing, it gives [model.ErrNotFound], but
-// has stored the element in a page. So read the parent first, above all under a
-// [model.Scope]: a page of another tenant's parent would block that tenant's Append.
+// [SubsetPages.Refresh] does. A missing parent gives [model.ErrNotFound] before anything
+// is written.
 //
-// Cost: one command to read, two to write, two documents; more if the Bucket closes a
+// Cost: two commands to read, two to write, two documents; more if the Bucket closes a
 // page for MaxBytes, or in a transaction. A crash leaves an array without the element:
-// run it again.
+// run it again. If the parent is deleted meanwhile, the page stays, and Checks finds it.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)
 }

@@ -21,8 +21,9 @@ import (
 //     twice isn't a conflict.
 //   - The writes differ in upsert, hint, sort or collation.
 //   - The filters differ and can't be joined by [And]. They can be joined if all have the
-//     same _id, and either every write has Expect [One], or the filters differ only in
-//     the test for the token (an ObjectID that identifies an operation).
+//     same _id, and each filter with other conditions belongs to a write with Expect
+//     [One]. They can also be joined if they differ only in the test for the token (an
+//     ObjectID that identifies an operation).
 //
 // If the merged write has Expect [One] and matches nothing, running it returns
 // [ErrStale]. In two cases it counts as applied before instead:

@@ -13,7 +13,7 @@ import (
 // MergePlans combines the plans of several techniques for one action of a user. The steps
 // keep their order. Updates of one document by different plans become one write (see
 // [Merge]), at the position of the first. Equal inserts also become one write. Deletes of
-// one document become one delete if their filters are equal, or if all have Expect [One].
+// one document become one delete if their filters are equal or can be joined as in [Merge].
 //
 // If two updates change one path, or a path and another path below it, the result fails
 // with a [*ConflictError]. So do two different inserts with the same _id. Other updates
@@ -130,7 +130,7 @@ func encodedOnce(doc any) (bson.Raw, error) {
 func mergeDeletes(a, b Write, first, second *mongo.DeleteOneModel) (Write, bool) {
 	f, _ := asDocument(first.Filter)
 	g, _ := asDocument(second.Filter)
-	if !sameD(f, g) && (a.Expect != One || b.Expect != One) {
+	if !sameD(f, g) && !(exacting(a, f) && exacting(b, g)) {
 		return b, false
 	}
 	out, model := united(a, b, sameD(f, g)), *first

@@ -25,6 +25,12 @@ func guarded(w model.Write, nameValue ...any) model.Write {
 	return expectOne(w)
 }
 
+// may is a write that may match nothing.
+func may(w model.Write) model.Write {
+	w.Expect = model.Any
+	return w
+}
+
 func with(w model.Write, change func(*mongo.UpdateOneModel)) model.Write {
 	change(w.Model.(*mongo.UpdateOneModel))
 	return w
@@ -80,7 +86,7 @@ func TestMergeConflicts(t *testing.T) {
 		{up("$set", d("a", 1)), updateOne(d("_id", 2), d("$set", d("b", 1))), "|", "same _id", "two documents"},
 		{up("$set", d("a", 1)), updateOne(d("x", 2), d("$set", d("b", 1))), "|", "same _id", "not known to be one document"},
 		{updateOne(d("_id", d("$gt", 1)), d("$set", d("a", 1))), updateOne(d("_id", d("$gt", 1), "x", 1), d("$set", d("b", 1))), "|", "same _id", "no equality on _id"},
-		{up("$set", d("a", 1)), guarded(up("$set", d("b", 1)), "x", 1), "|", "would prevent", "a guard, and a write that needs none"},
+		{up("$set", d("a", 1)), may(guarded(up("$set", d("b", 1)), "x", 1)), "|", "would prevent", "a condition that may match nothing"},
 		{up("$set", d("a", 1)), write(&mongo.DeleteOneModel{Filter: d("_id", 1)}), "|", "only updates of one document", "a delete"},
 		{up("$set", d("a", 1)), updateMany(d("_id", 1), d("$set", d("b", 1))), "|", "only updates of one document", "an update of many"},
 		{up("$set", d("a", 1)), with(up(), func(m *mongo.UpdateOneModel) { m.Update = mongo.Pipeline{d("$set", d("b", 1))} }), "|", "pipeline can't be merged", "a pipeline"},
@@ -112,6 +118,10 @@ func TestMergeConflicts(t *testing.T) {
 func TestMergeDeleted(t *testing.T) {
 	reaches, doesnt := reachDeleted(up("$set", d("a", 1))), up("$set", d("b", 1))
 	if w := model.Merge(reaches, reachDeleted(doesnt)); !w.Deleted || model.Scoped(scope, w).Err != nil {
+		t.Errorf("deleted %v, %v", w.Deleted, model.Scoped(scope, w).Err)
+	}
+	// A write that must find a document that isn't deleted decides for both.
+	if w := model.Merge(reaches, expectOne(doesnt)); w.Deleted || model.Scoped(scope, w).Err != nil {
 		t.Errorf("deleted %v, %v", w.Deleted, model.Scoped(scope, w).Err)
 	}
 	for _, w := range []model.Write{model.Merge(reaches, doesnt), model.Merge(doesnt, reaches), model.Merge(model.Merge(doesnt, reaches), up("$set", d("c", 1)))} {

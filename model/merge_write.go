@@ -16,6 +16,7 @@ func (m *merger) write(writes []Write) Write {
 		return Refused(m.collection, err)
 	}
 	var done []bson.D
+	stored := false // a write needs a document that isn't deleted
 	for _, w := range writes {
 		out.Once = out.Once && w.Once
 		if w.Expect == One {
@@ -28,8 +29,11 @@ func (m *merger) write(writes []Write) Write {
 			out.Index = ""
 		}
 		out.mixed = out.mixed || w.mixed || w.Deleted != writes[0].Deleted
+		stored = stored || w.Expect == One && !w.Deleted && !w.mixed
 	}
-	out.Deleted = writes[0].Deleted
+	if out.Deleted = writes[0].Deleted && !stored; stored {
+		out.mixed = false
+	}
 	switch known := m.known(writes, &out); {
 	case known != nil:
 		out.Done = known
@@ -48,14 +52,14 @@ func (m *merger) write(writes []Write) Write {
 // filter unites the filters. It also reports whether all filters are equal.
 func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 	filters := make([]bson.D, 0, len(m.models))
-	equal, all, alike := true, true, true
+	equal, exact, alike := true, true, true
 	for i, u := range m.models {
 		f, ok := u.Filter.(bson.D)
 		if !ok {
 			return nil, false, m.conflict("filters must be bson.D: " + m.name(i) + " has another type")
 		}
 		equal = equal && (i == 0 || sameD(f, filters[0]))
-		all = all && writes[i].Expect == One
+		exact = exact && exacting(writes[i], f)
 		alike = alike && (i == 0 || sameD(m.untokened(f), m.untokened(filters[0])))
 		filters = append(filters, f)
 	}
@@ -68,8 +72,8 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 			return nil, false, m.conflict("the writes may be to different documents (" + m.both(0, i+1) + "): give each filter the same _id, or " + asSteps)
 		}
 	}
-	if !all && !alike {
-		return nil, false, m.conflict("the filters differ and not every write expects a match, so one write's condition would prevent the other's update (" +
+	if !exact && !alike {
+		return nil, false, m.conflict("the filters differ, and a write with a condition may match nothing, so its condition would prevent the other's update (" +
 			m.swallowed(writes) + "): set its Expect to One, or " + asSteps)
 	}
 	rest := []bson.D{{filters[0][indexOfID(filters[0])]}}
@@ -81,11 +85,15 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 	return And(rest...), false, nil
 }
 
-// swallowed returns the names of the writes that may match nothing.
+// exacting reports whether a write expects a match, or has no condition but the _id: it
+// then matches whenever another write of the same document does.
+func exacting(w Write, filter bson.D) bool { return w.Expect == One || len(guardOf(filter)) == 0 }
+
+// swallowed returns the names of the writes whose condition may match nothing.
 func (m *merger) swallowed(writes []Write) string {
 	var names []string
 	for i, w := range writes {
-		if w.Expect != One {
+		if f, _ := asDocument(w.filter()); !exacting(w, f) {
 			names = append(names, m.name(i))
 		}
 	}

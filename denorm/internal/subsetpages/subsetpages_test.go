@@ -179,7 +179,9 @@ func TestRefused(t *testing.T) {
 			_, err := q.All(t.Context(), db)
 			wantError(t, err, errRefused)
 		}
-		// Other code's element without a time: it sorts last.
+		// Other code's page without a parent.
+		orphan := page{ID: "gone#0000000000", Key: "gone", N: 1, Items: []remark{remarkAt(1)}}
+		mustExec(t, db, model.NewPlan(model.NewCollection[page, string]("pages").Insert(orphan)))
 		_, orphans := findingsOf(t, db, newest.Checks()[1])
 		if want := []string{"pages 'gone#0000000000': the parent 'gone' doesn't exist"}; !slices.Equal(orphans, want) {
 			t.Errorf("%q", orphans)
@@ -191,6 +193,24 @@ func TestRefused(t *testing.T) {
 		mustExec(t, db, newest.Delete("a"))
 		mustExec(t, db, newest.Delete("a"))
 		wantDocs(t, db, docs{"threads": {}, "pages": {}})
+	})
+}
+
+// An Append to a missing parent writes nothing: a page of another tenant's parent would block that tenant's Append.
+func TestAppendWithoutParent(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"threads": nil, "pages": nil})
+		of := func(tenant string) model.DB { return model.Scope{Tenant: bson.D{e("tenant", tenant)}}.On(db) }
+		if _, err := threads.Insert(thread{ID: "a"}).Run(t.Context(), of("mine")); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("theirs"))
+		wantError(t, err, model.ErrNotFound)
+		if _, _, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("mine")); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, db, []int{1}, []int{1})
 	})
 }
 

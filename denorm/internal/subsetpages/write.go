@@ -43,7 +43,10 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 	}
 	return commands.Untyped(s.change(err,
 		func(ctx context.Context, db model.DB) (st state, err error) {
-			st.End, err = s.in.ReadEnd(ctx, db, e)
+			// A page of a missing parent would be an orphan. Under a scope it would also block another tenant's page.
+			if _, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), commands.Fields()); err == nil {
+				st.End, err = s.in.ReadEnd(ctx, db, e)
+			}
 			return st, err
 		},
 		func(st state) (model.Plan, error) {
@@ -59,15 +62,7 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 			if st.End.Holds == "" {
 				return nil
 			}
-			next := s.refresh(id)
-			decide := next.Decide
-			next.Decide = func(st state) (model.Plan, error) {
-				if st.Drift == nil {
-					return model.Plan{}, fmt.Errorf("docmodel: %s has no parent %s: %w", s.docs.Name(), model.Shell(id), model.ErrNotFound)
-				}
-				return decide(st)
-			}
-			return next
+			return s.refresh(id)
 		},
 	))
 }
