@@ -134,17 +134,17 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counte
 }
 
 // Rollup returns the plan that copies the members seen at times t with start ≤ t < end
-// into another UniqueCount, the target (parameter into), with a longer Period or none:
+// into another UniqueCount, target, with a longer Period or none:
 // days into months. A zero time, a different Location, or more than 120 periods of the
 // target give a [*model.ValueError]. Members that the target already counts stay.
 //
 // Cost: one command per period of the target, served by [UniqueCount.Indexes]; it writes
 // each member of a group once. If interrupted, run it again.
-func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], start, end time.Time) model.Plan {
-	if into == nil {
-		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("into", nil, "is nil: give a result of NewUniqueCount"))
+func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {
+	if target == nil {
+		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("target", nil, "is nil: give a result of NewUniqueCount"))
 	}
-	return x.u.Rollup(into.u, start, end)
+	return x.u.Rollup(target.u, start, end)
 }
 
 // Expire returns the write that deletes the documents of all periods that are over at the

@@ -105,7 +105,7 @@ func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build f
 		core.Fail("both trees are in the same collection", place, "use Convert")
 	}
 	if build == nil {
-		core.Fail("make is nil", place, "give a function that makes the target's documents")
+		core.Fail("build is nil", place, "give a function that makes the target's documents")
 	}
 	under, err := target.under(spec)
 	return convert.Job(convert.OfTree(source.t, through(source.t.Decode, build, target.document), bson.RawValue{}), target.t, under, spec.Delete, err)

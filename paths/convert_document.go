@@ -24,7 +24,7 @@ func Extract[E, N, O, D, K any](source *DocumentTree[E, N, O], owner O, target *
 	mustHave("Extract", source != nil && target != nil)
 	place := "Extract of " + source.t.Owners + "." + source.t.Path + " to " + target.t.Collection
 	if build == nil {
-		core.Fail("make is nil", place, "give a function that makes the documents")
+		core.Fail("build is nil", place, "give a function that makes the documents")
 	}
 	under, err := target.under(spec)
 	id, errOwner := source.owner(owner)
@@ -95,7 +95,7 @@ func (t *DocumentTree[E, N, K]) absorbing(owner K, o convert.Origin, remove, non
 	id, errOwner := t.owner(owner)
 	switch {
 	case none:
-		err = t.t.Refuse("make", nil, "is nil")
+		err = t.t.Refuse("build", nil, "is nil")
 	case err == nil:
 		err = errOwner
 	}

@@ -9,7 +9,7 @@ func (d *decision) subsetUse(w words) Use {
 	if d.choice.Structure() == Bucket {
 		return Use{"denorm.SubsetPages", fmt.Sprintf("denorm.NewSubsetPages(%s, \"newest\", pages, denorm.SubsetPagesSpec{Max: %d, By: bson.D{{\"_id\", -1}}})", w.parents, d.Child.Newest.N),
 			[]string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
-			[]string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)}, commands("parent with the newest", 1, opAdd, 3)}
+			[]string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)}, commands("parent with the newest", 1, opAdd, 4)}
 	}
 	fields := ""
 	if d.Child.Newest.Bytes < d.Child.Bytes {

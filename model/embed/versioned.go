@@ -313,7 +313,7 @@ func (v *versioning) malformed() bson.D {
 func (v *versioning) checkOp(op bson.ObjectID) error {
 	switch {
 	case v.ops == "" && !op.IsZero():
-		return v.docs.Refuse("op", op, "can't be stored: name a field in VersionedSpec.Tokens, or pass the zero ObjectID")
+		return v.docs.Refuse("token", op, "can't be stored: name a field in VersionedSpec.Tokens, or pass the zero ObjectID")
 	case v.ops != "" && op.IsZero():
 		return v.docs.Refuse(v.ops, nil, "is the zero ObjectID: pass bson.NewObjectID() as the operation's token")
 	}

@@ -297,7 +297,7 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	}
 	target, _ := m.byParent(to) // its error is in there.Err
 	if err == nil && m.sameID(from, to) {
-		err = m.docs.Refuse("to", to, "is the same document: move the element to another parent")
+		err = m.docs.Refuse("newParent", to, "is the same document: move the element to another parent")
 	}
 	if err != nil {
 		return model.RefusedPlan(m.docs.Name(), err)

@@ -13,7 +13,7 @@ import (
 
 func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 	if !s.spec.Moves {
-		return model.Refused(s.Name(), s.Refuse("to", model.Shell(to), "needs ShardSpec.Moves: other commands rely on keys that don't change"))
+		return model.Refused(s.Name(), s.Refuse("newKey", model.Shell(to), "needs ShardSpec.Moves: other commands rely on keys that don't change"))
 	}
 	filter, err := s.ByID(id)
 	if err == nil {
@@ -47,7 +47,7 @@ func (s *shard) checkMove(from, to bson.D) error {
 		}
 	}
 	if len(to) == 0 {
-		return s.Refuse("to", nil, "is empty: give the fields of the shard key "+s.String()+" that change")
+		return s.Refuse("newKey", nil, "is empty: give the fields of the shard key "+s.String()+" that change")
 	}
 	for _, e := range to {
 		if name, _, _ := strings.Cut(e.Key, "."); name == "_id" || !slices.Contains(s.paths(), e.Key) {

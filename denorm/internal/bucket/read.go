@@ -16,9 +16,9 @@ import (
 func (b *Buckets) Between(key any, from, to time.Time) (bson.D, error) {
 	switch {
 	case b.Spec.Period == 0:
-		return nil, b.Docs.Refuse("from", nil, "the spec has no Period: use Page, Oldest or Newest")
+		return nil, b.Docs.Refuse("start", nil, "the spec has no Period: use Page, Oldest or Newest")
 	case !from.Before(to):
-		return nil, b.Docs.Refuse("to", to, "isn't after from: give a later time")
+		return nil, b.Docs.Refuse("end", to, "isn't after start: give a later time")
 	}
 	first, err := b.periodOf("from", from)
 	if err != nil {

@@ -149,7 +149,7 @@ func (c *Counter) Delete(id any, op bson.ObjectID) model.Change[any] {
 // checkToken refuses an empty token where operations need one.
 func (c *Counter) checkToken(op bson.ObjectID) error {
 	if c.tokens != "" && op.IsZero() {
-		return c.docs.Refuse("op", nil, commands.NoToken)
+		return c.docs.Refuse("token", nil, commands.NoToken)
 	}
 	return nil
 }

@@ -235,9 +235,9 @@ func (l *Log) Commits(key any, from, to int64) (bson.D, error) {
 	case err != nil:
 		return nil, err
 	case from < 1 || from > maxVersion:
-		return nil, l.Docs.Refuse("from", from, "must be 1 or more: events are numbered from 1")
+		return nil, l.Docs.Refuse("start", from, "must be 1 or more: events are numbered from 1")
 	case to < from || to > maxVersion:
-		return nil, l.Docs.Refuse("to", to, "is before from, or too large: give 0 for all later events")
+		return nil, l.Docs.Refuse("end", to, "is before start, or too large: give 0 for all later events")
 	}
 	filter := k.From(max(1, from-int64(l.Spec.MaxEvents)+1), to)
 	if from > 1 {

@@ -53,9 +53,9 @@ func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw,
 func (l *Log) opAndTime(at time.Time, op bson.ObjectID) error {
 	switch {
 	case op.IsZero():
-		return l.Docs.Refuse("op", nil, commands.NoToken)
+		return l.Docs.Refuse("token", nil, commands.NoToken)
 	case at.IsZero():
-		return l.Docs.Refuse("at", nil, "is the zero time: pass the time of the events")
+		return l.Docs.Refuse("t", nil, "is the zero time: pass the time of the events")
 	}
 	return nil
 }

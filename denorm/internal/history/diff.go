@@ -17,11 +17,11 @@ type Difference struct {
 func (h *History) Diff(from, to any) ([]Difference, error) {
 	a, err := h.docs.Document(from)
 	if err != nil {
-		return nil, h.docs.Refuse("from", nil, err.Error())
+		return nil, h.docs.Refuse("older", nil, err.Error())
 	}
 	b, err := h.docs.Document(to)
 	if err != nil {
-		return nil, h.docs.Refuse("to", nil, err.Error())
+		return nil, h.docs.Refuse("newer", nil, err.Error())
 	}
 	return h.diff(nil, "", a, b), nil
 }

@@ -97,7 +97,7 @@ func (h *History) Revisions(id any, after, n int64) (mongo.Pipeline, error) {
 	case err != nil:
 		return nil, err
 	case after < 0:
-		return nil, h.docs.Refuse("after", after, "is negative: give 0 to begin with the newest")
+		return nil, h.docs.Refuse("version", after, "is negative: give 0 to begin with the newest")
 	case n < 0 || n == math.MaxInt64:
 		return nil, h.docs.Refuse("n", n, "is negative: give 0 for all revisions")
 	}
@@ -123,7 +123,7 @@ func (h *History) Between(id any, from, to time.Time) (mongo.Pipeline, error) {
 	case err != nil:
 		return nil, err
 	case !from.Before(to):
-		return nil, h.docs.Refuse("to", to, "isn't after from: give a later time")
+		return nil, h.docs.Refuse("end", to, "isn't after start: give a later time")
 	}
 	within := mql.E("at", bson.D{mql.E("$gte", bson.NewDateTimeFromTime(from)), mql.E("$lt", bson.NewDateTimeFromTime(to))})
 	out := mongo.Pipeline{

@@ -22,7 +22,7 @@ func (ts Tables) Insert(w model.Write, op bson.ObjectID) model.Plan {
 	docs := ts[0].docs.Name()
 	states, err := ts.states(w.Model.(*mongo.InsertOneModel).Document.(bson.Raw))
 	if op.IsZero() {
-		err = ts[0].docs.Refuse("op", nil, commands.NoToken)
+		err = ts[0].docs.Refuse("token", nil, commands.NoToken)
 	}
 	if err != nil {
 		return model.RefusedPlan(docs, err)
@@ -71,7 +71,7 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 		return refuse(err)
 	}
 	if op.IsZero() {
-		return refuse(ts[0].docs.Refuse("op", nil, commands.NoToken))
+		return refuse(ts[0].docs.Refuse("token", nil, commands.NoToken))
 	}
 	set, err := ts[0].docs.Set(fields, ts.held()...)
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *Rollup) Bins(group any, u Unit, from, to time.Time) (bson.D, error) {
 	case !slices.Contains(r.levels, u):
 		return nil, r.bins.Refuse("unit", uint8(u), "isn't one of the spec's Bins")
 	case !from.IsZero() && !to.IsZero() && !from.Before(to):
-		return nil, r.bins.Refuse("to", to, "isn't after from: give a later time")
+		return nil, r.bins.Refuse("end", to, "isn't after start: give a later time")
 	}
 	for i, t := range []time.Time{from, to} {
 		if !t.IsZero() {

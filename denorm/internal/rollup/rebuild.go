@@ -36,11 +36,11 @@ func (r *Rollup) span(from, to time.Time) error {
 		return err
 	}
 	if !from.Before(to) {
-		return r.bins.Refuse("to", to, "isn't after from: give a later time")
+		return r.bins.Refuse("end", to, "isn't after start: give a later time")
 	}
 	for i, t := range []time.Time{from, to} {
 		if !r.finest().start(t, r.zone).Equal(t) {
-			return r.bins.Refuse([]string{"from", "to"}[i], t, "isn't the beginning of "+article(r.finest())+" in "+r.zone.String())
+			return r.bins.Refuse([]string{"start", "end"}[i], t, "isn't the beginning of "+article(r.finest())+" in "+r.zone.String())
 		}
 	}
 	return nil

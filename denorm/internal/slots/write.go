@@ -48,7 +48,7 @@ func (s *Slots) Take(k any, n int64, op bson.ObjectID) model.Change[any] {
 func (s *Slots) change(k any, o operation) model.Change[any] {
 	var err error
 	if o.key, err = s.key(k); err == nil && o.op.IsZero() {
-		err = s.docs.Refuse("op", nil, commands.NoToken)
+		err = s.docs.Refuse("token", nil, commands.NoToken)
 	}
 	if err != nil {
 		return commands.RefusedChange[any](s.docs.Name(), err)

@@ -105,7 +105,7 @@ func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error)
 	case after != "":
 		pages := filter[0].Value.(bson.D)
 		if after < pages[0].Value.(string) || after >= pages[1].Value.(string) {
-			return nil, s.docs.Refuse("after", after, "isn't the _id of a page of this parent")
+			return nil, s.docs.Refuse("pageToken", after, "isn't the _id of a page of this parent")
 		}
 		filter = bson.D{{Key: "_id", Value: bson.D{pages[0], {Key: "$lt", Value: after}}}}
 	}

@@ -14,9 +14,9 @@ import (
 func (u *Members) span(from, to time.Time) (first, last string, err error) {
 	switch {
 	case u.spec.Period == keytext.None && !(from.IsZero() && to.IsZero()):
-		return "", "", u.docs.Refuse("from", nil, "the spec has no Period: pass zero times")
+		return "", "", u.docs.Refuse("start", nil, "the spec has no Period: pass zero times")
 	case !from.IsZero() && !to.IsZero() && !from.Before(to):
-		return "", "", u.docs.Refuse("to", to, "isn't after from: give a later time")
+		return "", "", u.docs.Refuse("end", to, "isn't after start: give a later time")
 	}
 	if !from.IsZero() {
 		if first, err = u.period("from", from); err != nil {

@@ -105,7 +105,7 @@ func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
 func (u *Members) Expire(before time.Time) model.Write {
 	text, err := u.period("before", before)
 	if u.spec.Period == keytext.None {
-		err = u.docs.Refuse("before", before, "Expire needs a Period: declare one")
+		err = u.docs.Refuse("cutoff", before, "Expire needs a Period: declare one")
 	}
 	if err != nil {
 		return model.Refused(u.docs.Name(), err)

@@ -22,13 +22,13 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 	}
 	switch {
 	case u.spec.Period == keytext.None || into.spec.Period != keytext.None && into.spec.Period <= u.spec.Period:
-		return refuse("into", nil, "must have a longer Period")
+		return refuse("target", nil, "must have a longer Period")
 	case into.docs.Name() == u.docs.Name():
-		return refuse("into", nil, "must be another collection")
+		return refuse("target", nil, "must be another collection")
 	case into.spec.Period != keytext.None && into.spec.Location.String() != u.spec.Location.String():
-		return refuse("into", nil, "has another Location")
+		return refuse("target", nil, "has another Location")
 	case from.IsZero() || to.IsZero():
-		return refuse("from", nil, "or to is the zero time: give both times")
+		return refuse("start", nil, "or end is the zero time: give both times")
 	}
 	if _, _, err := u.span(from, to); err != nil {
 		return model.RefusedPlan(u.docs.Name(), err)
@@ -42,7 +42,7 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 			}
 		}
 		if len(steps) == maxRollups {
-			return refuse("to", to, fmt.Sprintf("is too far from the start: one rollup fills at most %d periods", maxRollups))
+			return refuse("end", to, fmt.Sprintf("is too far from the start: one rollup fills at most %d periods", maxRollups))
 		}
 		steps = append(steps, u.rollupTo(into, at, end))
 		at = end

@@ -45,11 +45,11 @@ func (w *Rows) Link(leftDoc, rightDoc any, at time.Time, op bson.ObjectID) model
 	switch year := at.UTC().Year(); {
 	case o.pair.err != nil:
 	case op.IsZero():
-		o.pair.err = w.refuse("op", nil, commands.NoToken)
+		o.pair.err = w.refuse("token", nil, commands.NoToken)
 	case max(w.columnSize(o, 0), w.columnSize(o, 1)) > int64(w.maxBytes/2):
 		o.pair.err = w.refuse("_id", nil, "a column has more bytes than half of MaxBytes")
 	case year < 0 || year > 9999:
-		o.pair.err = w.refuse("at", at, "must be in the years 0 to 9999")
+		o.pair.err = w.refuse("t", at, "must be in the years 0 to 9999")
 	}
 	at = time.UnixMilli(at.UnixMilli()).UTC()
 	o.at = at

@@ -66,7 +66,7 @@ func (r *RollUp) Store() model.Change[any] {
 		},
 	}
 	if r.into == "" {
-		c.Err = r.tree.Refuse("into", nil, "is \"\" in the declaration, so totals can't be stored: give NewRollUp a path")
+		c.Err = r.tree.Refuse("target", nil, "is \"\" in the declaration, so totals can't be stored: give NewRollUp a path")
 	}
 	return c
 }

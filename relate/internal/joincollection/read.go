@@ -24,13 +24,13 @@ func (s *Side) Of(q *model.Query, id any) {
 func (s *Side) Place(link any) ([]any, error) {
 	raw, err := s.Links.Document(link)
 	if err != nil {
-		return nil, s.Links.Refuse("after", nil, err.Error())
+		return nil, s.Links.Refuse("last", nil, err.Error())
 	}
 	values := make([]any, len(s.order))
 	for i, e := range s.order {
 		v, _ := core.ValueAt(raw, e.Key)
 		if !idref.HoldsValue(v) {
-			return nil, s.Links.Refuse("after", nil, "the link has no value at "+e.Key+", but links are sorted by it")
+			return nil, s.Links.Refuse("last", nil, "the link has no value at "+e.Key+", but links are sorted by it")
 		}
 		values[i] = v
 	}

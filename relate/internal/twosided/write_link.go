@@ -108,9 +108,9 @@ func (e End) full(id any) []model.Reason {
 func (e End) checkOp(op bson.ObjectID) error {
 	switch {
 	case e.Links && op.IsZero():
-		return e.Docs.Refuse("op", nil, "is the zero ObjectID: pass bson.NewObjectID(), and the same token when the operation is run again")
+		return e.Docs.Refuse("token", nil, "is the zero ObjectID: pass bson.NewObjectID(), and the same token when the operation is run again")
 	case !e.Links && !op.IsZero():
-		return e.Docs.Refuse("op", op, "isn't stored with bare ids: pass bson.NilObjectID")
+		return e.Docs.Refuse("token", op, "isn't stored with bare ids: pass bson.NilObjectID")
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (c *Key) Within(prefix []any, from, to any) (bson.D, error) {
 		}
 	}
 	if bounds[0].Type != 0 && bounds[1].Type != 0 && high < low {
-		return nil, c.Refuse("to", held(bounds[1]), "is before from")
+		return nil, c.Refuse("end", held(bounds[1]), "is before start")
 	}
 	return between(low, high), nil
 }

@@ -44,7 +44,7 @@ func (c *Key) DocumentsWithin(prefix []any, from, to any) (bson.D, error) {
 		low, err := c.appendPart(nil, len(vs), bounds[0])
 		high, err2 := c.appendPart(nil, len(vs), bounds[1])
 		if err != nil || err2 != nil || string(high) < string(low) {
-			return nil, c.Refuse("to", held(bounds[1]), "is before from")
+			return nil, c.Refuse("end", held(bounds[1]), "is before start")
 		}
 	}
 	return c.documentRange(vs, bounds), nil

@@ -173,7 +173,7 @@ func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 	case x.cold == "":
 		return model.RefusedPlan(x.Name(), x.NoArchive())
 	case op.IsZero():
-		return refuse("op", "is the zero ObjectID: pass bson.NewObjectID() as the operation's token")
+		return refuse("token", "is the zero ObjectID: pass bson.NewObjectID() as the operation's token")
 	case pair.Expired:
 		return refuse("expired", "the document has expired: the next run of Archive finishes it")
 	case pair.Cold.Validate() != nil || pair.ID.Type == 0 || !pair.Cold.Lookup("_id").Equal(pair.ID):
