@@ -39,7 +39,7 @@ func subsetPagesCases() []Case {
 		}}
 	}
 	return []Case{
-		change("Append", "the first page, then the parent", add, none),
+		change("Append", "the first page, then the parent", add, func(s string) testkit.Docs { return testkit.Docs{"boxes": {mailbox{ID: s}}} }),
 		change("Append", "an element that is there", add, pagedBox),
 		{Method: "denorm.SubsetPages.Set", Reason: "in its page", State: asRead(set, pagedBox), From: func(s string) ([]any, func() any) {
 			fields := roomy(bson.D{{Key: "text", Value: s + "x"}})
