@@ -206,39 +206,39 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 }
 
 // Storing returns the change that stores copies and keeps them up to date. It reads the
-// source with this _id, passes it to the function store, and runs the change that store
-// returns. This change writes copies ([Copy.Snapshot], [Copy.Fields]) into the documents
-// whose _ids are docs. If the source changed meanwhile, Storing updates the copies in
+// source with this _id, passes it to the function store, and runs the action that store
+// returns, for example an insert. The action writes copies ([Copy.Snapshot],
+// [Copy.Fields]) into the documents whose _ids are docs. If the source changed meanwhile, Storing updates the copies in
 // docs or, without docs, all copies. A missing source gives model.ErrNotFound.
 //
-// store is called several times, and must return equal changes for equal sources. For
+// store is called several times, and must return equal actions for equal sources. For
 // copies of two sources, let store return Storing of the second source.
 //
 // How Storing keeps the copies up to date depends on where it runs:
 //
 //   - Without a transaction, [Copy.Refresh] follows the writes. After a crash, run the
-//     change again, if store's change allows it.
+//     change again, if store's action allows it.
 //   - In a transaction with CopySpec.Lock, Storing increments that field of the source. A
 //     concurrent change of the source then waits or fails, or this transaction runs
 //     again.
 //   - In a transaction without a Lock, Refresh follows. If the caller began the
 //     transaction, Refresh runs inside it and can't see newer values of the source.
 //
-// Outside a transaction, a store's change with Change.Tx, or with a transactional plan,
-// gives model.ErrTransactional. A store that is nil or returns a change with a
+// Outside a transaction, an action with Change.Tx, or with a transactional plan, gives
+// model.ErrTransactional. A store that is nil, returns nil, or returns a change with a
 // [model.Lease] gives a [*model.ValueError].
 //
-// Cost: the commands of store's change, and three more. In a transaction with a Lock,
+// Cost: the commands of store's action, and three more. In a transaction with a Lock,
 // only one more, or two before MongoDB 8.0.
-func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[any], docs ...TK) model.Change[any] {
+func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Action, docs ...TK) model.Change[any] {
 	if store == nil {
-		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give a function that returns the change that stores the copies"}}
+		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give a function that returns the action that stores the copies"}}
 	}
 	read := func(ctx context.Context, db model.DB) (any, error) {
 		s, err := c.sources.ByID(source).One(ctx, db)
 		return &s, err
 	}
-	return c.c.Storing(source, core.Anys(docs), read, func(source any) model.Change[any] { return store(source.(*S)) })
+	return c.c.Storing(source, core.Anys(docs), read, func(source any) model.Action { return store(source.(*S)) })
 }
 
 // Rebuild returns the job that updates the copies of all sources. It also corrects wrong

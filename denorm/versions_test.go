@@ -1,7 +1,6 @@
 package denorm_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -208,12 +207,9 @@ func TestTechniquesReadVersions(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		run(years.Storing("t", func(s *tune) model.Change[any] {
+		run(years.Storing("t", func(s *tune) model.Action {
 			stored = s.Name
-			return model.Change[any]{
-				Read:   func(context.Context, model.DB) (any, error) { return nil, nil },
-				Decide: func(any) (model.Plan, error) { return model.NewPlan(years.Attach("p", s)), nil },
-			}
+			return years.Attach("p", s)
 		}))
 		if stored != "Take Five" {
 			t.Errorf("a copy is made from %q", stored)

@@ -6,23 +6,29 @@ import (
 	"fmt"
 )
 
-// An Action is what [Change.Also] adds to a change: another [Change], a [Plan], or a
-// [Step].
+// An Action is a [Change], a [Plan] or a [Step] that becomes part of another change: see
+// [Change.Also] and denorm.Copy.Storing.
 type Action interface {
-	action() Change[any]
+	// Change returns the action as a change.
+	Change() Change[any]
 }
 
-func (c Change[S]) action() Change[any] { return c.untyped() }
+// Change returns c with a state of type any.
+func (c Change[S]) Change() Change[any] { return c.untyped() }
 
-func (p Plan) action() Change[any] {
+// Change returns the change that reads nothing and runs the plan.
+func (p Plan) Change() Change[any] {
 	return Change[any]{
 		Read:   func(context.Context, DB) (any, error) { return nil, nil },
 		Decide: func(any) (Plan, error) { return p, nil },
 	}
 }
 
-func (w Write) action() Change[any]     { return NewPlan(w).action() }
-func (m MergeInto) action() Change[any] { return NewPlan(m).action() }
+// Change returns the change that reads nothing and runs the write.
+func (w Write) Change() Change[any] { return NewPlan(w).Change() }
+
+// Change returns the change that reads nothing and runs the command.
+func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 
 // Also returns a change that does c and the actions in others in one transaction. Each
 // attempt reads all states, decides all plans, and runs them as one plan: see
@@ -49,7 +55,7 @@ func (c Change[S]) Also(others ...Action) Change[any] {
 			out.Err = cmp.Or(out.Err, error(&ValueError{Field: fmt.Sprintf("others[%d]", i), Reason: "is nil: give a Change, a Plan or a Step"}))
 			continue
 		}
-		all = append(all, o.action())
+		all = append(all, o.Change())
 	}
 	for _, other := range all[1:] {
 		out.join(other)

@@ -45,8 +45,8 @@ func (r Repository) Add(ctx context.Context, s []Student, c []Course) error {
 // Enrol adds a student to a course, which counts the student. op is bson.NewObjectID(),
 // the same for a retry, and becomes the enrolment's ID.
 func (r Repository) Enrol(ctx context.Context, student, course, op bson.ObjectID) error {
-	_, _, err := names.Storing(student, func(s *Student) model.Change[any] {
-		return titles.Storing(course, func(c *Course) model.Change[any] {
+	_, _, err := names.Storing(student, func(s *Student) model.Action {
+		return titles.Storing(course, func(c *Course) model.Action {
 			ref := StudentRef{ID: s.ID, Name: s.Name, Version: s.Version}
 			return numbers.Insert(Enrolment{ID: op, Student: ref, Course: CourseRef{c.ID, c.Title, c.Version}}, op)
 		}, op)
@@ -73,7 +73,7 @@ func (r Repository) Leave(ctx context.Context, enrolment, op bson.ObjectID) erro
 
 // Transfer moves an enrolment to another course and removes the rating.
 func (r Repository) Transfer(ctx context.Context, enrolment, course, op bson.ObjectID) error {
-	_, _, err := titles.Storing(course, func(c *Course) model.Change[any] {
+	_, _, err := titles.Storing(course, func(c *Course) model.Action {
 		set, err := titles.Fields(c) // includes course.id, which the numbers follow
 		if err != nil {
 			return model.Change[any]{Err: err}

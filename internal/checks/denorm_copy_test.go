@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"context"
-
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
@@ -113,12 +111,7 @@ func copyWrites() []Case {
 }
 
 func attachingTo(s string, docs ...any) model.Change[any] {
-	return copyItems.Storing(s, func(source *bson.D) model.Change[any] {
-		return model.Change[any]{
-			Read:   func(context.Context, model.DB) (any, error) { return nil, nil },
-			Decide: func(any) (model.Plan, error) { return model.NewPlan(copyItems.Attach(s+"2", source)), nil },
-		}
-	}, docs...)
+	return copyItems.Storing(s, func(source *bson.D) model.Action { return copyItems.Attach(s+"2", source) }, docs...)
 }
 
 func rawDoc(d bson.D) bson.Raw {

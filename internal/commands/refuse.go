@@ -52,4 +52,4 @@ func RefusedChange[S any](collection string, err error) model.Change[S] {
 }
 
 // Untyped hides the type of a change's state.
-func Untyped[S any](c model.Change[S]) model.Change[any] { return c.Also() }
+func Untyped[S any](c model.Change[S]) model.Change[any] { return c.Change() }

@@ -77,10 +77,7 @@ func (p *pair) join(t *testing.T, a, b operation) error {
 		p.ready = verify.New(t, p.way.of(p.a, p.b, p.model))
 	}
 	where := fmt.Sprintf("%s %s | %s %s, %s", p.a.name, a.name, p.b.name, b.name, p.way.name)
-	nothing := model.Change[any]{
-		Read:   func(context.Context, model.DB) (any, error) { return nil, nil },
-		Decide: func(any) (model.Plan, error) { return model.Plan{}, nil },
-	}
+	nothing := model.Plan{}.Change()
 	both := verify.Operation{Name: where, Run: func(ctx context.Context, db model.DB) error {
 		_, _, err := nothing.Also(a.action, b.action).Run(ctx, db)
 		return err

@@ -171,20 +171,15 @@ func copied(name string, spec denorm.CopySpec, volatile ...string) fixture {
 			read("set", posts, "p1", func(p *post) model.Plan { return c.Set(p, bson.D{e("title", "Uno")}) }),
 			changed("refresh", c.Refresh("p1")),
 			read("attach", posts, "p2", func(p *post) model.Plan { return model.NewPlan(c.Attach("c2", p)) }),
-			changed("store", c.Storing("p1", func(p *post) model.Change[any] { return stored(p, "c8") }, "c8")),
-			changed("store of what others delete", c.Storing("p2", func(p *post) model.Change[any] { return stored(p, "c9") }, "c9")),
+			changed("store", c.Storing("p1", func(p *post) model.Action { return stored(p, "c8") }, "c8")),
+			changed("store of what others delete", c.Storing("p2", func(p *post) model.Action { return stored(p, "c9") }, "c9")),
 		}
 	}}
 }
 
-// stored is the change that stores a comment with the copy of a post.
-func stored(p *post, id string) model.Change[any] {
-	return model.Change[any]{
-		Read: func(context.Context, model.DB) (any, error) { return nil, nil },
-		Decide: func(any) (model.Plan, error) {
-			return model.NewPlan(comments.Insert(comment{ID: id, Post: &p.ID, Slug: id, At: noon.Add(time.Hour), PostTitle: p.Title, PostTitleV: p.TitleV})), nil
-		},
-	}
+// stored is the write that stores a comment with the copy of a post.
+func stored(p *post, id string) model.Write {
+	return comments.Insert(comment{ID: id, Post: &p.ID, Slug: id, At: noon.Add(time.Hour), PostTitle: p.Title, PostTitleV: p.TitleV})
 }
 
 // entryState are the fields of entries that say which operations are under way, or were.

@@ -22,17 +22,9 @@ var (
 
 // inserting stores a new holder with the copy of a source, as it is read.
 func inserting(c *denorm.Copy[origin, string, string], id string) model.Change[any] {
-	return c.Storing("s", func(s *origin) model.Change[any] {
-		return planned(holders.Insert(holder{ID: id, Src: s.ID, Name: s.Name, Tags: s.Tags, Info: s.Info, V: s.V}))
+	return c.Storing("s", func(s *origin) model.Action {
+		return holders.Insert(holder{ID: id, Src: s.ID, Name: s.Name, Tags: s.Tags, Info: s.Info, V: s.V})
 	}, id)
-}
-
-// planned is a change that reads nothing.
-func planned(steps ...model.Step) model.Change[any] {
-	return model.Change[any]{
-		Read:   func(context.Context, model.DB) (any, error) { return nil, nil },
-		Decide: func(any) (model.Plan, error) { return model.NewPlan(steps...), nil },
-	}
 }
 
 func changed[S any](c model.Change[S], way func(context.Context, model.DB) (model.DB, error)) testkit.DBFunc {
@@ -129,7 +121,7 @@ func TestCopyStoringNested(t *testing.T) {
 	var followed []string
 	following := func(c model.Change[any], name string) model.Change[any] {
 		c.Then = func(any) *model.Change[any] {
-			next := planned(origins.Insert(origin{ID: name}))
+			next := origins.Insert(origin{ID: name}).Change()
 			followed = append(followed, name)
 			return &next
 		}
@@ -140,11 +132,11 @@ func TestCopyStoringNested(t *testing.T) {
 		if err := copyForms[0].oneOf(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		err := changed(inItems.Storing("other", func(other *origin) model.Change[any] {
-			return locked.Storing("s", func(s *origin) model.Change[any] {
+		err := changed(inItems.Storing("other", func(other *origin) model.Action {
+			return locked.Storing("s", func(s *origin) model.Action {
 				mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$set", bson.D{e("name", "late"), e("v", int64(9))})})))
 				h := holder{ID: "new", Src: s.ID, Name: s.Name, V: s.V, Items: []held{{ID: other.ID, Name: other.Name, V: other.V}}}
-				return following(planned(holders.Insert(h)), "then")
+				return following(holders.Insert(h).Change(), "then")
 			}, "new")
 		}, "new"), plain)(t.Context(), db)
 		h, errRead := holders.ByID("new").One(t.Context(), db)
@@ -163,18 +155,11 @@ func TestCopyStoringRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		before, _ := modeltest.Dump(t.Context(), db)
-		gives := func(c model.Change[any]) model.Change[any] {
-			return locked.Storing("s", func(*origin) model.Change[any] { return c }, "new")
+		gives := func(a model.Action) model.Change[any] {
+			return locked.Storing("s", func(*origin) model.Action { return a }, "new")
 		}
-		leased, needsTx, inTx := planned(), planned(holders.Insert(holder{ID: "1"}), holders.Insert(holder{ID: "2"})), planned(holders.Insert(holder{ID: "1"}))
-		leased.Lease = &model.Lease{}
-		inTx.Tx = true
-		decide := needsTx.Decide
-		needsTx.Decide = func(s any) (model.Plan, error) {
-			p, err := decide(s)
-			p.Transactional = true
-			return p, err
-		}
+		leased, needsTx, inTx := model.Plan{}.Change(), model.NewPlan(holders.Insert(holder{ID: "1"}), holders.Insert(holder{ID: "2"})), holders.Insert(holder{ID: "1"}).Change()
+		leased.Lease, needsTx.Transactional, inTx.Tx = &model.Lease{}, true, true
 		var refused *model.ValueError
 		for _, test := range []struct {
 			reason string
@@ -182,13 +167,14 @@ func TestCopyStoringRefuses(t *testing.T) {
 			is     error
 		}{
 			{"no store", locked.Storing("s", nil), nil},
-			{"no such source", locked.Storing("none", func(*origin) model.Change[any] { panic("called") }), model.ErrNotFound},
+			{"no action", gives(nil), nil},
+			{"no such source", locked.Storing("none", func(*origin) model.Action { panic("called") }), model.ErrNotFound},
 			{"an error of store", gives(model.Change[any]{Err: broken}), broken},
 			{"a lease", gives(leased), nil},
 			{"a change of nothing", gives(model.Change[any]{}), nil},
 			{"a plan that needs a transaction", gives(needsTx), model.ErrTransactional},
 			{"a change that needs one", gives(inTx), model.ErrTransactional},
-			{"changes joined by Also, which need one", gives(planned(holders.Insert(holder{ID: "1"})).Also(holders.Insert(holder{ID: "2"}))), model.ErrTransactional},
+			{"changes joined by Also, which need one", gives(holders.Insert(holder{ID: "1"}).Change().Also(holders.Insert(holder{ID: "2"}))), model.ErrTransactional},
 		} {
 			_, _, err := test.change.Run(t.Context(), db)
 			if test.is == nil && !errors.As(err, &refused) || test.is != nil && !errors.Is(err, test.is) {

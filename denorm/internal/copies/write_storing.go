@@ -23,7 +23,7 @@ type storing struct {
 // Storing is the change that reads a source, and runs what stores copies of it in some documents. In a transaction it holds the source,
 // if there is a Lock; else the copies are brought up to date afterwards.
 func (c *Copying) Storing(
-	from any, docs []any, read func(context.Context, model.DB) (any, error), store func(source any) model.Change[any],
+	from any, docs []any, read func(context.Context, model.DB) (any, error), store func(source any) model.Action,
 ) model.Change[any] {
 	refresh := commands.Untyped(c.Refresh(from, docs))
 	is := func(v any) (storing, error) {
@@ -41,8 +41,8 @@ func (c *Copying) Storing(
 			if s.Source, err = read(ctx, db); err != nil {
 				return nil, err
 			}
-			stores := store(s.Source)
-			if err := storable(stores); err != nil {
+			stores, err := storable(store(s.Source))
+			if err != nil {
 				return nil, err
 			}
 			if stores.Tx && !runctx.InTransaction(ctx) {
@@ -58,7 +58,7 @@ func (c *Copying) Storing(
 			if err != nil {
 				return model.Plan{}, err
 			}
-			p, err := store(s.Source).Decide(s.State)
+			p, err := store(s.Source).Change().Decide(s.State)
 			if err != nil || !s.Held || len(p.Steps) == 0 {
 				return p, err
 			}
@@ -71,7 +71,7 @@ func (c *Copying) Storing(
 				return &model.Change[any]{Err: err}
 			}
 			var next *model.Change[any]
-			if then := store(s.Source).Then; then != nil {
+			if then := store(s.Source).Change().Then; then != nil {
 				next = then(s.State)
 			}
 			if s.Held {
@@ -82,17 +82,20 @@ func (c *Copying) Storing(
 	}
 }
 
-// storable refuses a change that can't be run as a part of another.
-func storable(c model.Change[any]) error {
-	switch {
-	case c.Err != nil:
-		return c.Err
-	case c.Lease != nil:
-		return &model.ValueError{Field: "store", Reason: "returned a change under a lease, which can't be part of another change"}
-	case c.Read == nil || c.Decide == nil:
-		return &model.ValueError{Field: "store", Reason: "returned a change without Read or Decide"}
+// storable refuses an action that can't be run as a part of another.
+func storable(a model.Action) (c model.Change[any], err error) {
+	if a == nil {
+		return c, &model.ValueError{Field: "store", Reason: "returned nil: return a Change, a Plan or a Write"}
 	}
-	return nil
+	switch c = a.Change(); {
+	case c.Err != nil:
+		return c, c.Err
+	case c.Lease != nil:
+		return c, &model.ValueError{Field: "store", Reason: "returned a change under a lease, which can't be part of another change"}
+	case c.Read == nil || c.Decide == nil:
+		return c, &model.ValueError{Field: "store", Reason: "returned a change without Read or Decide"}
+	}
+	return c, nil
 }
 
 // inTurn is one change with all that follows it, and then another.

@@ -33,7 +33,7 @@ func (r Repository) Enrol(
 	if _, err := courses.ByID(course).One(ctx, r.db); err != nil {
 		return inWords(err)
 	}
-	_, _, err := names.Storing(student, func(s *Student) model.Change[any] {
+	_, _, err := names.Storing(student, func(s *Student) model.Action {
 		return sizes.Insert(Enrolment{
 			ID:      student + "/" + course,
 			Student: StudentRef{ID: s.ID, Name: s.Name, Version: s.Version},
