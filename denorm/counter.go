@@ -206,6 +206,17 @@ func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, token bson.ObjectID
 	return x.c.Set(child, fields, token)
 }
 
+// SetIf is [Counter.Set] of a child that matches the filter guard, such as {status:
+// "open"}. If the child exists but doesn't match, the change gives model.ErrGuard. A
+// retry of a finished operation does nothing while the child's parent keeps the token.
+// Later, or without CounterSpec.Tokens, it applies guard again. An empty guard gives a
+// [*model.ValueError].
+//
+// Cost: as [Counter.Set]. A child that doesn't match costs one or two commands more.
+func (x *Counter[C, CK, P, PK]) SetIf(child CK, guard, fields bson.D, token bson.ObjectID) model.Change[any] {
+	return x.c.SetIf(child, guard, fields, token)
+}
+
 // Move returns the change that gives a child another parent, by the parent's _id. It is
 // [Counter.Set] of the reference.
 //

@@ -23,6 +23,10 @@ var (
 	// [Plan.IfStale]. Read and plan again, or use [Change].
 	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
+	// ErrGuard reports that a document exists, but doesn't match a condition that the
+	// caller gave, such as the guard of embed.Versioned.Guarded or denorm.Counter.SetIf.
+	ErrGuard = errors.New("docmodel: the document exists, but the condition of the write doesn't hold")
+
 	// ErrFull is wrapped by errors about a reached limit, such as an array's Max.
 	ErrFull = errors.New("docmodel: no room")
 

@@ -61,7 +61,7 @@ func ExampleInTx() {
 	fmt.Println(transfer("ann", "bob", 30, once))
 	fmt.Println(transfer("ann", "bob", 30, once)) // sent twice, applied once
 	fmt.Println(transfer("ann", "old", 30, bson.NewObjectID()))
-	fmt.Println(errors.Is(transfer("ann", "bob", 90, bson.NewObjectID()), embed.ErrGuard)) // there is less
+	fmt.Println(errors.Is(transfer("ann", "bob", 90, bson.NewObjectID()), model.ErrGuard)) // there is less
 
 	for a, err := range accounts.Find(bson.D{}).Sorted(bson.D{{Key: "_id", Value: 1}}).Each(ctx, db) {
 		fmt.Println(a.ID, a.Balance, err)

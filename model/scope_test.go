@@ -176,7 +176,7 @@ func TestScopeReasons(t *testing.T) {
 		for _, w := range []model.Write{
 			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID), docs.Delete(1, 1),
 		} {
-			if _, err := model.Scoped(scope, w).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) || errors.Is(err, embed.ErrVersion) || errors.Is(err, embed.ErrGuard) {
+			if _, err := model.Scoped(scope, w).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) || errors.Is(err, embed.ErrVersion) || errors.Is(err, model.ErrGuard) {
 				t.Errorf("%s: %v, want that there is none", w, err)
 			}
 		}

@@ -119,7 +119,7 @@ func (r Repository) Reorder(ctx context.Context, course bson.ObjectID, order ...
 // Take takes n exercise books from a course's stock.
 func (r Repository) Take(ctx context.Context, course bson.ObjectID, n int64, op bson.ObjectID) error {
 	_, err := stock.Take(course, "books", n, op).Run(ctx, r.db)
-	return said(err, embed.ErrGuard, ErrOutOfStock, model.ErrNotFound, ErrNoCourse)
+	return said(err, model.ErrGuard, ErrOutOfStock, model.ErrNotFound, ErrNoCourse)
 }
 
 // Course returns a course with its numbers, newest announcements and lessons: one

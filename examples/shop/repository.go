@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -160,7 +159,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 	}
 	for _, l := range o.Lines {
 		_, err := stock.Take(l.Product, "qty", l.Qty, o.Op).Run(ctx, s.db)
-		if errors.Is(err, embed.ErrGuard) || errors.Is(err, model.ErrNotFound) { // sold out, or no longer offered
+		if errors.Is(err, model.ErrGuard) || errors.Is(err, model.ErrNotFound) { // sold out, or no longer offered
 			if _, err := orders.Update(o.ID, set(Refusing)).Run(ctx, s.db); err != nil {
 				return err
 			}
@@ -178,7 +177,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 func (s Shop) giveBack(ctx context.Context, o Order) error {
 	for _, l := range o.Lines {
 		back := stock.Guarded(l.Product, bson.D{{Key: "ops", Value: o.Op}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "qty", Value: l.Qty}}}}, o.Undo)
-		if _, err := back.Run(ctx, s.db); err != nil && !errors.Is(err, embed.ErrGuard) && !errors.Is(err, model.ErrNotFound) {
+		if _, err := back.Run(ctx, s.db); err != nil && !errors.Is(err, model.ErrGuard) && !errors.Is(err, model.ErrNotFound) {
 			return err
 		}
 	}

@@ -109,7 +109,7 @@ func (f *field) nearest(from geohash.Point, spec NearestSpec, after Mark, count 
 	for _, m := range []struct {
 		name  string
 		value float64
-	}{{"Max", n.spec.Max}, {"Start", n.spec.Start}, {"after.Meters", after.Meters}} {
+	}{{"Max", n.spec.Max}, {"Start", n.spec.Start}, {"mark.Meters", after.Meters}} {
 		if !(m.value >= 0) {
 			bad(m.name, m.value, "must be 0 or more")
 		}

@@ -104,6 +104,18 @@ func counterWrites() []Case {
 			func(in []any, s string) model.Change[any] { return spanned.Set(s, in[0].(bson.D), oid(1)) }),
 		of("Set", "what another operation left is finished first", counterStored(itself, counterMark), fields(bson.E{Key: "pages", Value: int64(1)}),
 			func(in []any, s string) model.Change[any] { return tallied.Set(s, in[0].(bson.D), oid(1)) }),
+		of("SetIf", "a number", stored, func(s string) []any {
+			return []any{roomy(bson.D{{Key: "state", Value: s}}), roomy(bson.D{{Key: "pages", Value: int64(320)}})}
+		},
+			func(in []any, s string) model.Change[any] {
+				return tallied.SetIf(s, in[0].(bson.D), in[1].(bson.D), oid(1))
+			}),
+		of("SetIf", "a field that isn't counted", stored, nil, func(_ []any, s string) model.Change[any] {
+			return tallied.SetIf(s, bson.D{{Key: "state", Value: bson.D{{Key: "$ne", Value: s}}}}, bson.D{{Key: "title", Value: s}}, oid(1))
+		}),
+		of("SetIf", "without a guard is refused", stored, fields(bson.E{Key: "pages", Value: int64(320)}), func(in []any, s string) model.Change[any] {
+			return untokened.SetIf(s, nil, in[0].(bson.D), oid(1))
+		}),
 		of("Move", "both parents", stored, nil, func(_ []any, s string) model.Change[any] { return tallied.Move(s, s+"2", oid(1)) }),
 		of("Move", "ids that are documents", counterStored(docID), id, func(in []any, s string) model.Change[any] { return spanned.Move(in[0], s+"2", oid(1)) }),
 		of("Delete", "mark, count, delete", counterStored(docID), id, func(in []any, _ string) model.Change[any] { return tallied.Delete(in[0], oid(1)) }),

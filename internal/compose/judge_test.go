@@ -8,7 +8,6 @@ import (
 
 	"github.com/docmodel/docmodel/internal/verify"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -135,7 +134,7 @@ func wrong(o verify.Outcome, say func(string)) {
 // typed reports whether a caller can tell what an error means.
 func typed(err error) bool {
 	for _, known := range []error{
-		model.ErrNotFound, model.ErrStale, model.ErrFull, model.ErrTaken, model.ErrLeased, embed.ErrGuard, paths.ErrCycle, paths.ErrHasChildren,
+		model.ErrNotFound, model.ErrStale, model.ErrFull, model.ErrTaken, model.ErrLeased, model.ErrGuard, paths.ErrCycle, paths.ErrHasChildren,
 		paths.ErrDamaged, paths.ErrGraphState, relate.ErrDropping, relate.ErrPresent,
 	} {
 		if errors.Is(err, known) {

@@ -12,7 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
@@ -60,7 +59,7 @@ func TestDuplicateStaysOne(t *testing.T) {
 		} {
 			_, err := c.write.Run(ctx, db)
 			collection, index, _ := strings.Cut(c.index, "|")
-			if !mongo.IsDuplicateKeyError(err) || errors.Is(err, model.ErrStale) || errors.Is(err, embed.ErrGuard) || model.DuplicateIndex(err) != index ||
+			if !mongo.IsDuplicateKeyError(err) || errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrGuard) || model.DuplicateIndex(err) != index ||
 				!strings.Contains(err.Error(), collection) || !strings.Contains(err.Error(), index) {
 				t.Errorf("%s: %v; index %q", name, err, model.DuplicateIndex(err))
 			}

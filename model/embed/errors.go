@@ -1,7 +1,6 @@
 package embed
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
@@ -11,10 +10,6 @@ var (
 	// ErrVersion is the error of a [Versioned] write if the stored document's version
 	// isn't the version passed to the write. It wraps [model.ErrStale].
 	ErrVersion = fmt.Errorf("%w: it has another version", model.ErrStale)
-
-	// ErrGuard is the error of [Versioned.Guarded] if the document exists, but doesn't
-	// match guard, the condition of the write.
-	ErrGuard = errors.New("docmodel: the document exists, but the condition of the write doesn't hold")
 
 	// ErrNoElement is the error of a write to an element of [Embedded], [Nested] or [One]
 	// that doesn't exist in its parent. It wraps [model.ErrNotFound]. If the parent is

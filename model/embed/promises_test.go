@@ -119,7 +119,7 @@ func TestPromisedCosts(t *testing.T) {
 		{"Versioned.Delete", cost{1, 1, 0}, write(verTokens.Delete("l", 3), nil)},
 		{"Versioned.Delete in another version", cost{2, 0, 1}, write(verTokens.Delete("l", 2), embed.ErrVersion)},
 		{"Versioned.Take", cost{1, 1, 0}, write(verTokens.Take("l", "qty", 5, oid(1)), nil)},
-		{"Versioned.Take of too many", cost{3, 0, 1}, write(verTokens.Take("l", "qty", 6, oid(1)), embed.ErrGuard)},
+		{"Versioned.Take of too many", cost{3, 0, 1}, write(verTokens.Take("l", "qty", 6, oid(1)), model.ErrGuard)},
 		{"Versioned.ChangeBy", cost{2, 1, 1}, func(ctx context.Context, db *mongo.Database) error {
 			_, _, err := verTaken(verTokens, true, oid(1)).Run(ctx, db)
 			return err

@@ -175,8 +175,9 @@ func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.d
 
 // Guarded applies update operators to the document if it matches the filter guard,
 // whatever its version, and increases the version. Example: the guard {qty: {$gte: 3}}
-// with the update {$inc: {qty: -3}}. It gives [ErrGuard] if the document doesn't match,
-// and [model.ErrNotFound] if it is missing. An empty guard is a [*model.ValueError].
+// with the update {$inc: {qty: -3}}. It gives [model.ErrGuard] if the document doesn't
+// match, and [model.ErrNotFound] if it is missing. An empty guard is a
+// [*model.ValueError]. A nil update only increases the version.
 //
 // A retry is a no-op while the document keeps the token: see [Versioned]. After that,
 // or without Tokens, a retry applies the update again if the document matches guard.
@@ -187,9 +188,9 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectI
 }
 
 // Take subtracts n from the number at path, if that number is at least n. It is
-// [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives [ErrGuard]
-// if the stored value is less, or isn't a number. An n below 1, or a field whose type
-// isn't a number, or that is in an array, gives a [*model.ValueError].
+// [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives
+// [model.ErrGuard] if the stored value is less, or isn't a number. An n below 1, or a
+// field whose type isn't a number, or that is in an array, gives a [*model.ValueError].
 //
 // To undo a Take, use Guarded with a new token, the update {$inc: {path: n}} and the
 // guard {tokens: token}. Here tokens is the path [VersionedSpec].Tokens, and token the

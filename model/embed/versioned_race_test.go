@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
@@ -49,7 +50,7 @@ func TestVersionedConcurrent(t *testing.T) {
 		for _, err := range errs {
 			if err == nil {
 				taken++
-			} else if !errors.Is(err, embed.ErrGuard) {
+			} else if !errors.Is(err, model.ErrGuard) {
 				t.Error(err)
 			}
 		}

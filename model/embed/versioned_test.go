@@ -109,14 +109,15 @@ func TestVersionedWrites(t *testing.T) {
 		{"deleted by no version", lot(5, 8), verPlain.Delete("l", -7), "qty 5 version 8", errEmbRefused, errEmbRefused},
 		{"deleted by no id", lot(5, 8), verPlain.Delete("", 7), "qty 5 version 8", errEmbRefused, errEmbRefused},
 
-		{"guarded", lot(3, 7), verPlain.Guarded("l", enough, d("$inc", d("qty", int32(-3))), verNone), "qty 0 version 8", nil, embed.ErrGuard},
+		{"guarded", lot(3, 7), verPlain.Guarded("l", enough, d("$inc", d("qty", int32(-3))), verNone), "qty 0 version 8", nil, model.ErrGuard},
+		{"guarded, and nothing to set", lot(3, 7), verTokens.Guarded("l", enough, nil, oid(1)), "qty 3 version 8 1 ops", nil, nil},
 		{"guarded with a token", lot(9, 7), verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)), "qty 6 version 8 1 ops", nil, nil},
 		{"guarded from before versions", bare, verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)), "qty 2 version 1 1 ops", nil, nil},
-		{"the guard doesn't hold", lot(2, 7), verTokens.Guarded("l", enough, inc, oid(1)), "qty 2 version 7", embed.ErrGuard, embed.ErrGuard},
+		{"the guard doesn't hold", lot(2, 7), verTokens.Guarded("l", enough, inc, oid(1)), "qty 2 version 7", model.ErrGuard, model.ErrGuard},
 		{"guarded when it is gone", nil, verTokens.Guarded("l", enough, inc, oid(1)), "", model.ErrNotFound, model.ErrNotFound},
 		{"without a guard", lot(2, 7), verPlain.Guarded("l", nil, inc, verNone), "qty 2 version 7", errEmbRefused, errEmbRefused},
 		{"taken", lot(5, 7), verTokens.Take("l", "qty", 5, oid(1)), "qty 0 version 8 1 ops", nil, nil},
-		{"more than there is taken", lot(5, 7), verTokens.Take("l", "qty", 6, oid(1)), "qty 5 version 7", embed.ErrGuard, embed.ErrGuard},
+		{"more than there is taken", lot(5, 7), verTokens.Take("l", "qty", 6, oid(1)), "qty 5 version 7", model.ErrGuard, model.ErrGuard},
 		{"given back", lot(5, 7), verTokens.Guarded("l", d("qty", d("$type", "number")), d("$inc", d("qty", 2)), oid(1)), "qty 7 version 8 1 ops", nil, nil},
 		{"nothing taken", lot(5, 7), verTokens.Take("l", "qty", 0, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
 		{"taken from no field", lot(5, 7), verTokens.Take("l", "quantity", 1, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
@@ -144,7 +145,7 @@ func TestVersionedWrites(t *testing.T) {
 						t.Errorf("stored %s, want %s", got, c.after)
 					}
 				}
-				if c.err == model.ErrNotFound || c.err == embed.ErrGuard {
+				if c.err == model.ErrNotFound || c.err == model.ErrGuard {
 					if _, err := c.write.Run(t.Context(), db); errors.Is(err, embed.ErrVersion) {
 						t.Errorf("error %v", err)
 					}

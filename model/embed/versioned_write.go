@@ -188,11 +188,15 @@ func (v *versioning) guarded(id any, guard, update bson.D, op bson.ObjectID) mod
 	if err := v.docs.CheckFilter(cond); err != nil {
 		return refused(err)
 	}
-	u, err := v.counting(update, bson.E{Key: "$inc", Value: bson.D{{Key: v.version, Value: int64(1)}}}, op)
+	next := bson.E{Key: "$inc", Value: bson.D{{Key: v.version, Value: int64(1)}}}
+	if update == nil {
+		return v.updating(id, cond, op, model.ErrGuard, v.own(next, op))
+	}
+	u, err := v.counting(update, next, op)
 	if err != nil {
 		return refused(err)
 	}
-	return v.updating(id, cond, op, ErrGuard, u)
+	return v.updating(id, cond, op, model.ErrGuard, u)
 }
 
 func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) model.Write {

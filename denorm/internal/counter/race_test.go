@@ -33,6 +33,8 @@ func TestCounterFaults(t *testing.T) {
 		{"move", fully.Move("2", "b", token(1)), []house{
 			{ID: "a", Volumes: 1, Pages: 100, Mean: denorm.Average{Sum: 10, N: 1}, Each: 10, Least: 100, Most: 100, Cheap: 10},
 			{ID: "b", Volumes: 1, Pages: 300, Mean: denorm.Average{Sum: 30, N: 1}, Each: 30, Least: 300, Most: 300, Cheap: 30}}},
+		{"set if", fully.SetIf("2", bson.D{e("pages", 300)}, bson.D{e("pages", 1)}, token(1)), []house{
+			{ID: "a", Volumes: 2, Pages: 101, Mean: denorm.Average{Sum: 40, N: 2}, Each: 20, Least: 1, Most: 100, Cheap: 10}, {ID: "b"}}},
 		{"set of what isn't counted", fully.Set("2", bson.D{e("title", "T")}, token(1)), []house{
 			{ID: "a", Volumes: 2, Pages: 400, Mean: denorm.Average{Sum: 40, N: 2}, Each: 20, Least: 100, Most: 300, Cheap: 10}, {ID: "b"}}},
 		{"insert of what doesn't count", fully.Insert(volume{ID: "3", House: "b", Pages: 5, State: "draft"}, token(1)), []house{

@@ -23,6 +23,7 @@ import (
 type operation struct {
 	op     bson.ObjectID
 	set    bson.D // the fields to set, encoded; nil for the others
+	guard  bson.D // of SetIf: what the child must match
 	settle bool   // only finish the operation that is under way
 }
 
@@ -123,6 +124,26 @@ func (c *Counter) entry(t transition) bson.D {
 
 // Set sets fields of a child.
 func (c *Counter) Set(id any, fields bson.D, op bson.ObjectID) model.Change[any] {
+	return c.set(id, nil, fields, op)
+}
+
+// SetIf sets fields of a child that matches a guard.
+func (c *Counter) SetIf(id any, guard, fields bson.D, op bson.ObjectID) model.Change[any] {
+	refused := func(err error) model.Change[any] { return commands.RefusedChange[any](c.docs.Name(), err) }
+	if len(guard) == 0 {
+		return refused(c.docs.Refuse("guard", nil, "is empty: give at least one condition, or use Set"))
+	}
+	own, err := c.docs.Codec().CopyD(guard)
+	if err != nil {
+		return refused(c.docs.Refuse("guard", nil, err.Error()))
+	}
+	if err := c.docs.CheckFilter(own); err != nil {
+		return refused(err)
+	}
+	return c.set(id, own, fields, op)
+}
+
+func (c *Counter) set(id any, guard, fields bson.D, op bson.ObjectID) model.Change[any] {
 	set, err := c.setFields(fields)
 	if err == nil {
 		err = c.checkToken(op)
@@ -130,7 +151,7 @@ func (c *Counter) Set(id any, fields bson.D, op bson.ObjectID) model.Change[any]
 	if err == nil {
 		_, err = c.afterSet(bson.Raw{5, 0, 0, 0, 0}, set) // refuses what is wrong for every child
 	}
-	return c.operate(id, operation{op: op, set: set}, err)
+	return c.operate(id, operation{op: op, set: set, guard: guard}, err)
 }
 
 // Move gives a child another parent.

@@ -21,8 +21,17 @@ func (c *Counter) plain(child bson.Raw, filter bson.D, o operation) model.Write 
 	if c.touches(o.set) {
 		filter = c.asRead(child, filter)
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: written(o.set)}
+	w.Reasons = o.reasons(filter[:1:1])
+	w.Model = &mongo.UpdateOneModel{Filter: model.And(filter, o.guard), Update: written(o.set)}
 	return w
+}
+
+// reasons say that a child doesn't match the guard of SetIf.
+func (o operation) reasons(id bson.D) []model.Reason {
+	if len(o.guard) == 0 {
+		return nil
+	}
+	return []model.Reason{{If: append(id, bson.E{Key: "$nor", Value: bson.A{o.guard}}), Err: model.ErrGuard}}
 }
 
 // turn is the write that changes what a child counts for, and marks the child. A delete needs no mark where there are none.
@@ -37,7 +46,10 @@ func (c *Counter) turn(s state, filter bson.D, t transition, o operation) model.
 		w.Model = &mongo.DeleteOneModel{Filter: c.asRead(s.Child, filter)}
 		return w
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: c.asRead(s.Child, filter), Update: written(set)}
+	if c.tokens == "" || len(s.Parents) > 0 { // else a parent may have the token: the child is read again
+		w.Reasons = o.reasons(filter[:1:1])
+	}
+	w.Model = &mongo.UpdateOneModel{Filter: model.And(c.asRead(s.Child, filter), o.guard), Update: written(set)}
 	return w
 }
 
