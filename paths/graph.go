@@ -100,7 +100,7 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	ids := bson.A{}
 	for i, id := range sources {
-		v, err := x.docs.Docs().EncodeID(fmt.Sprintf("from[%d]", i), id)
+		v, err := x.docs.Docs().EncodeID(fmt.Sprintf("sources[%d]", i), id)
 		if err != nil {
 			return supersteps(x.g.Distances(nil, err))
 		}

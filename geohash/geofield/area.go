@@ -85,7 +85,7 @@ func (f *field) divide(where []bson.D) (own, rest bson.D, err error) {
 	for i, d := range where {
 		v, err := f.Encode(d)
 		if err != nil {
-			return nil, nil, f.Refuse(fmt.Sprintf("where[%d]", i), nil, err.Error())
+			return nil, nil, f.Refuse(fmt.Sprintf("filters[%d]", i), nil, err.Error())
 		}
 		copied, ok := v.(bson.D)
 		if !ok { // nil

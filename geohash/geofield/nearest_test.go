@@ -168,9 +168,9 @@ func TestNearestRefuses(t *testing.T) {
 		"fewer than none":      {byKey.Nearest(p, geofield.NearestSpec{}, geofield.Mark{}, -1), "n"},
 		"a negative distance":  {byKey.Nearest(p, geofield.NearestSpec{Max: -1}, geofield.Mark{}, 1), "Max"},
 		"a start that is none": {byKey.Nearest(p, geofield.NearestSpec{Start: nan}, geofield.Mark{}, 1), "Start"},
-		"a mark that is none":  {byKey.Nearest(p, geofield.NearestSpec{}, geofield.Mark{Meters: -1}, 1), "after.Meters"},
+		"a mark that is none":  {byKey.Nearest(p, geofield.NearestSpec{}, geofield.Mark{Meters: -1}, 1), "mark.Meters"},
 		"no chain":             {byChain.Nearest(p, geofield.NearestSpec{}, geofield.Mark{}, 1), "chain"},
-		"no value for BSON":    {byKey.Nearest(p, geofield.NearestSpec{Where: bson.D{{Key: "a", Value: func() {}}}}, geofield.Mark{}, 1), "where[0]"},
+		"no value for BSON":    {byKey.Nearest(p, geofield.NearestSpec{Where: bson.D{{Key: "a", Value: func() {}}}}, geofield.Mark{}, 1), "filters[0]"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			_, err := x.search.All(t.Context(), nil)

@@ -40,9 +40,9 @@ func (s *shard) checkMove(from, to bson.D) error {
 	for _, f := range s.key {
 		v, ok := bsonval.Get(from, f.path)
 		if !ok {
-			return s.Refuse("from."+f.path, nil, "is missing: give every field of the shard key "+s.String()+" with the values that were read")
+			return s.Refuse("oldKey."+f.path, nil, "is missing: give every field of the shard key "+s.String()+" with the values that were read")
 		}
-		if err := s.checkKeyValue("from."+f.path, v); err != nil {
+		if err := s.checkKeyValue("oldKey."+f.path, v); err != nil {
 			return err
 		}
 	}
@@ -51,9 +51,9 @@ func (s *shard) checkMove(from, to bson.D) error {
 	}
 	for _, e := range to {
 		if name, _, _ := strings.Cut(e.Key, "."); name == "_id" || !slices.Contains(s.paths(), e.Key) {
-			return s.Refuse("to."+e.Key, e.Value, "isn't a field of the shard key "+s.String()+" that can change")
+			return s.Refuse("newKey."+e.Key, e.Value, "isn't a field of the shard key "+s.String()+" that can change")
 		}
-		if err := s.checkKeyValue("to."+e.Key, e.Value); err != nil {
+		if err := s.checkKeyValue("newKey."+e.Key, e.Value); err != nil {
 			return err
 		}
 	}
