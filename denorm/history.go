@@ -209,9 +209,9 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 }
 
 // Revisions returns the query of a document's n newest versions, newest first, with
-// deletions. For the next page, pass as after the lowest version that you read: the query
-// returns only lower versions. after = 0 begins with the newest version. n = 0 returns
-// all versions, which the server groups in memory.
+// deletions. The parameter version is 0 for the first page, then the lowest version of
+// the last page: the query returns only lower versions. n = 0 returns all versions, which
+// the server groups in memory.
 //
 // Cost: one command, by _id; n+1 revisions are read.
 func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {

@@ -113,7 +113,22 @@ func alsoCases() []Case {
 			others := []model.Action{parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: s}}}})}
 			return []any{others}, func() any { return c.Also(others...) }
 		},
-		State: func(s string) any { return []any{s, nil} }}}
+		State: func(s string) any { return []any{s, nil} }},
+		{Method: "model.Change.Change", Reason: "of a read", State: anyState, Make: func(string) any {
+			read := func(context.Context, model.DB) (string, error) { return "", nil }
+			return model.Change[string]{Read: read, Decide: func(read string) (model.Plan, error) { return rename(read), nil }}.Change()
+		}},
+		{Method: "model.Plan.Change", Reason: "a plan", State: anyState, Make: func(s string) any { return rename(s).Change() }},
+		{Method: "model.Write.Change", Reason: "an insert", State: anyState, From: func(s string) ([]any, func() any) {
+			in := roomy(bson.D{{Key: "_id", Value: s}})
+			return []any{in}, func() any { return anything.Insert(in).Change() }
+		}},
+		{Method: "model.MergeInto.Change", Reason: "a $merge", State: anyState, Make: func(s string) any {
+			return model.MergeInto{Collection: s, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "other"}}}}}}.Change()
+		}},
+	}
 }
+
+func anyState(s string) any { return s }
 
 func init() { register(alsoCases()...) }
