@@ -121,34 +121,43 @@ func (m *Model) compare(a, b int) {
 // compareVersions panics if techniques write documents that another technique guards by a
 // version, and don't increase the version. It names all of their paths.
 func (m *Model) compareVersions() {
+	var problems, remedies []string
 	for i, t := range m.techniques {
 		all := t.Footprints()
 		for _, f := range all {
 			if f.Use != Guards {
 				continue
 			}
-			var past, paths []string
-			before := ""
-			for j, other := range m.techniques {
-				others := other.Footprints()
-				for _, g := range others {
-					if j == i || !passes(f, g, all, others) {
-						continue
-					}
-					what := m.called(j) + " " + g.Use.String() + " "
-					path := strings.TrimPrefix(g.String(), g.Use.String()+" ")
-					past, before = append(past, pick(what == before, "", what)+path), what
-					if name := strconv.Quote(g.Path); !slices.Contains(paths, name) {
-						paths = append(paths, name)
-					}
-				}
-			}
-			if len(past) > 0 {
-				m.fail(fmt.Sprintf("%s without increasing %s, the version by which %s detects stale writes", strings.Join(past, ", "), f.Path, m.called(i)),
-					"give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "+strings.Join(paths, ", "))
+			if past, paths := m.passing(i, f, all); len(past) > 0 {
+				problems = append(problems, fmt.Sprintf("%s without increasing %s, the version by which %s detects stale writes", strings.Join(past, ", "), f.Path, m.called(i)))
+				remedies = append(remedies, strings.Join(paths, ", ")+" for "+f.Collection)
 			}
 		}
 	}
+	if len(problems) > 0 {
+		m.fail(strings.Join(problems, "; "), "give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "+strings.Join(remedies, "; "))
+	}
+}
+
+// passing returns the writes past the version f of technique i, and their paths. all are
+// the technique's footprints.
+func (m *Model) passing(i int, f Footprint, all []Footprint) (past, paths []string) {
+	before := ""
+	for j, other := range m.techniques {
+		others := other.Footprints()
+		for _, g := range others {
+			if j == i || !passes(f, g, all, others) {
+				continue
+			}
+			what := m.called(j) + " " + g.Use.String() + " "
+			path := strings.TrimPrefix(g.String(), g.Use.String()+" ")
+			past, before = append(past, pick(what == before, "", what)+path), what
+			if name := strconv.Quote(g.Path); !slices.Contains(paths, name) {
+				paths = append(paths, name)
+			}
+		}
+	}
+	return past, paths
 }
 
 func (m *Model) failTrespass(of [2]int, f, g Footprint) {

@@ -185,3 +185,10 @@ func TestModelTells(t *testing.T) {
 		t.Errorf("%d checks, want %d", len(m.Checks()), n)
 	}
 }
+
+// Writes past the versions of several techniques are named in one error.
+func TestNewNamesAllVersions(t *testing.T) {
+	testkit.WantDeclarationErrors(t, testkit.Wrong("two versioned types", func() { model.New("m", shopGuard, wareCount, wareGuard, shopNames) },
+		"denorm.Copy writes shops.name without increasing version, the version by which embed.Versioned (techniques[0]) detects stale writes; denorm.Counter writes wares.shop,",
+		`New of "m"`, `Uncounted: "wares", "name" for shops; "shop", "shop.id", "shop.name" for wares`))
+}

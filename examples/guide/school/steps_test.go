@@ -187,5 +187,5 @@ func Example_conflict() {
 	// Output:
 	// docmodel: denorm.Bounded writes syllabuses.topics without increasing version, the version by which embed.Versioned detects stale writes
 	// 	at New of "school"
-	// 	remedy: give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "topics"
+	// 	remedy: give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "topics" for syllabuses
 }
