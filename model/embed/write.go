@@ -314,7 +314,7 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	})
 	p.IfStale = []model.Step{model.Write{Collection: m.docs.Name(), Index: model.IDIndex, Model: &mongo.UpdateOneModel{Filter: target, Update: take}}}
 	p.Transactional = true
-	p.Leaves = "the element in both parents; run the plan again to remove it from the old parent"
+	p.Leaves = "the element in both parents: Remove it from the old one"
 	return p
 }
 
