@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -20,7 +21,7 @@ import (
 // may read other indexes too, as for $or or $lookup. The parameter query is a
 // [model.Find], [model.Aggregate], [model.Modify], a [model.Write] that updates, replaces
 // or deletes, any value with a method Command() bson.D, or a command as bson.D. Nothing
-// is written.
+// is written. If db is under a [model.Scope], the query is explained under the scope.
 //
 // If the server chooses another index, such as _id_ for {_id: x, owner: y}, WantIndexed
 // runs both plans, the second with a hint on the named index. It accepts the server's
@@ -32,16 +33,16 @@ import (
 // On DocumentDB a test needs some thousands of documents, and only the named index is
 // accepted. DocumentDB explains only find, aggregate and count. For other commands
 // WantIndexed skips the rest of the test, so call it last.
-func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
+func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 	t.Helper()
-	command, err := explainable(query)
+	database, command, err := explained(db, query)
 	if err != nil {
 		t.Errorf("indexed: %v", err)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	reply, err := db.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
+	reply, err := database.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
 	if err != nil {
 		var failure mongo.ServerError
 		if onServer(t) && errors.As(err, &failure) && failure.HasErrorCode(notImplemented) {
@@ -53,10 +54,10 @@ func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
 	plan := readPlan(reply)
 	problem := plan.problem(index)
 	if problem != "" && plan.served() {
-		problem = compare(ctx, db, command, index, problem)
+		problem = compare(ctx, database, command, index, problem)
 	}
 	if problem != "" {
-		t.Errorf("indexed: %s: %s\n%v%s", cut(model.Shell(command), 400), problem, planOf(reply), diagnosis(ctx, db, command, plan))
+		t.Errorf("indexed: %s: %s\n%v%s", cut(model.Shell(command), 400), problem, planOf(reply), diagnosis(ctx, database, command, plan))
 	}
 }
 
@@ -79,6 +80,22 @@ func diagnosis(ctx context.Context, db *mongo.Database, command bson.D, plan *qu
 
 // notImplemented is DocumentDB's code for a command that it can't explain.
 const notImplemented = 238
+
+// explained returns the driver's database, and a query as the command for explain, under
+// the scopes of db.
+func explained(db model.DB, query any) (*mongo.Database, bson.D, error) {
+	if err := core.CheckDB(db); err != nil {
+		return nil, nil, err
+	}
+	if _, scoped := db.(*core.Handle); scoped {
+		var ok bool
+		if query, ok = core.UnderScopes(db, query); !ok {
+			return nil, nil, fmt.Errorf("a scope can't be applied to a %T: pass a query or a write of package model", query)
+		}
+	}
+	command, err := explainable(query)
+	return core.Database(db), command, err
+}
 
 // explainable returns a query as the command for explain.
 func explainable(query any) (bson.D, error) {

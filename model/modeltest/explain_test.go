@@ -2,6 +2,7 @@ package modeltest_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -112,5 +113,46 @@ func TestWantIndexed(t *testing.T) {
 		if n := count(t, db, nil); n != 4000 {
 			t.Errorf("%d documents are left: something was written", n)
 		}
+	})
+}
+
+// Under a scope, the index must serve the query with the scope's conditions.
+func TestWantIndexedScoped(t *testing.T) {
+	type part struct {
+		ID     string `bson:"_id"`
+		Tenant string `bson:"tenant"`
+		Name   string `bson:"name"`
+	}
+	parts := model.NewCollection[part, string]("parts")
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var list []part
+		for i := range 3000 {
+			list = append(list, part{ID: fmt.Sprint(i), Tenant: fmt.Sprint("t", i%100), Name: fmt.Sprint("n", i)})
+		}
+		if _, err := parts.InsertMany(list).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: "t7"}}}
+		set, err := scope.Indexes(model.IndexSet{Needed: []model.Index{model.NewIndex("parts", bson.D{{Key: "name", Value: 1}})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := set.Ensure(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		index := set.Needed[0].Name
+		r := &recorder{TB: t}
+		find := parts.Find(bson.D{{Key: "name", Value: "n7"}})
+		if modeltest.WantIndexed(r, db, find, index); !strings.Contains(r.text, "parts") {
+			t.Errorf("without the scope: %q", r.text)
+		}
+		own := scope.On(db)
+		r = &recorder{TB: t}
+		if modeltest.WantIndexed(r, own, bson.D{{Key: "find", Value: "parts"}}, index); !strings.Contains(r.text, "a scope can't be applied to a bson.D") {
+			t.Errorf("a command: %q", r.text)
+		}
+		modeltest.WantIndexed(t, own, find, index)
+		modeltest.WantIndexed(t, own, writeTo(&mongo.UpdateOneModel{Filter: bson.D{{Key: "name", Value: "n7"}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "x"}}}}}), index)
+		modeltest.WantIndexed(t, own, model.AggregateAs[bson.D](parts, mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "name", Value: "n7"}}}}}), index)
 	})
 }

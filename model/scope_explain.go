@@ -1,0 +1,52 @@
+package model
+
+import (
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func init() { core.UnderScopes = underScopes }
+
+// underScopes returns what is sent for a query or a write under the scopes of a database,
+// for tests that explain it. It returns false for a value that can't be scoped.
+func underScopes(db core.DB, query any) (any, bool) {
+	switch q := query.(type) {
+	case Write:
+		for _, s := range scopesOf(db) {
+			q = s.write(q)
+		}
+		return q, true
+	case scopable:
+		return q.under(scopesOf(db)), true
+	}
+	return query, false
+}
+
+// scopable is a query that scopes can be applied to.
+type scopable interface {
+	under(scopes []*scope) interface{ Command() bson.D }
+}
+
+func (q *Query) under(scopes []*scope) interface{ Command() bson.D } {
+	own := *q
+	for _, s := range scopes {
+		holdQuery(&own, s)
+	}
+	return &own
+}
+
+func (a *Aggregation) under(scopes []*scope) interface{ Command() bson.D } {
+	own := *a
+	for _, s := range scopes {
+		holdPipeline(&own, s)
+	}
+	return &own
+}
+
+func (m *FindAndModify) under(scopes []*scope) interface{ Command() bson.D } {
+	own := *m
+	for _, s := range scopes {
+		holdModify(&own, s)
+	}
+	return &own
+}
