@@ -83,7 +83,7 @@ func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K
 		}
 		out := &graph.Out{}
 		v.send = func(to K, m M) {
-			if err := docs.CheckID("to", to); err != nil {
+			if err := docs.CheckID("target", to); err != nil {
 				out.Fail(err)
 				return
 			}

@@ -20,11 +20,11 @@ func (b *Buckets) Between(key any, from, to time.Time) (bson.D, error) {
 	case !from.Before(to):
 		return nil, b.Docs.Refuse("end", to, "isn't after start: give a later time")
 	}
-	first, err := b.periodOf("from", from)
+	first, err := b.periodOf("start", from)
 	if err != nil {
 		return nil, err
 	}
-	last, err := b.periodOf("to", to.Add(-time.Nanosecond))
+	last, err := b.periodOf("end", to.Add(-time.Nanosecond))
 	if err != nil {
 		return nil, err
 	}

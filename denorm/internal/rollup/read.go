@@ -65,7 +65,7 @@ func (r *Rollup) Bins(group any, u Unit, from, to time.Time) (bson.D, error) {
 	}
 	for i, t := range []time.Time{from, to} {
 		if !t.IsZero() {
-			if err := r.checkTime(r.bins.Refuse, []string{"from", "to"}[i], t); err != nil {
+			if err := r.checkTime(r.bins.Refuse, []string{"start", "end"}[i], t); err != nil {
 				return nil, err
 			}
 		}

@@ -32,7 +32,7 @@ func (r *Rollup) Rebuild(from, to time.Time) model.Job {
 
 // span refuses times that no whole finest bins lie between.
 func (r *Rollup) span(from, to time.Time) error {
-	if err := cmp.Or(r.checkTime(r.bins.Refuse, "from", from), r.checkTime(r.bins.Refuse, "to", to)); err != nil {
+	if err := cmp.Or(r.checkTime(r.bins.Refuse, "start", from), r.checkTime(r.bins.Refuse, "end", to)); err != nil {
 		return err
 	}
 	if !from.Before(to) {

@@ -46,7 +46,7 @@ func (r *Rollup) Insert(w model.Write) model.Write {
 
 // Expire deletes the events of before a time that are rolled up.
 func (r *Rollup) Expire(before time.Time) model.Write {
-	if err := r.checkTime(r.docs.Refuse, "before", before); err != nil {
+	if err := r.checkTime(r.docs.Refuse, "cutoff", before); err != nil {
 		return model.Refused(r.docs.Name(), err)
 	}
 	return model.Write{Collection: r.docs.Name(), Index: r.ByTime().Name, Final: true, Model: &mongo.DeleteManyModel{Filter: bson.D{

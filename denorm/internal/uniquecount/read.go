@@ -19,12 +19,12 @@ func (u *Members) span(from, to time.Time) (first, last string, err error) {
 		return "", "", u.docs.Refuse("end", to, "isn't after start: give a later time")
 	}
 	if !from.IsZero() {
-		if first, err = u.period("from", from); err != nil {
+		if first, err = u.period("start", from); err != nil {
 			return "", "", err
 		}
 	}
 	if !to.IsZero() {
-		last, err = u.period("to", to.Add(-time.Nanosecond))
+		last, err = u.period("end", to.Add(-time.Nanosecond))
 	}
 	return first, last, err
 }

@@ -38,7 +38,7 @@ func (u *Members) document(group, member any, at time.Time) (v visit, err error)
 	if !ok {
 		return v, u.docs.Refuse("member", nil, "the member is empty: give the member to count")
 	}
-	p, err := u.period("at", at)
+	p, err := u.period("t", at)
 	if err != nil {
 		return v, err
 	}
@@ -103,7 +103,7 @@ func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
 
 // Expire is the write that deletes the periods that ended by a time.
 func (u *Members) Expire(before time.Time) model.Write {
-	text, err := u.period("before", before)
+	text, err := u.period("cutoff", before)
 	if u.spec.Period == keytext.None {
 		err = u.docs.Refuse("cutoff", before, "Expire needs a Period: declare one")
 	}
