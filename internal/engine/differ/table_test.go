@@ -152,7 +152,7 @@ var further = []struct{ server, manual, page string }{
 		"A transaction's changes are saved together, or not at all.", "core/transactions"},
 	{"there are no change streams", "$changeStream is the first stage of an aggregation on a replica set.", "changeStreams"},
 	{"there is no bulkWrite command", "Since 8.0 a bulk goes to several collections.", "reference/command/bulkWrite"},
-	{"create forgets a validator, collMod keeps it, neither enforces it", "An insert or update that doesn't match is refused with code 121.", "core/schema-validation"},
+	{"create forgets a validator; collMod keeps and enforces it, with an error code of its own", "An insert or update that doesn't match is refused with code 121.", "core/schema-validation"},
 	{"$jsonSchema lacks anyOf, allOf, not, additionalProperties, patternProperties, dependencies, minProperties, maxProperties, title and description",
 		"All of them are keywords.", "reference/operator/query/jsonSchema"},
 	{"collations are refused", "Strings compare by the rules of a locale.", "reference/collation"},
