@@ -39,14 +39,12 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints), owners, path, n}
 }
 
-// Count returns the plan that adds a number of events to the count in the document whose
-// _id is owner. The number is rounded to a multiple of the n of [NewApproximate], up or
-// down by chance. draw is the random number that decides, such as rand.Float64(). 0
-// events write nothing. Negative events, or a draw outside [0, 1), give a
-// [*model.ValueError]. A write to a missing owner gives model.ErrNotFound.
+// Count returns the plan that adds events to a document's count. It rounds their number
+// up or down to a multiple of the n of [NewApproximate]. draw decides: pass a random
+// number in [0, 1), such as rand.Float64(). A missing owner gives model.ErrNotFound. A
+// retry may count the events twice.
 //
-// Cost: at most one command and one document, by _id. If the server's answer is lost,
-// running the plan again may count the events twice.
+// Cost: at most one command and one document, by _id.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
 	docs := a.owners.Docs()
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})

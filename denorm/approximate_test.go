@@ -127,10 +127,10 @@ func TestApproximateDeviation(t *testing.T) {
 func TestApproximateCut(t *testing.T) {
 	parallel(t)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 2,
-		Seed:     func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, viewed(0)) },
-		Run:      func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, views.Count("t", 1, 0)) },
-		Repair:   func(context.Context, *mongo.Database) error { return nil },
+		Sample: 2,
+		Seed:   func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, viewed(0)) },
+		Run:    func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, views.Count("t", 1, 0)) },
+		Repair: func(context.Context, *mongo.Database) error { return nil },
 		Check: func(t testing.TB, db *mongo.Database) {
 			if got, err := tallies.ByID("t").One(t.Context(), db); err != nil || got.Views != 0 && got.Views != 10 {
 				t.Errorf("%v, %v", got, err)

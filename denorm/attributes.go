@@ -9,17 +9,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Attributes stores properties that differ from document to document as an array of names
-// and values, such as {k: 'length', v: 30}. One index serves queries by any property. A
-// document holds each name once. Names may contain dots and dollar signs.
+// Attributes is an array of names and values, for properties that vary between documents:
+// {k: 'length', v: 30}. One index serves queries by any property. A document has each
+// name once. Names may contain dots and dollar signs.
 //
 // Source: the attribute pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/attribute-pattern/.
 //
-// Indexes returns the compound index on names and values.
+// Indexes returns the index on names and values.
 //
-// Checks returns one check. It finds documents that hold a name more than once. The
-// repair keeps the first attribute of each name.
+// Checks returns the check for repeated names in a document. The repair keeps the first
+// attribute of each name.
 type Attributes[D, K any] struct {
 	model.Parts
 
@@ -44,14 +44,12 @@ func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec A
 	return &Attributes[D, K]{model.NewParts(indexes, nil, a.Checks, a.Footprints), owners, a}
 }
 
-// Set returns the write that sets attributes of the document whose _id is owner. The
-// parameter list gives their names and values. An attribute that the document already has
-// keeps its position and its other fields. New attributes come last. The write is
-// idempotent. A missing owner gives model.ErrNotFound. An empty list, an empty or
-// repeated name, or a value that can't be stored gives a [*model.ValueError].
+// Set returns the write that sets attributes of the document whose _id is owner. The list
+// contains their names and values. Existing attributes keep their position and their
+// other fields. The write is idempotent. A missing owner gives model.ErrNotFound.
 //
-// Cost: one command, one document, by _id: an update by an aggregation pipeline, which
-// [model.Merge] can't merge with others.
+// Cost: one command, one document, by _id. The update is a pipeline, which [model.Merge]
+// can't merge.
 func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 	return a.a.Set(a.owners.ByID(owner).Query, list)
 }
@@ -70,13 +68,11 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 	return a.owners.Update(owner, pull)
 }
 
-// Equal returns the query of the documents with an attribute that has this name and
-// exactly this value.
+// Equal returns the query of the documents with an attribute of exactly this name and
+// value.
 //
-// Cost: one command, served by [Attributes.Indexes]. On DocumentDB the index finds only
-// the name, and the query reads all documents that have the attribute. If attributes have
-// only a name and a value, a query {specs: {k: name, v: value}} with an index on the
-// array avoids this.
+// Cost: one command, served by [Attributes.Indexes]. On DocumentDB the query reads all
+// documents that have an attribute of this name.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	filter, err := a.a.Equal(name, value)
 	return a.find(filter, err)

@@ -23,10 +23,10 @@ type BoundedSpec struct {
 	// the order of pushing.
 	By bson.D
 
-	// Key is the path, within an element, of the value that identifies it. With a Key,
-	// [Bounded.Remove] can be used, and a repeated push changes nothing while the array
-	// holds its elements. A push adds a dropped element again, unless the push would drop
-	// it at once. "" means that elements have no key.
+	// Key is the path, within an element, of the value that identifies the element. ""
+	// means that elements have no key. With a Key, [Bounded.Remove] can be used. A repeated
+	// push changes nothing while the array contains the pushed elements. If the bound has
+	// dropped these elements meanwhile, a repeated push can add them again.
 	Key string
 
 	// Create lets a push create a missing owner by an upsert: a document with only its
@@ -59,19 +59,16 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
 }
 
-// Push returns the write that adds elements to the array of the document whose _id is
-// owner. The write also sorts the array and drops elements: see [BoundedSpec]. Each
-// element has the array's element type or is a pointer to it. A missing owner gives
-// model.ErrNotFound, unless the spec has Create. An empty owner or no element gives a
-// [*model.ValueError]. With BoundedSpec.Key, a missing or repeated key gives it too.
+// Push returns the write that adds elements to the array of the document owner (an _id).
+// The write also sorts and shortens the array: see [BoundedSpec]. A missing document
+// gives model.ErrNotFound, unless the spec has Create.
 //
-// Without a Key, a second run adds the elements again. With a Key, the write changes
-// nothing if the array has any of the pushed keys. If the array has only some of them,
-// running the write gives model.ErrStale. But there is no error if the array is full and
-// would drop the missing elements at once.
+// Without BoundedSpec.Key, a second run adds the elements again. With a Key, the write
+// adds nothing if the array has any of the pushed keys. If the array has only some of
+// these keys, the write gives model.ErrStale, unless the bound would drop the others.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
-// update matches nothing, to find out why.
+// update matches nothing.
 func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 	return b.b.Push(owner, elements, nil, nil)
 }

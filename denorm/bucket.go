@@ -32,9 +32,9 @@ type BucketSpec struct {
 	// [Bucket.Append] closes this bucket and opens the next one.
 	MaxBytes int64
 
-	// Key is the path, within an element, of the value that identifies it in its
-	// sequence. With a Key, a repeated [Bucket.Append] adds nothing, whichever bucket
-	// holds the element.
+	// Key is the path, within an element, of the value that identifies the element among
+	// all elements stored under one BucketDoc.Key. If Key is set, a repeated
+	// [Bucket.Append] adds nothing, whichever bucket holds the element.
 	Key string
 
 	// Totals are paths, within an element, of numbers. Each bucket keeps the sum, minimum
@@ -81,22 +81,19 @@ type BucketTotals struct {
 	Totals  map[string]Total `bson:"totals"` // named as in [BucketDoc]; zero if no element has the number
 }
 
-// Bucket stores a sequence of elements for each key, in documents (buckets) of at most
-// BucketSpec.Max elements: the mail of a mailbox.
-//
-// Only the newest bucket of a key or, with BucketSpec.Period, of its day or month takes
-// elements. Don't change or remove elements. The collection must not have a collation.
+// Bucket stores a sequence of elements for each key, such as the mail of a mailbox. A
+// document (bucket) holds at most BucketSpec.Max elements. Only append elements: don't
+// change or remove them. The collection must not have a collation.
 //
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
 //
-// Indexes returns the index on the values at BucketSpec.Key, if it is set.
+// With BucketSpec.Key, Indexes returns the index that finds an element.
 //
-// Checks returns two checks of all buckets:
-//   - Buckets with a count, bytes or totals that differ from the bucket's elements. The
-//     repair computes these numbers again, by one atomic update for each bucket.
-//   - Buckets with more elements than Max, or more bytes than MaxBytes. No write repairs
-//     them.
+// Checks returns two checks:
+//   - Buckets with a wrong count, bytes or totals. The repair computes these numbers
+//     again.
+//   - Buckets over Max or MaxBytes. No write repairs them.
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -116,38 +113,31 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 	return out
 }
 
-// Append returns the change that adds an element at the end of the sequence with this
-// key. If the newest bucket is full, the element goes into a new bucket. If another
-// writer came first, the change reads and decides again, up to 100 times. If
-// BucketSpec.Key is set and a bucket has the element already, the change adds nothing.
-// Its result then has no step. If the element was stored during the change, the result
-// has a step with status model.Already.
+// Append returns the change that adds an element at the end of the key's sequence.
 //
-// Cost: two commands: a read of the newest bucket's counts by _id, and an upsert of one
-// document. With BucketSpec.Key, the read also looks for the element by index, in a
-// transaction by one more command. If the element is stored already, the change reads
-// twice outside a transaction and writes nothing. Closing a bucket
-// by MaxBytes costs one more command and document. If another writer came first, the
-// change costs the same again and up to three more commands.
+// With BucketSpec.Key, a retry is safe: it doesn't add a stored element again. The result
+// then has no step, or a step with status model.Already. Without Key, look for the
+// element before a retry.
 //
-// After a crash, run the change again. Without BucketSpec.Key, first look whether the
-// element is there.
+// Cost: two commands, one document, by _id. With BucketSpec.Key, one more command in a
+// transaction. Closing a bucket for MaxBytes adds one command and one document.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }
 
-// AppendTo returns the write that adds an element to the bucket with the number seq, in
-// the element's period. It creates a missing bucket. Pass in seq the BucketDoc.Seq of the
-// newest bucket, or the next number if that bucket is full or closed. A higher number
-// breaks the order of elements.
+// AppendTo returns the write that adds an element to the key's bucket with the number
+// seq, and creates a missing bucket. Pass the newest bucket's BucketDoc.Seq, or the next
+// number if that bucket is full or closed. With BucketSpec.Period, each day or month has
+// its own numbers.
 //
-// If the bucket is full or closed, running the write gives model.ErrFull. If another
-// writer has just created the bucket, the write gives model.ErrStale: run it again. With
-// BucketSpec.Key, the write doesn't add an element that this bucket already holds. It
-// doesn't look into other buckets.
+// The write gives
+//   - model.ErrFull if the bucket is full or closed
+//   - model.ErrStale if another writer has just created the bucket: run the write again
 //
-// Cost: one command, one document, by _id. One to three more commands if the bucket
-// doesn't take the element.
+// With BucketSpec.Key, an element that this bucket holds isn't added again. Other buckets
+// aren't searched.
+//
+// Cost: one command, one document, by _id.
 func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
 	return b.in.AppendTo(key, seq, element)
 }
@@ -184,9 +174,10 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Between returns the query of a key's buckets, oldest first, of the days or months that
-// contain a time t with start ≤ t < end. The first and last buckets may contain elements
-// of other times. Without BucketSpec.Period the query gives a [*model.ValueError].
+// Between returns the query of a key's buckets, oldest first. It finds the buckets of
+// each day or month that contains a time t with start ≤ t < end. The first and last
+// buckets may contain elements of other times. Without BucketSpec.Period the query gives
+// a [*model.ValueError].
 //
 // Cost: one command, by _id; it reads one document for each bucket.
 func (b *Bucket[K, E]) Between(key K, start, end time.Time) *model.Find[BucketDoc[K, E]] {
@@ -203,8 +194,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Holding returns the query of the bucket that holds an element of the key's sequence. In
-// element, pass only the element's identifying value, at the path BucketSpec.Key. Without
+// Holding returns the query of the key's bucket that holds an element. The parameter
+// element isn't the whole element, but only its value at the path BucketSpec.Key. Without
 // BucketSpec.Key the query gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
@@ -223,7 +214,7 @@ func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
 }
 
 // Validation returns the validation by which the server refuses a bucket with more than
-// Max elements, or without the fields that appends write
+// Max elements, or without the fields that every [Bucket.Append] writes
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not
 // every server enforces it.
 func (b *Bucket[K, E]) Validation() model.Validation { return b.in.Validation() }

@@ -43,26 +43,25 @@ type ColumnsSpec struct {
 	Typed bool
 }
 
-// Columns stores documents as flat documents with a column for each value. {_id: 1, to:
-// {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1, "to/city": "Rome",
-// "items/#0/sku": "a"}. [Columns.Back] restores the exact document.
+// Columns stores documents as flat documents, with a column for each value.
+// [Columns.Back] restores the document.
 //
-// A column's name is its path, joined by the separator. "#" and a number is an element of
-// an array. In a name, "%", the separator and a leading "#" are escaped as % and two
-// hexadecimal digits. An empty name is "%". The _id is one column.
+//	{_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]}     the document
+//	{_id: 1, "to/city": "Rome", "items/#0/sku": "a"}      its flat document
 //
-// A name that is repeated in a document gives a [*model.ValueError].
+// A column's name is its path; "#0" is the first element of an array. In a field's name,
+// "%", the separator and a leading "#" are escaped as % and two hexadecimal digits.
 //
-// The flat documents are in another collection. They change only by [Columns.Store],
-// [Columns.Delete] and [Columns.Rebuild].
+// The flat documents' collection changes only by [Columns.Store], [Columns.Delete] and
+// [Columns.Rebuild].
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
 //
-// Checks returns one check. It finds flat documents whose original document is missing.
-// The repair deletes them.
+// Checks returns one check: flat documents whose original document is missing. The repair
+// deletes them.
 //
-// Cost: the check looks up the document of each flat document by _id.
+// Cost: the check looks up each original document by _id.
 type Columns[D, K any] struct {
 	model.Parts
 
@@ -82,14 +81,13 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 }
 
 // Column returns the column name of a path: Column("items", 0, "price") returns
-// "items/#0/price". In path, a string is a field name, and an int is the position of an
-// array element, from 0. With ColumnsSpec.Typed, append "!" and the value's BSON type to
-// the result, such as "!double". An invalid path gives a [*model.ValueError]. A name with
-// a character of ColumnsSpec.Refuse gives it too, unless ColumnsSpec.Escape is set.
+// "items/#0/price". An int is the position of an array element. With ColumnsSpec.Typed,
+// append "!" and the value's BSON type, such as "!double". An invalid path gives a
+// [*model.ValueError].
 func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
 // Flatten returns the flat document of doc, with columns in the order of doc's fields.
-// The error joins a [*model.ValueError] for each problem.
+// The error joins a [*model.ValueError] for each problem, such as a repeated field name.
 func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.docs.Docs(), doc)
 	if err != nil {
@@ -109,8 +107,8 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	return doc, x.docs.Docs().Decode(raw, &doc)
 }
 
-// Store returns the write that stores a document as columns, replacing its earlier flat
-// document.
+// Store returns the write that stores the flat document of doc ([Columns.Flatten]) in the
+// flat collection. It replaces an earlier flat document with the same _id.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {
@@ -126,12 +124,11 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 
-// Rebuild returns the job that stores documents as columns: those that match the filter,
-// or all for nil. It ends with an error at the first document that can't be flattened.
+// Rebuild returns the job that stores as columns the documents that match the filter, or
+// all for nil. A document that can't be flattened ends the job. The job can be run again.
+// Concurrently changed documents may get old values.
 //
-// Cost: two commands for each batch of 500 documents, and two at the end; each document
-// is read and written once. After a crash, run the job again. A document that another
-// client changes meanwhile may be stored with its old values.
+// Cost: two commands for each batch of 500 documents, and two at the end.
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	f := x.docs.Find(filter)
 	return model.Job{Name: "columns " + x.flat.Name(), Err: f.Err, Stages: []model.Stage{{

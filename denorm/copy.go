@@ -11,44 +11,37 @@ import (
 )
 
 // Copy keeps copies of a source document's fields in the documents where they are read.
+// [CopySpec] says where a copy is stored:
 //
-// CopySpec says where a copy is stored:
-//
-//   - In an element of an array (KeyPath "items.id"), or of an array inside an array. A
-//     document can have copies of many sources.
-//   - In the document itself, next to the source's _id (KeyPath "publisher.id").
-//   - In the documents whose _ids the source lists (Listed), without the source's _id.
+//   - KeyPath "items.id": in an element of an array, next to the source's _id
+//   - KeyPath "publisher.id": in the document itself, next to the source's _id
+//   - Listed: in the documents whose _ids the source lists
 //
 // # Consistency
 //
-// [Copy.Set] writes the source first, and then its copies. Between the two writes readers
-// see old copies. The write to the copies isn't atomic over several documents: a crash
-// leaves old copies. Run the plan, change or job again.
+// [Copy.Set] writes the source, and then its copies. Until then, readers see old copies.
+// After a crash, run the plan, change or job again.
 //
-// With CopySpec.Version, a copy also stores the version of its source, and values of an
-// older version never overwrite it. For this, every write to a copied field must raise
-// the version, as [Copy.Set] does. Without a Version, the last write to a copy wins.
+// With CopySpec.Version, older values never overwrite newer values. Every write to a
+// copied field must raise the version, as [Copy.Set] does. Without a Version, the last
+// write to a copy wins.
 //
-// A version can't prevent one race: the caller reads the source, another client changes
-// it, and then the caller stores a copy of the old values. [Copy.Storing] excludes this
-// race or repairs its result.
+// A source may change before you store its copy: use [Copy.Storing].
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
 //
-// Indexes returns the index that finds the copies of a source, or with Listed the index
-// of the source's list.
+// Indexes returns the index that finds a source's copies, or with Listed the index of the
+// source's list.
 //
 // Checks returns two checks, or with Listed only the first:
 //
-//   - Copies with other values or a newer version than their source. A copy that differs
-//     only by an older version is not a finding. The repair writes the source's values
-//     and version, as the check read them.
+//   - Copies with other values or a newer version than their source. The repair writes
+//     the source's values and version.
 //   - Copies of missing sources. No write repairs them.
 //
-// Cost: the server looks up each copy's source by _id, with Listed by the index of the
-// list.
+// Cost: the server looks up each copy's source by an index.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -56,9 +49,9 @@ type Copy[S, SK, TK any] struct {
 	c       *copies.Copying
 }
 
-// A Field names a field of a source and the path of its copy (CopySpec.Fields), or a
-// field of a child and the path of the parent's number that is computed from it
-// (CounterSpec.Sums, Mins and Maxs).
+// A Field is a pair of paths. In CopySpec.Fields, the source's field From is copied to
+// the path To. In CounterSpec.Sums, Mins and Maxs, the parent's field To is computed from
+// the children's field From.
 type Field struct {
 	From string // path in the source or child, outside arrays; a copied field may be an array
 	To   string // path in the documents with the copy, as "items.name", or in the parent
@@ -81,14 +74,16 @@ type CopySpec struct {
 	// Version is a field of the source that grows with each change of a copied field: an
 	// integer, which [Copy.Set] increments, or a time, which the caller of Copy.Set
 	// gives. VersionTo is the path where a copy stores it. Give both or neither. Don't
-	// use a field that grows for other reasons. If an embed.Versioned writes the source,
-	// don't use [Copy.Set]. Change copied fields by Versioned.ChangeBy, with an $inc of
-	// Version, then run [Copy.Refresh].
+	// use a field that grows for other reasons.
+	//
+	// If an embed.Versioned writes the source, don't use [Copy.Set]. Instead, change
+	// copied fields by Versioned.ChangeBy, with an $inc of Version, then run
+	// [Copy.Refresh].
 	Version, VersionTo string
 
 	// CountUp is the version field of an embed.Versioned over the documents with copies.
-	// Every write of the Copy increments it, so that a replacement computed before that
-	// write gives embed.ErrVersion and doesn't restore the old copy.
+	// Every write of the Copy increments this field. If the Versioned then replaces a
+	// document that was read before, this gives embed.ErrVersion, and the new copy stays.
 	CountUp string
 
 	// Lock is an integer field of the source that no other code writes. In a transaction,
@@ -97,7 +92,7 @@ type CopySpec struct {
 	Lock string
 
 	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
-	// documents, such as bson.D. For typed documents [NewCopy] panics.
+	// documents, such as bson.D. [NewCopy] panics if a path in Lists has a known Go type.
 	Lists []string
 }
 
@@ -120,68 +115,61 @@ func fieldsOf(list []Field) (out []copies.Field) {
 }
 
 // Snapshot returns the copy of a source as BSON that the caller stores by another write:
-// an array element, or fields to nest in the document. It contains the source's _id and
-// version, and omits fields that the source lacks. The copy may be outdated when it is
-// stored: see [Copy.Storing].
+// an array element, or fields to nest in the document. The copy contains the source's
+// _id, unless CopySpec.Listed is set. It contains the version if CopySpec.Version is set.
+// It omits fields that the source lacks. The copy may be outdated when it is stored: see
+// [Copy.Storing].
 func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 	return c.c.Snapshot(source)
 }
 
-// Fields returns a copy of source as paths, in the document that will hold the copy, and
-// values. If that document is a child of a [Counter], pass the result to [Counter.Set].
-// Without CopySpec.Listed the result includes the source's _id. A field that the source
-// lacks has the value bson.RawValue{}, with which Counter.Set removes the field. If the
-// spec puts copies in an array, Fields returns a [*model.ValueError]. The copy may be
-// outdated when it is stored: see [Copy.Storing].
+// Fields returns a copy of source as pairs of a path and a value. The paths are those of
+// the document that will hold the copy. If that document is a child of a [Counter], pass
+// the pairs to [Counter.Set]. A field that the source lacks has the value
+// bson.RawValue{}. For copies in an array, use [Copy.Snapshot].
+//
+// The copy may be outdated when it is stored: see [Copy.Storing].
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 	return c.c.Fields(source)
 }
 
 // Attach returns the write that stores the copy of source in the document with this _id.
-// In an array, it pushes the copy, unless the array has a copy of this source. Outside
-// arrays it sets the source's _id and the fields, unless the document has a copy of the
-// same or a newer version of this source. For an array inside an array it gives a
-// [*model.ValueError]: push the [Copy.Snapshot]. A missing document gives
-// model.ErrNotFound. If others may have changed the source since you read it, run
-// [Copy.Refresh] for the document afterwards.
+// A missing document gives model.ErrNotFound. In an array, an existing copy of the source
+// stays, even if old. If others may have changed the source, run [Copy.Refresh]
+// afterwards. For an array inside an array, push the [Copy.Snapshot] instead. The write
+// can be run again.
 //
-// It can be run again. Cost: one command, one document, by _id. If it wrote nothing, one
-// more command.
+// Cost: one command, one document, by _id. If it wrote nothing, one more command.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 	return c.c.Attach(id, source)
 }
 
-// Detach returns the write that removes a copy, if any, from a document. id is the
-// document's _id, source the _id of the copy's source. It removes the array element, or
-// outside arrays the source's _id and the copied fields. It doesn't change the source's
-// list (CopySpec.Listed).
+// Detach returns the write that removes a copy, if any, from the document with this id.
+// The parameter source is the _id of the copy's source. If copies are in an array, the
+// write removes the element, otherwise the source's _id and the copied fields. It doesn't
+// change the source's list (CopySpec.Listed).
 //
 // Cost: one command, one document, by _id.
 func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
 	return c.c.Detach(id, source)
 }
 
-// Set returns the plan that sets fields of a source by their paths, and then updates its
-// copies. source is the document that you read. A nil value stores null. If copied fields
-// change, Set increments an integer CopySpec.Version. If Version is a time, the parameter
-// fields must then contain a later time.
-//
-// If you set a copied field or a time Version, and the stored Version differs from
-// source's, running the plan gives model.ErrStale and writes nothing. Otherwise the plan
-// checks only that the source exists.
+// Set returns the plan that sets fields of a source by paths, and then updates its
+// copies. The parameter source is the document that you read. With CopySpec.Version, a
+// plan that sets a copied field gives model.ErrStale if the stored version isn't the one
+// that you read. It then writes nothing.
 //
 // Cost: two commands, or one if no copied field changes. It writes the source and each
-// document with a copy. After a crash, run the plan again, or [Copy.Refresh].
+// document with a copy. Consistency: see [Copy].
 func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 	return c.c.Set(source, fields)
 }
 
-// Propagate returns the plan that updates every copy to the values in source. It skips
-// copies of the same or a newer version. Without CopySpec.Version it skips only documents
-// whose copies are equal, so source must be current.
+// Propagate returns the plan that updates every copy to the values in source. Copies of
+// the same or a newer version stay. Without CopySpec.Version, source must be current.
 //
-// Cost: one command. With CopySpec.Listed, one command for each 16 MiB of ids. It writes
-// the documents with an older copy, found by [Copy.Indexes] or the listed _ids.
+// Cost: one command; it writes each document with an older copy. With CopySpec.Listed,
+// one command for each 16 MiB of ids.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 	return c.c.Propagate(source)
 }
@@ -195,41 +183,34 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 	return c.c.PropagateJob(source)
 }
 
-// Refresh returns the change that reads the source with this _id and updates its copies.
-// docs are the _ids of the documents to update; without docs it updates all copies. Run
-// it after storing a copy, or after a crash. Running it returns the source. A missing
-// source gives model.ErrNotFound.
+// Refresh returns the change that reads a source by its _id, and updates its copies. The
+// parameter docs lists the documents to update; without docs it updates all copies. Run
+// it after a crash. The change returns the source, or model.ErrNotFound.
 //
-// Cost: one command to read the source, and the cost of [Copy.Propagate].
+// Cost: one command more than [Copy.Propagate].
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
 	return c.c.Refresh(source, core.Anys(docs))
 }
 
-// Storing returns the change that stores copies and keeps them up to date. It reads the
-// source with this _id, passes it to the function store, and runs the action that store
-// returns, for example an insert. The action writes copies ([Copy.Snapshot],
-// [Copy.Fields]) into the documents whose _ids are docs. If the source changed meanwhile, Storing updates the copies in
-// docs or, without docs, all copies. A missing source gives model.ErrNotFound.
+// Storing returns the change that stores copies of a source and keeps them up to date. It
+// reads the source, passes it to the function store, and runs the action that store
+// returns, such as an insert. The action writes copies ([Copy.Snapshot], [Copy.Fields])
+// into the documents whose _ids are docs. store is called several times, and must return
+// equal actions for equal sources. A missing source gives model.ErrNotFound.
 //
-// store is called several times, and must return equal actions for equal sources. For
-// copies of two sources, let store return Storing of the second source.
+// If the source changes meanwhile:
 //
-// How Storing keeps the copies up to date depends on where it runs:
+//   - Without a transaction, the change then runs [Copy.Refresh] for docs, or for all
+//     copies if docs is empty. After a crash, run the change again.
+//   - In a transaction with CopySpec.Lock, the other writer waits or fails, or this
+//     transaction runs again.
+//   - In a transaction that you began, without a Lock, the copies may stay old.
 //
-//   - Without a transaction, [Copy.Refresh] follows the writes. After a crash, run the
-//     change again, if store's action allows it.
-//   - In a transaction with CopySpec.Lock, Storing increments that field of the source. A
-//     concurrent change of the source then waits or fails, or this transaction runs
-//     again.
-//   - In a transaction without a Lock, Refresh follows. If the caller began the
-//     transaction, Refresh runs inside it and can't see newer values of the source.
+// For copies of two sources, let store return Storing of the second source. Outside a
+// transaction, an action that needs one gives model.ErrTransactional.
 //
-// Outside a transaction, an action with Change.Tx, or with a transactional plan, gives
-// model.ErrTransactional. A store that is nil, returns nil, or returns a change with a
-// [model.Lease] gives a [*model.ValueError].
-//
-// Cost: the commands of store's action, and three more. In a transaction with a Lock,
-// only one more, or two before MongoDB 8.0.
+// Cost: the commands of the action, and three more. In a transaction with a Lock, only
+// one or two more.
 func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Action, docs ...TK) model.Change[any] {
 	if store == nil {
 		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give a function that returns the action that stores the copies"}}
@@ -250,29 +231,24 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return c.c.Rebuild()
 }
 
-// Unfolded returns the check that finds the sources that [Copy.Fold] doesn't delete,
-// because data would be lost. They have no copy, a copy with other values, or a top-level
-// field that isn't copied whole. The parameter names lists top-level fields that may be
-// lost. No write repairs these sources.
+// Unfolded returns the check that finds the sources that [Copy.Fold] keeps, because their
+// deletion would lose data. Such a source has no copy, a copy with other values, or a
+// top-level field that isn't copied whole. Uncopied fields in dropFields may be
+// lost. The check has no repair.
 //
-// Cost: one command; it reads every source, and looks up its copies by [Copy.Indexes] or
-// _id.
-func (c *Copy[S, SK, TK]) Unfolded(names ...string) model.Check { return c.c.Unfolded(names) }
+// Cost: one command; it reads every source and its copies.
+func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.c.Unfolded(dropFields) }
 
-// Fold returns the job that deletes the sources, so that only the copies stay. The job
-// keeps the sources that [Copy.Unfolded] finds for the same parameter names. Run
-// [Copy.Rebuild] first.
+// Fold returns the job that deletes the sources, so that only the copies stay. It keeps
+// sources that [Copy.Unfolded] finds. dropFields lists fields that may be lost.
+// Run [Copy.Rebuild] first, and stop other writers. The job can be stopped and run again.
 //
-// The job keeps a source that changes meanwhile. Stop other writers while it runs: a copy
-// that they store after the source was deleted stays old.
-//
-// Cost: two commands for each batch of 500 sources, and two at the end, with the lookups
-// of [Copy.Unfolded]. It can be stopped and run again.
-func (c *Copy[S, SK, TK]) Fold(names ...string) model.Job { return c.c.Fold(names) }
+// Cost: two commands for each batch of 500 sources, and two at the end.
+func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold(dropFields) }
 
 // Spread returns the aggregation that counts the documents with copies, their different
-// sources, and the copies, for [CopySpread.BreakEven]. It has one result, or none without
-// copies.
+// sources, and the pairs of a document and a source, for [CopySpread.BreakEven]. It has
+// one result, or none without copies.
 //
 // Cost: one command; it reads every document of the collection with the copies.
 func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
@@ -287,11 +263,11 @@ type CopySpread struct {
 	Most      int64 `bson:"most"`      // most documents that copy the same source
 }
 
-// BreakEven returns the ratio of document reads to changes of copied fields above which
-// copies are cheaper than references, or 0 without copies.
+// BreakEven returns a ratio of document reads to changes of copied fields. Above this
+// ratio, copies are cheaper than references. Without copies, BreakEven returns 0.
 //
-// command is the price of a round trip, and write the price of updating a document. The
-// price of reading a document is 1. 0 means 20 for command and 8 for write.
+// The parameter command is the price of a round trip (0 means 20), and write the price of
+// updating a document (0 means 8). The price of reading a document is 1.
 func (s CopySpread) BreakEven(command, write float64) float64 {
 	if s.Documents <= 0 || s.Sources <= 0 {
 		return 0

@@ -13,8 +13,8 @@ type Counted[T any] struct {
 	N     int64 `bson:"n"`
 }
 
-// A Use is the number of documents with an attribute ([Attributes.Survey]) or column
-// ([Columns.Survey]) of one BSON type.
+// A Use says in how many documents an attribute or a column has values of one BSON type.
+// See [Attributes.Survey] and [Columns.Survey].
 type Use struct {
 	Name      string `bson:"name"`
 	Type      string `bson:"type"` // as $type names it

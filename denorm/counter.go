@@ -15,7 +15,7 @@ import (
 // in the parent must not overlap.
 type CounterSpec struct {
 	Count    string           // path, in the parent, of the number of children; "" for none
-	Sums     []Field          // sums of the children's numbers; missing values add nothing
+	Sums     []Field          // sums of the children's numbers, exact except for floats; missing values add nothing
 	Averages []CounterAverage // averages of the children's numbers
 	Mins     []Field          // the children's smallest number or date
 	Maxs     []Field          // the children's greatest number or date
@@ -23,25 +23,27 @@ type CounterSpec struct {
 	// Where are conditions on a child's fields. A child counts if all conditions are
 	// true. A condition is {path: value} or {path: {operator: value}}, with scalars and
 	// $eq, $ne, $gt, $gte, $lt, $lte, $in or $exists. By default every child with a
-	// parent counts.
+	// parent counts. If a [model.Scope] sets deletedAt in deleted children, Where must
+	// contain {deletedAt: nil}.
 	Where bson.D
 
-	// Tokens is the path, in the parent, of an array of bson.ObjectID with the tokens of
-	// the latest operations: their parameters token. Pending is the path, in a child, of
-	// a *[CounterPending], tagged omitempty: the mark of an unfinished operation. Give
-	// both or neither. With both, operations are exact without transactions. With
-	// neither, operations don't use token: pass bson.NilObjectID. They then need
-	// transactions, unless Partial is set.
+	// Tokens is the path, in the parent, of an array of bson.ObjectID. The array stores
+	// the tokens that identify the latest operations. Pending is the path, in a child, of
+	// a *[CounterPending], tagged omitempty, that marks an unfinished operation. Give
+	// both paths or neither. With both, operations are exact without transactions. With
+	// neither, operations need transactions, unless Partial is set. Without Tokens, pass
+	// bson.NilObjectID as the token of each operation.
 	Tokens  string
 	Pending string
 
-	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100. A
-	// retry of an operation counts again after that many other operations on the parent.
+	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100.
+	// After Keep other operations on the parent, a retry of an operation counts again,
+	// which [Counter.Recount] repairs.
 	Keep int
 
 	// Partial lets operations without Tokens run outside transactions, as separate
-	// writes. A crash or a race leaves wrong numbers, which [Counter.Checks] finds and
-	// repairs.
+	// writes. A crash or a race leaves wrong numbers. The job of [Counter.Checks] counts
+	// twice, a minute apart (Check.Age), and then repairs them.
 	Partial bool
 }
 
@@ -91,70 +93,40 @@ type CounterPending struct {
 // Counter stores, in each parent, numbers that are computed from its children: a
 // publisher's number of books, their lowest price.
 //
-// Every write that changes a number must be an operation: [Counter.Insert],
-// [Counter.Set], [Counter.Move] or [Counter.Delete]. [Counter.Checks] finds the effects
-// of other writes, such as an embed.Versioned's. A child whose reference is missing, null
-// or leads nowhere doesn't count. Run [Counter.Recount] for a parent that is stored after
-// its children.
-//
-// Counts, sums and averages of integers and of bson.Decimal128 are exact. The server
-// refuses an integer sum over 64 bits. Sums of floats drift by rounding. The check
-// ignores a difference of up to 1e-9 times the sum of the floats' absolute values.
+// Every write of a child that changes a number must be an operation: [Counter.Insert],
+// [Counter.Set], [Counter.SetIf], [Counter.Move] or [Counter.Delete]. A child without a
+// stored parent doesn't count. If you store a parent after its children, run
+// [Counter.Recount].
 //
 // # Consistency
 //
-// With CounterSpec.Tokens, an operation has a token, a fresh bson.NewObjectID(), and
-// writes one document at a time:
-//
-//  1. It changes the child and stores a mark in it.
-//  2. It adds the difference to the child's old and new parent, and stores the token
-//     there. It skips a parent that has the token.
-//  3. It removes the mark, or deletes the child.
-//
-// After a crash, a retry, the next operation on the child or [Counter.Settle] finishes
-// the marked operation. Until then readers see the old numbers, and a child whose
-// deletion has begun.
-//
-// A retry of a finished operation does nothing while the child's parent keeps the token.
-// Later a retry counts again, which [Counter.Recount] repairs. If the child has no stored
-// parent, a retry applies the operation again.
-//
-// # In a transaction
-//
-// Operations store no mark, and all writes are one command if the server has bulkWrite
-// (MongoDB 8.0). Parents still keep tokens.
-//
-// # Soft deletion
-//
-// Under a [model.Scope] whose field Delete is set, such as to {deletedAt: now},
-// operations also update the numbers of softly deleted parents. If children are deleted
-// softly, CounterSpec.Where must contain {deletedAt: nil}. [Counter.Delete] under the
-// scope sets deletedAt and takes the child off its parent's numbers. To restore the
-// child, set deletedAt to nil by [Counter.Set] under a scope whose Delete isn't set.
+// Without CounterSpec.Tokens, an operation is a transaction (but see
+// CounterSpec.Partial). With Tokens, an operation writes the child and then its parents.
+// Pass each operation a token, a new bson.NewObjectID(). A retry with the same token
+// doesn't count twice (limit: CounterSpec.Keep). After a crash, retry the operation or
+// run [Counter.Settle]. Until then readers see the old numbers.
 //
 // # Several counters
 //
-// If a child counts in two parents, declare a Counter for each parent. Join the Counters'
-// operations by [model.Change.Also], in a transaction. If you set a field by one Counter
-// and then by the other, only the first updates its numbers.
+// If a child counts in two parents, declare two Counters. Join their operations by
+// [model.Change.Also], in a transaction. To limit a number, join a write with a
+// condition: see the example "Capacity".
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
-// Indexes returns the children's indexes: on the reference, with each field of a smallest
-// or greatest value, and two partial indexes on marks.
+// Indexes returns one index of the children on {reference, field} for each field of Mins
+// and Maxs, or, without such fields, on the reference. With Tokens, it adds indexes on
+// unfinished operations.
 //
-// Checks returns one check, or two with CounterSpec.Tokens:
+// Checks returns checks of
 //
-//   - Parents with numbers that differ from their children. The repair writes the counted
-//     numbers. It skips a parent that changed meanwhile or has an operation under way:
-//     run the job again, or [Counter.Recount]. With CounterSpec.Partial (no marks) the
-//     check can't see operations under way. So its job counts twice, a minute apart
-//     (Check.Age), and repairs only parents for which both results are equal.
-//   - Unfinished operations. The job finishes operations that are older than a minute, as
-//     [Counter.Settle] does.
+//   - wrong numbers. The repair corrects them, but skips a parent if an operation on it
+//     began or ended meanwhile: run the job again.
+//   - with Tokens, operations that are unfinished after a minute. The repair finishes the
+//     operations.
 //
-// Cost: the first check reads every child by the index on the reference.
+// Cost: the first check reads every child, by index.
 type Counter[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -180,45 +152,38 @@ func NewCounter[C, CK, P, PK any](
 }
 
 // Insert returns the change that stores a new child and counts it. For token, see
-// [Counter]. If another child's operation has the same token, Insert stores nothing and
-// gives no error. The result's Modified is then 0. A taken _id gives model.ErrTaken or,
-// in a transaction that the caller began, the driver's duplicate key error.
+// [Counter]. With another child's token, Insert may store nothing, without an error. A
+// taken _id gives [model.ErrTaken] or, in a transaction of the caller, the driver's
+// error.
 //
-// Cost: four commands, by _id, or two with CounterSpec.Partial. A child without a parent
-// costs one command. In a transaction: one command, or two before MongoDB 8.0.
+// Cost: four commands, by _id. In a transaction: one command, or two before MongoDB 8.0.
 func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), token)
 }
 
-// Set returns the change that sets fields of a child by their paths, and updates the
-// numbers of its parent, or of both parents if the reference changes. token is the
-// operation's token: see [Counter]. A nil value stores null. A null reference takes the
-// child off its parent. A bson.RawValue{} removes the field. Fields inside arrays, or
-// below a counted field, give a [*model.ValueError]. A missing child gives
-// model.ErrNotFound. If another writer came first, the change reads again, up to 100
-// times.
+// Set returns the change that sets fields of a child by path, and updates its parents'
+// numbers. For token, see [Counter]. A nil value stores null; a bson.RawValue{} removes
+// the field. A null reference takes the child off its parent. A missing child gives
+// [model.ErrNotFound].
 //
-// Cost: five commands, by _id. If the smallest or greatest value leaves a parent, one
-// more read, by [Counter.Indexes]. A child without a parent costs two commands. In a
-// transaction: two commands. If such a value leaves, or the operation was already done,
-// the transaction runs again and reads the parents too.
+// Cost: five commands, by _id, or six if the smallest or greatest value leaves a parent.
+// In a transaction: two commands.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, token bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, token)
 }
 
 // SetIf is [Counter.Set] of a child that matches the filter guard, such as {status:
-// "open"}. If the child exists but doesn't match, the change gives model.ErrGuard. A
-// retry of a finished operation does nothing while the child's parent keeps the token.
-// Later, or without CounterSpec.Tokens, it applies guard again. An empty guard gives a
-// [*model.ValueError].
+// "open"}. If the child exists but doesn't match, the change gives model.ErrGuard. With
+// CounterSpec.Tokens, a retry of a finished operation does nothing. Without Tokens, a
+// retry tests guard again.
 //
 // Cost: as [Counter.Set]. A child that doesn't match costs one or two commands more.
 func (x *Counter[C, CK, P, PK]) SetIf(child CK, guard, fields bson.D, token bson.ObjectID) model.Change[any] {
 	return x.c.SetIf(child, guard, fields, token)
 }
 
-// Move returns the change that gives a child another parent, by the parent's _id. It is
-// [Counter.Set] of the reference.
+// Move returns the change that gives a child another parent. The parameter parent is the
+// new parent's _id. For token, see [Counter]. Errors are those of [Counter.Set].
 //
 // Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, token bson.ObjectID) model.Change[any] {
@@ -228,14 +193,17 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, token bson.ObjectID) m
 // Delete returns the change that deletes a child and takes it off its parent's numbers.
 // For token, see [Counter]. A missing child is not an error.
 //
+// Under a [model.Scope] with Delete, the change only marks the child as deleted. To
+// restore the child, set the mark to nil by [Counter.Set] under a scope without Delete.
+//
 // Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, token bson.ObjectID) model.Change[any] {
 	return x.c.Delete(child, token)
 }
 
-// Pending returns the query of the children with an unfinished operation whose token
-// is older than cutoff. Pass these children to [Counter.Settle].
-// Without CounterSpec.Pending the query gives a [*model.ValueError].
+// Pending returns the query of the children with an unfinished operation that began
+// before cutoff, by the time in its token (an ObjectID). Pass these children to
+// [Counter.Settle]. Without CounterSpec.Pending the query gives a [*model.ValueError].
 //
 // Cost: one command, served by a partial index of [Counter.Indexes].
 func (x *Counter[C, CK, P, PK]) Pending(cutoff time.Time) *model.Find[C] {
@@ -253,16 +221,13 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 	return x.c.Settle(child)
 }
 
-// Recount returns the change that counts the children of one parent and writes the
-// numbers that differ. Running it returns the finding of [Counter.Checks], with an empty
-// Problem if no number differs. A missing parent gives model.ErrNotFound.
+// Recount returns the change that counts the children of one parent and corrects its
+// numbers. The finding's Problem is empty if no number differed. A missing parent gives
+// [model.ErrNotFound].
 //
-// Consistency: the numbers are exact even while other operations run. With
-// CounterSpec.Partial, Recount can count a child whose parent isn't updated yet. After a
-// concurrent operation it starts again, up to 100 attempts.
+// Consistency: exact even beside other operations, unless CounterSpec.Partial is set.
 //
-// Cost: two commands, one document. It reads every child of the parent, by the index on
-// the reference.
+// Cost: two commands, one document. It reads every child of the parent.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {
 	return x.c.Recount(parent)
 }

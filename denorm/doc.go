@@ -1,14 +1,13 @@
-// Package denorm declares data that is stored more than once, or away from its usual
-// place, so that it can be read there: copies, computed numbers, bounded arrays, index
-// tables.
+// Package denorm declares data that is stored twice, or away from its usual place:
+// copies, totals, bounded arrays, index tables.
 //
 // # Choosing
 //
 //	Copy of fields of another document that seldom change        [Copy]
 //	Copies of any shape, kept by the source's change stream      [Feed]
 //	The first, last or top n elements, in the document           [Bounded]
-//	The first children in their parent, all in a collection      [Subset]
-//	The newest elements in their parent, all in pages            [SubsetPages]
+//	Children in a collection, the first also in their parent     [Subset]
+//	Elements in pages, the newest also in their parent           [SubsetPages]
 //	An endless sequence, one document for each page              [Bucket]
 //	States computed from events that are appended                [EventLog]
 //	A view of each state, queried by its fields                  [Projection]
@@ -33,15 +32,13 @@
 //
 // # Consistency and costs
 //
-// Before you run [Copy.Checks], [Counter.Checks], [Subset.Checks] or [Outlier.Checks],
-// create the indexes. Without them the server reads the whole related collection for each
-// document.
+// A change of two documents is two writes. The type's Checks find what a crash between
+// them leaves. The checks' jobs repair it without overwriting concurrent changes.
 //
-// A change of one document is one atomic update. A change of two documents is two writes.
-// The type's Checks find what a crash between them leaves, and the checks' jobs repair it
-// without overwriting concurrent changes. Most repairs write one document per finding, by
-// _id. [model.Check] says what checks cost.
-//
-// An append with a key, or a change with a token, can be run again and
+// You can run a change with a token (an ObjectID that identifies the operation) again: it
 // counts once.
+//
+// Before you run [Copy.Checks], [Counter.Checks], [Subset.Checks] or [Outlier.Checks],
+// create the indexes. Otherwise the server reads the whole related collection for each
+// document.
 package denorm

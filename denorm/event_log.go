@@ -13,8 +13,8 @@ import (
 )
 
 // EventCommit is the document of one append to an [EventLog]. The key's type K is of kind
-// string or integer, or is bson.ObjectID. The event's type E is stored as a document. It
-// may be the interface of an embed.Union, whose options the collection must have.
+// string or integer, or is bson.ObjectID. The event's type E is stored as a document. If
+// E is the interface of an embed.Union, declare the collection with the Union's Options.
 type EventCommit[K, E any] struct {
 	ID     string        `bson:"_id"`    // key and First; sorts a key's commits in order
 	Key    K             `bson:"key"`    // the aggregate
@@ -60,25 +60,23 @@ type EventLogSpec[K, E, S any] struct {
 }
 
 // EventLog stores the events of aggregates, such as accounts, and computes their states.
-// A writer appends events at the version (the number of the last event) that it has read.
-// Events never change.
+// Events never change. A writer appends at the version (the number of the last event)
+// that it has read. One append is one document, a commit.
 //
-// One append is one document, a commit. The collection must not have a collation. Tenants
-// of a [model.Scope] must not share keys. Reads include commits that a scope marked as
-// deleted.
+// The collection must not have a collation. Tenants of a [model.Scope] must not share
+// keys. Reads include commits that a scope marked as deleted.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
 // Sourcing", M. Fowler (https://martinfowler.com/eaaDev/EventSourcing.html).
 //
-// Indexes returns the unique index of key and token.
+// Indexes returns the unique index on the key and token of an [EventCommit].
 //
 // Checks returns one check, or two with EventLogSpec.Snapshots:
 //
-//   - Commits with gaps or overlaps, numbers that don't fit the events or the _id, or
-//     times that run backwards. No write repairs them.
-//   - Snapshots of the current EventLogSpec.Revision that differ from a replay, or have a
-//     version at which no commit ends. The repair deletes them.
+//   - Commits with gaps or wrong fields. No write repairs them.
+//   - Snapshots of the current Revision that don't match the events. The repair deletes
+//     them.
 //
 // Cost: the first check reads all commits. The second sends one command for each
 // snapshot.
@@ -171,34 +169,27 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 	}}
 }
 
-// Append returns the change that appends events to the key's aggregate. The events
-// happened at the time t. expected is the version that the caller has read, 0 for a new
-// aggregate. The change stores all events or none. token is the append's token: the same
-// token makes a retry a no-op, even after other appends.
+// Append returns the change that appends events to the key's aggregate. expected is the
+// version that you have read, 0 for a new aggregate. t is the time of the events. A retry
+// with the same token does nothing. Errors:
 //
-// Running the change gives
-//   - [ErrVersion] if the aggregate is at another version
-//   - [ErrToken] if the token belongs to another append
-//   - [ErrEarlier] if t is before the last commit's time
-//   - a [*model.ValueError] for no events, or for too many or too large events
+//   - [ErrVersion]: the aggregate is at another version.
+//   - [ErrToken]: the token belongs to another append.
+//   - [ErrEarlier]: t is before the last commit's time.
 //
-// Cost: two commands, one document, by _id; on a conflict up to three commands more. A
-// snapshot costs three more commands and one more document. If only the snapshot fails,
-// its error is returned although the events are stored.
+// Cost: two commands, one document, by _id. With EventLogSpec.Snapshots, some appends
+// also store a snapshot. If only the snapshot fails, its error is returned, but the
+// events are stored.
 func (l *EventLog[K, E, S]) Append(key K, expected int64, t time.Time, events []E, token bson.ObjectID) model.Change[any] {
 	return l.l.Append(key, expected, t, token, l.events(key, token, events))
 }
 
-// Decide returns the change that calls the function decide with the aggregate's current
-// state and appends the events that decide returns. decide must be pure. When another
-// append came first, decide is called again, up to 100 times. An error of decide ends the
-// change. The commit's At is the later of two times: t and the last
-// commit's At. A retry with the same token does nothing and doesn't call decide.
+// Decide returns the change that calls the function decide and appends the events that it
+// returns. decide gets the aggregate's current state, and must be pure. If another append
+// came first, decide is called again. A retry with the same token does nothing.
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
-// document. If there is a snapshot, one more command finds the token by
-// [EventLog.Indexes]. Writing a new snapshot costs three more commands and one more
-// document.
+// document. If a snapshot exists, one more.
 func (l *EventLog[K, E, S]) Decide(
 	key K, t time.Time, token bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {
@@ -212,12 +203,11 @@ func (l *EventLog[K, E, S]) Decide(
 	return commands.Untyped(l.l.Decide(key, t, token, untyped))
 }
 
-// Load returns the change that reads an aggregate's newest state. An aggregate without
-// events has version 0 and the zero state. Missing commits give ErrGap.
+// Load returns the change that reads an aggregate's newest state. Without events, it is
+// the zero state at version 0. Missing commits give [ErrGap].
 //
-// Cost: two commands, by _id: one reads the snapshot, one the commits after it, normally
-// at most EventLogSpec.Every events plus one commit. Without Snapshots, one command reads
-// every commit. Each further 1000 commits or 16 MB cost a command.
+// Cost: two commands, by _id: one reads the snapshot, one the commits after it. Without
+// EventLogSpec.Snapshots, one command reads every commit.
 func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
 }
@@ -249,12 +239,11 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 // Cost: one command, one document by _id.
 func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
 
-// Commits returns the query of the commits that contain an aggregate's events with
-// numbers n, start ≤ n ≤ end, in order. start is at least 1; end = 0 means the last
-// event. The first and last commits may contain other events too. For the next page,
+// Commits returns the query of the commits that contain an aggregate's events start to
+// end, in order. start is at least 1; end = 0 means the last event. For the next page,
 // pass the last commit's ID to [model.Find.After].
 //
-// Cost: one command, by _id. It examines up to MaxEvents commits before the first result.
+// Cost: one command, by _id.
 func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCommit[K, E]] {
 	filter, err := l.l.Commits(key, start, end)
 	f := l.commits.Find(filter)

@@ -24,12 +24,11 @@ type ProjectionSpec[V, E any] struct {
 	// [Projection.Stream] has read the commits. "" means "docmodel.projections".
 	Places string
 
-	// On a server without change streams, [Projection.Stream] polls every
-	// model.StreamOptions.Interval. Each poll goes back by Poll: the longest delay that
-	// you expect between a commit's At and the moment when it can be read. Polling misses
-	// a commit with a longer delay until the aggregate's next commit or
-	// [Projection.CatchUp]. With 0, running the stream there gives
-	// model.ErrNoChangeStreams.
+	// Poll is for servers without change streams, where [Projection.Stream] polls every
+	// model.StreamOptions.Interval. If Poll is 0, running the stream on such a server
+	// gives model.ErrNoChangeStreams. Otherwise Poll is the longest delay that you expect
+	// between a commit's At and the moment when the commit can be read. A commit with a
+	// longer delay is missed until the aggregate's next commit or [Projection.CatchUp].
 	Poll time.Duration
 }
 
@@ -37,24 +36,21 @@ type ProjectionSpec[V, E any] struct {
 // queries and indexes: {_id: key, version, at, revision, state}.
 //
 // Views are stored in generations, each in a collection: accounts.1, accounts.2. A
-// document, the pointer, says which generation is live (read by readers).
+// document, the pointer, says which generation is live (read by readers). Under a
+// [model.Scope], use [Projection.CatchUp] instead of a stream.
 //
 // # Consistency
 //
-// Views are as late as [Projection.Stream], which updates them. A write replaces only a
-// lower version, so that repeated or reordered deliveries do nothing. A reader that uses
-// [Projection.Load], or [Projection.Generations] and [Projection.In] for each query,
-// never sees a view return to a lower version.
-//
-// Under a [model.Scope] each tenant has a pointer. Streams give an error there: use
-// [Projection.CatchUp].
+// [Projection.Stream] updates the views some time after the commits. Read a view with
+// [Projection.Load], or call [Projection.Generations] and [Projection.In] before each
+// query. Then a view never returns to a lower version.
 //
 // Source: Materialized View pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/materialized-view); CQRS
 // pattern (https://learn.microsoft.com/azure/architecture/patterns/cqrs).
 //
-// Indexes returns the index for polling, if the spec has Poll. Before
-// [Projection.Rebuild], create the views' indexes on the collection of [Projection.In].
+// Indexes returns the index for polling, if the spec has Poll. Create the views' own
+// indexes on each generation's collection: see [Projection.In].
 type Projection[K, E, V any] struct {
 	model.Parts
 
@@ -65,8 +61,8 @@ type Projection[K, E, V any] struct {
 
 // NewProjection declares a projection of a log. Each generation of views is a collection,
 // named by the name of views, a dot and the generation's number. NewProjection panics
-// with a [*model.DeclarationError] if Fold is missing, Poll is negative, or views,
-// ProjectionSpec.Places and the log's commits share a collection.
+// with a [*model.DeclarationError] if Fold is missing or Poll is negative. It also panics
+// if two of views, ProjectionSpec.Places and the log's commits are the same collection.
 func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
 ) *Projection[K, E, V] {
@@ -84,24 +80,24 @@ func NewProjection[K, E, S, V any](
 	return p
 }
 
-// CatchUp returns the change that updates an aggregate's view in the live generation and
-// in the one that [Projection.Rebuild] is building. It is idempotent. It skips a
-// generation that wasn't built with the spec's Revision. If every generation has a lower
-// Revision, it gives a [*model.ValueError]: run Rebuild.
+// CatchUp returns the change that updates an aggregate's view in the live generation, and
+// in the generation that [Projection.Rebuild] is building. It skips a generation of
+// another ProjectionSpec.Revision. A retry is safe.
 //
-// Cost: five commands, by _id, one document. Without new commits, three commands. While a
-// generation is built, two more commands and one more document.
+// Cost: five commands, by _id, one document. To update both generations, two more
+// commands and one more document.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views as commits come in. Run it with
 // [model.Stream.Run]. With a new Revision of the spec it reads all commits again.
 //
-// Cost: three commands for each commit: the pointer and the view by _id, and a write of
-// one document. One more command for a commit out of order.
+// Cost: three commands for each commit. They read the pointer (see [Projection]) and the
+// view, by _id, and write the view. A commit out of order costs one more command.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
-// Load returns the change that reads an aggregate's view in the live generation (see
-// [Projection]). A missing view gives model.ErrNotFound.
+// Load returns the change that reads the stored view of the [EventLog] aggregate with
+// this key, in the live generation (see [Projection]). A missing view gives
+// model.ErrNotFound.
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
 func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
@@ -114,8 +110,8 @@ type Generations struct {
 	Building int64 // the new generation, between Rebuild and Switch; 0 for none
 }
 
-// Generations returns the change that reads the numbers of the live generation and the
-// one being built.
+// Generations returns a change that only reads: the number of the live generation, and
+// the number of the generation being built.
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
@@ -129,28 +125,24 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 }
 
 // Rebuild returns the job that writes all views into a new generation, while events come
-// in. If a generation is being built, the job continues it. Readers don't see the new
-// generation before [Projection.Switch].
+// in. Readers don't see it before [Projection.Switch]. After a crash, run the job again.
 //
 // Cost: three commands for each 100 aggregates and two for each aggregate. It examines
-// all commits by _id. After a crash, run it again.
+// all commits by _id.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
-// Switch returns the job after which readers read the new generation, the views that
-// [Projection.Rebuild] wrote. It stops writes to the old generation, updates the new one,
-// and changes the pointer. Without a new generation it does nothing.
+// Switch returns the job that makes the new generation live: readers then read the views
+// that [Projection.Rebuild] wrote. Without a new generation it does nothing. After a
+// crash, run it again: until then, the old views aren't updated.
 //
-// Cost: as [Projection.Rebuild], but only for views that are behind, and two commands and
-// two documents for the pointer. After a crash, readers still read the old generation,
-// but it isn't updated until the job runs again or [Projection.Drop] deletes the new
-// generation.
+// Cost: as [Projection.Rebuild], but the job writes only views that lack commits. Two
+// more commands write the pointer (see [Projection]), one document each.
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
-// Drop returns the change that deletes the views of a generation. If the generation is
-// being built, Drop ends the rebuild. The live generation, or a number that doesn't
-// exist, gives a [*model.ValueError].
+// Drop returns the change that deletes a generation's views. If the generation is being
+// built, Drop ends the rebuild. The live generation gives a [*model.ValueError]. After a
+// crash or a concurrent write, views may remain: run the change again.
 //
 // Cost: two commands, and all documents of the generation; one more command if it is
-// being built. Views may remain after a crash, or if another client was writing to the
-// generation: run the change again.
+// being built.
 func (p *Projection[K, E, V]) Drop(generation int64) model.Change[any] { return p.p.Drop(generation) }

@@ -12,30 +12,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Feed keeps copies of a collection's data up to date: a function computes a plan from
-// each change of a document, and the feed's [model.Stream] runs the plan.
+// Feed keeps copies of a collection's data up to date. Your function computes a plan from
+// each change of a document, and the feed's [model.Stream] runs the plan. The stream
+// begins with plans for all stored documents.
 //
-// The stream first runs a plan for every stored document. Then it follows the
-// collection's change stream, or polls by FeedSpec.Since on a server without change
-// streams. It stores its position after the plans ran. A feed that was killed and runs
-// again repeats the last changes, in order. So plans must be repeatable:
-//   - A plan sets, replaces or deletes a copy under an _id that the change gives. It
-//     never adds to a value.
-//   - A repeated insert fails if the copy has changed since. If copies change, use a
-//     replace with upsert.
-//   - The changed document may be gone when its plan runs. A write that must match it
-//     then stops the feed with model.ErrNotFound.
-//
-// Plans of one document run in the order of its changes, plans of different documents at
-// the same time.
+// After a crash, the feed repeats the last changes. So plans must be repeatable:
+//   - Set, replace or delete a copy under an _id that the change gives. Don't add to a
+//     value.
+//   - To store a copy that can change later, use a replace with upsert, not an insert.
+//   - If a plan updates the changed document, set Write.Expect to [model.Any]. With
+//     [model.One], the feed stops with [model.ErrNotFound] if the document is gone.
 //
 // # Consistency
 //
-// [model.StreamProgress] reports how late the copies are. An update's document is read
-// after the change and may be newer. Polls, and the first plans for stored documents,
-// don't see deletions. If two programs run a feed, the later takes over. In rare cases
-// ([model.Stream.Run]) an old write still arrives late. To exclude this, let plans
-// compare a version of the document, or FeedChange.Token.
+// Plans of one document run in the order of its changes, plans of different documents at
+// the same time. [model.StreamProgress] reports how late the copies are. If two programs
+// run a feed, the later program takes over. In rare cases ([model.Stream.Run]) an old
+// write still arrives. To exclude this, let plans compare a version of the document, or
+// FeedChange.Token.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 //
@@ -59,19 +53,21 @@ type FeedSpec struct {
 
 	// Mark is a field of the source that no other code writes. Give it if the feed's
 	// plans update the source. The feed then makes each such update store the change's
-	// token in this field, and skips the change that the update causes. With "", the feed
-	// stops at such a plan.
+	// token in this field, and skips the change that the update causes. Plans can't
+	// insert, upsert, replace or delete in the source. With "", the feed stops at a plan
+	// that writes the source.
 	Mark string
 
-	// Since is the path of a field that each write of the source sets to a greater value,
-	// such as a time. With Since, the feed polls a server that has no change streams.
-	// With "", running the feed there gives model.ErrNoChangeStreams.
+	// Since is the path of a field that each write of the source sets to a greater time,
+	// ObjectID, integer or string. With Since, the feed polls a server that has no change
+	// streams, and doesn't see deletions. With "", running the feed there gives
+	// model.ErrNoChangeStreams.
 	Since string
 
-	// Overlap is how far each poll goes back, if Since is a time or an ObjectID. The feed
-	// runs the plans of documents in this time again. With 0, the feed misses a document
-	// that becomes visible after a document with a greater Since. Then write the missed
-	// document again, or run [Feed.Rebuild].
+	// Overlap is how far each poll goes back, if Since is a time or an ObjectID. The poll
+	// reads documents of that time again, and runs their plans again. With 0, the feed
+	// can miss a document that becomes visible after a document with a greater Since. To
+	// repair this, write the missed document again, or run [Feed.Rebuild].
 	Overlap time.Duration
 }
 
@@ -79,26 +75,24 @@ type FeedSpec struct {
 type FeedChange[D, K any] struct {
 	Kind model.EventKind
 	ID   K
-	Doc  *D // nil for a deletion, and for an update in a Bare feed
+	Doc  *D // may be newer than an update; nil for a deletion and, with FeedSpec.Bare, for an update
 
 	Updated   bson.Raw  // of an update: set fields, by dotted path
 	Removed   []string  // of an update: removed fields
 	Truncated bson.Raw  // of an update: an array of {field, newSize}
-	Token     string    // the same whenever the change comes again; "" if Scanned
-	Time      time.Time // of the change; zero if Scanned
+	Token     string    // the same whenever the change comes again; "" for model.Scanned
+	Time      time.Time // of the change; zero for model.Scanned
 }
 
-// NewFeed declares a feed of the changes of source. name identifies the feed's stored
-// position. apply computes the plan of a change and must be pure. NewFeed tries apply
-// with each kind of change of sample, a typical document.
+// NewFeed declares a feed of the changes of source. name identifies its stored position.
+// apply computes the plan of a change, without side effects. NewFeed tries apply with
+// sample, a typical document.
 //
-// It panics with a [*model.DeclarationError] if
-//   - a plan for sample isn't repeatable, has bad input, or writes to the source, except
-//     updates with FeedSpec.Mark
+// NewFeed panics with a [*model.DeclarationError] if
+//   - a plan for sample isn't repeatable (see [Feed]), or writes to source (see
+//     FeedSpec.Mark)
 //   - all plans for sample are empty, or sample has no _id
-//   - Mark isn't a string field, or Since isn't a time, ObjectID, integer or string
-//
-// The first condition also stops a running feed, before it sends the plan.
+//   - name, apply or spec is invalid
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
@@ -181,13 +175,12 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	return plan
 }
 
-// Rebuild returns the job that runs the plans of all stored documents, as changes of kind
-// [model.Scanned], to fill or repair copies. It doesn't delete the copies of deleted
-// documents. While the feed runs, the job can overwrite newer copies: let plans compare
-// versions, or stop the feed meanwhile.
+// Rebuild returns the job that fills or repairs copies: it runs the plans of all stored
+// documents. It doesn't delete the copies of deleted documents. Stop the feed meanwhile,
+// or let plans compare versions: the job can overwrite newer copies. After a crash, run
+// the job again.
 //
 // Cost: a query per batch of 500 documents, two to find the end, and the plans' writes.
-// After a crash, run the job again.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

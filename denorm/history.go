@@ -47,7 +47,7 @@ type Revision[D, K any] struct {
 	At    time.Time     `bson:"at"`              // when the version began; the zero time if unknown
 	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero in the newest version
 	Token bson.ObjectID `bson:"token,omitempty"` // the token of the change that began the version
-	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only the _id, version and Revised
+	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only _id, version and [Revised]
 	Doc   D             `bson:"doc"`
 }
 
@@ -57,54 +57,44 @@ type Difference struct {
 	From, To bson.RawValue
 }
 
-// History keeps every version of a document, with who made it, when and why: the newest
-// in the documents' collection, earlier ones (revisions) in another. A change reads the
-// document and makes two writes:
+// History keeps every version of a document, with who made it, when and why. Earlier
+// versions (revisions) are in another collection. A change makes two writes:
 //
 //	revisions  upsert {_id: {id, v: 3}, doc: the document in version 3}
 //	documents  update {_id: id, version: 3} to version 4
 //
-// A crash between the writes leaves a revision that equals the document. The next change
-// uses it. A document that other code stored has version 0, with the zero time as its
-// beginning. All writers must increment the version. [model.New] refuses a technique that
-// doesn't, unless HistorySpec.Uncounted names the paths that it writes.
+// A crash between the writes leaves an extra revision, which the next change uses. All
+// writers must increment the version.
 //
-// Methods take a note (who, when, why) and token, which identifies the operation: a fresh
-// bson.NewObjectID(). A retry with the same token does nothing while the operation's
-// revision is stored. An operation that meets another operation on the same document
-// reads again, up to 100 times.
+// Methods take a note (who, when, why) and a token, a fresh bson.NewObjectID(). A retry
+// with the same token does nothing while the operation's revision is stored.
 //
 // # Errors
 //
-// A note with an earlier At than the last change gives [ErrEarlier]. A missing document
-// gives model.ErrNotFound, a missing version [ErrNoRevision]. A document that leaves no
-// room for a revision in 16 MiB gives a [*model.ValueError].
+// Changes give [ErrEarlier] if the last change has a later time than the note, and
+// model.ErrNotFound if the document is missing.
 //
 // # Retention
 //
-// A schema.Expiry on the revisions' field "until" (when the version ended) deletes old
-// revisions.
+// To delete old revisions, declare a schema.Expiry on their field "until".
 //
 // # Transactions
 //
-// In a transaction, [History.AsOf], [History.Version], [History.Revisions] and
-// [History.Between] give a [*model.ValueError]. Changes send one more command there to
-// read, [History.Insert] two more.
+// In a transaction, [History.AsOf] and the other queries give a [*model.ValueError].
+// Changes send one more command, [History.Insert] two more, [History.Restore] three more.
 //
 // # Scopes
 //
-// Even under a [model.Scope] with Delete, [History.Delete] removes the document instead
-// of marking it. Revisions belong to the tenant who wrote them.
+// [History.Delete] removes the document even under a [model.Scope] with Delete.
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns the indexes of the revisions by time, operation and subject
-// (HistorySpec.Subject), and of the documents by subject.
+// Indexes returns indexes of revisions by time, operation and HistorySpec.Subject, and of
+// documents by Subject.
 //
 // Checks returns three checks:
-//   - Deletions that began and didn't end. The repair finishes deletions that are older
-//     than a minute.
+//   - Unfinished deletions. The repair finishes them after a minute.
 //   - Documents with a lower version than a revision. The repair raises the version.
 //   - Documents whose revisions have a gap. No write repairs it.
 type History[D, K any] struct {
@@ -149,10 +139,10 @@ func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.Object
 	return x.h.Set(id, fields, note.note(), token)
 }
 
-// Change returns the change that replaces a document by the result of the function
-// decide, which receives the document and must be pure. The result must have the same
-// _id; its version and [Revised] are ignored. Stored fields that D doesn't have are lost.
-// An error of decide ends the change. For note, token and other errors, see [History].
+// Change returns the change that replaces a document by the result of decide. The
+// function decide must be pure. Its result must have the same _id. The result's version
+// and [Revised] are ignored. Stored fields that D doesn't have are lost. For note, token
+// and errors, see [History].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -170,10 +160,11 @@ func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide f
 	return x.h.Change(id, note.note(), token, decided)
 }
 
-// Delete returns the change that deletes a document and keeps its versions. The last
-// version stores note. For token and errors, see [History]. A crash can leave the
-// document marked as gone; operations treat it as missing. A retry with the same token,
-// or the repair of the first of [History.Checks], finishes the deletion.
+// Delete returns the change that deletes a document and keeps its versions. For note,
+// token and errors, see [History].
+//
+// A crash can leave the document marked as gone. A retry with the same token, or the
+// repair of [History.Checks], finishes the deletion.
 //
 // Cost: five commands, four documents. In a transaction, three commands if the server has
 // bulkWrite.
@@ -209,9 +200,8 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 }
 
 // Revisions returns the query of a document's n newest versions, newest first, with
-// deletions. The parameter version is 0 for the first page, then the lowest version of
-// the last page: the query returns only lower versions. n = 0 returns all versions, which
-// the server groups in memory.
+// deletions. For the first page, pass version 0. For the next page, pass the lowest
+// version that you read. n = 0 returns all versions, grouped in the server's memory.
 //
 // Cost: one command, by _id; n+1 revisions are read.
 func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {
@@ -240,25 +230,20 @@ func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 	return out, err
 }
 
-// Erase returns the job that erases a person's data. It removes the fields
-// HistorySpec.Personal from the person's documents, which get a new version, and from all
-// their revisions. subject is the person's value at HistorySpec.Subject. note is the
-// author and the reason of the new versions. token is the operation's token: a fresh
-// bson.NewObjectID(), and the same one to run the job again. If subject is a string, the
-// job also empties each Revised.By that equals it. A concurrent change doesn't store
-// erased data again.
+// Erase returns the job that removes the fields HistorySpec.Personal of a person, from
+// documents and revisions. The documents get a new version. subject is the person's value
+// at HistorySpec.Subject. If subject is a string, the job also empties each Revised.By
+// that equals it. For note and token, see [History]. Other changes can run meanwhile.
 //
-// Cost: two writes per document and one per revision, found by the indexes on the
-// subject. For a string subject, every document and revision is read.
+// Cost: two writes per document and one per revision, by the indexes on the subject. For
+// a string subject, every document and revision is read.
 func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) model.Job {
 	return x.h.Erase(subject, note.note(), token)
 }
 
-// Traces returns the checks that find what [History.Erase] would remove for a person.
-// subject is the person's value at the path HistorySpec.Subject. A personal field that is
-// missing, null or zero isn't a finding. If subject is a string, the checks also look for
-// it in Revised.By.
+// Traces returns the checks that find the data that [History.Erase] removes for this
+// subject. Null and zero fields aren't findings.
 //
 // Cost: one command each, by the indexes on the subject. For a string subject, every
-// document and revision is read, because Revised.By has no index.
+// document and revision is read.
 func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }

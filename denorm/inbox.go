@@ -46,10 +46,10 @@ func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpe
 	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.Footprints), docs, in}
 }
 
-// Handle returns the write that applies update operators to a document and keeps the
-// event's token. event is any value that BSON stores. A retry with the same token and
-// event changes nothing. If token was used for a different event, the write gives
-// [ErrToken]. A missing document gives model.ErrNotFound.
+// Handle returns the write that applies update operators to a document and stores the
+// event's token. A retry with the same token and event changes nothing. If token was used
+// for a different event, the write gives [ErrToken]. A missing document gives
+// model.ErrNotFound.
 //
 // Cost: one command, one document, by _id; up to three reads more if the update matches
 // nothing.
@@ -57,23 +57,22 @@ func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, token bson.ObjectID
 	return x.in.Handle(id, update, event, token)
 }
 
-// Once returns the write that stores only an event's token, and the event's digest in
-// a document. event is any value that BSON stores. In a plan, put this write before the
-// writes of the event's effect, and run the plan with [model.Plan.RunTx]. If the document
-// has the token already, the plan ends with [ErrHandled] and the transaction is aborted.
-// Other errors are those of [Inbox.Handle].
+// Once returns the write that stores only an event's token. Put it in a plan, before the
+// writes of the effect, and run the plan with [model.Plan.RunTx]. If the event was
+// handled already, the plan writes nothing and gives [ErrHandled]. Other errors: see
+// [Inbox.Handle].
 //
 // Cost: as [Inbox.Handle].
 func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
 	return x.in.Once(id, event, token)
 }
 
-// Insert returns the write that stores a new document as the event's effect, with the
-// event's token. A retry with the same token and event changes nothing. If a different
-// document has the _id, the write gives model.ErrTaken. If token was used for a different
-// event, it gives [ErrToken].
+// Insert returns the write that stores a new document, with the event's token. A retry
+// with the same token and event changes nothing. If a different document has the _id, the
+// write gives model.ErrTaken. If token was used for a different event, it gives
+// [ErrToken].
 //
-// Cost: one command, one document.
+// Cost: one command, one document; up to three reads more if the _id is taken.
 func (x *Inbox[D, K]) Insert(doc D, event any, token bson.ObjectID) model.Write {
 	return x.in.Insert(&doc, event, token)
 }

@@ -8,17 +8,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Inverted finds documents by combinations of several fields' values, and counts them by
-// another field: users of a city who visited a site, by category.
-//
-// Each declared path has an inverted index, value → ids: an [IndexTable] in the
-// collection named by [NewInverted]'s prefix, a dot and the path. Write documents through
-// the Inverted, not through its tables.
+// Inverted finds and counts documents by combinations of several fields' values. Each
+// path of [NewInverted] has an [IndexTable]. Write documents through the Inverted, not
+// through the tables.
 //
 // # Consistency
 //
-// See [IndexTable]. [Inverted.Documents] and [Inverted.Report] skip surplus entries.
-// [Inverted.IDs], [Inverted.Count] and [Inverted.Values] include them.
+// A crash can leave surplus table entries: see [IndexTable]. [Inverted.Documents] and
+// [Inverted.Report] skip surplus entries. [Inverted.IDs], [Inverted.Count] and
+// [Inverted.Values] include them.
 //
 // Source: "Inverted Search – Direct Aggregation" ("NoSQL Data Modeling Techniques", §10).
 //
@@ -55,17 +53,17 @@ func (x *Inverted[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
 // Set returns the plan that sets fields of a document and updates the entries of all
 // declared paths. For the parameters and errors, see [IndexTable.Set].
 //
-// Cost: one command, two per path that is set, and one per path that gets or loses
-// values.
+// Cost: one command for the document, and two for each path that is set. Each path that
+// gets or loses values takes one more command, or two.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
 	return x.cores.Set(doc, fields, token)
 }
 
-// Delete returns the plan that deletes a document and then its entries. For doc, see
-// [IndexTable.Delete].
+// Delete returns the plan that deletes a document and then its entries. Pass doc as you
+// read it: see [IndexTable.Delete].
 //
-// Cost: one command, one for each path, and one more for each path at which doc has
-// values.
+// Cost: one command for the document, one for each path, and one more for each path at
+// which doc has values.
 func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }
@@ -73,8 +71,8 @@ func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 // Rebuild returns the job that writes missing entries of all declared paths, as
 // [IndexTable.Rebuild] does.
 //
-// Cost: per batch of 500 documents, one command to read and one for each path with
-// missing entries; two commands to find the end.
+// Cost: per batch of 500 documents, one command to read and one for each path at which
+// the documents have values; two commands to find the end.
 func (x *Inverted[D, K]) Rebuild() model.Job {
 	return x.cores.Rebuild("inverted index of " + x.docs.Name())
 }
@@ -86,13 +84,11 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
 
-// IDs returns the query of the _ids of the documents that q finds, in the order of _id.
+// IDs returns the query of the _ids of the documents that q finds, in order. In a
+// transaction, a query of several values gives a [*model.ValueError].
 //
-// Cost: one command, which reads the table entries of each value in q, by the entries'
-// _id. On DocumentDB a query of more than 16 values reads all entries of their tables.
-// The server groups ids in memory, up to 100 MB; set Options.AllowDiskUse for more. In a
-// transaction, a query of several values gives a [*model.ValueError], because it needs
-// $unionWith.
+// Cost: one command, which reads the table entries of each value in q. On DocumentDB, a
+// query of more than 16 values may read all entries of its paths.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)

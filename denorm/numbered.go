@@ -23,34 +23,32 @@ type NumberedSpec struct {
 	// skill_1. It must not contain digits, dots or dollar signs. "" means "_".
 	Separator string
 
-	// Key is the field, one of Fields, that identifies an element in its list. If the
-	// elements are plain values, Key is the name of the list's field.
+	// Key is the field, one of Fields, that identifies an element in its list. For unique
+	// plain values, give the name of the list's field. Then an append whose key is in the
+	// list adds nothing. "" means that elements can repeat.
 	Key string
 }
 
-// Numbered stores a list of small documents flat, in numbered fields: skill_1, level_1,
-// skill_2, level_2. Use it for a store or a search index without nested documents, or to
-// query several fields of an element by ranges. Otherwise $elemMatch and one multikey
-// index are simpler.
+// Numbered stores a list of small documents flat, in numbered fields. Use it for a store
+// or a search index without nested documents, or to query several fields of an element by
+// ranges. Otherwise $elemMatch is simpler.
 //
-// The type D has the nested list. The stored document has a count in its place:
+// A document as in D, and as it is stored, with a count:
 //
 //	{name: "Ann", skills: [{skill: "Poetry", level: 5}]}
 //	{name: "Ann", skills: 1, skill_1: "Poetry", level_1: 5}
 //
-// A missing or null list, or field of an element, stays missing or null. An empty list
-// has the count 0. A stored document can't be decoded as D: use [Numbered.Documents] or
-// [Numbered.Back].
+// Stored documents can't be decoded as D: use [Numbered.Documents] or [Numbered.Back].
 //
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
 // Techniques", §15).
 //
 // Indexes returns an index per position, on NumberedSpec.Fields in their order.
 //
-// Checks returns two checks, for positions up to NumberedSpec.Max:
-//   - Counts that differ from the numbered fields, or are missing. The repair sets the
-//     count to the highest position with a field.
-//   - Lists that are stored nested, or have a count above Max. No write repairs them: use
+// Checks returns two checks:
+//   - Counts that are missing, or differ from the numbered fields. The repair corrects
+//     them.
+//   - Lists that are stored nested, or have a count above NumberedSpec.Max. Use
 //     [Numbered.Convert], or a larger Max.
 type Numbered[D, K any] struct {
 	model.Parts
@@ -79,9 +77,10 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.n.Flatten(raw)
 }
 
-// Back decodes the stored document flat, with the list as in D. It also decodes a
-// document that still stores the list as an array. A wrong count gives a
-// [*model.ValueError]: see [Numbered.Checks].
+// Back decodes a stored document, the parameter flat, and turns its numbered fields into
+// the list of D. It also decodes a document that still stores the list as an array. A
+// stored count that doesn't fit the numbered fields gives a [*model.ValueError]: see
+// [Numbered.Checks].
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.Back(flat)
 	if err != nil {
@@ -90,16 +89,16 @@ func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	return doc, x.n.Docs.Decode(raw, &doc)
 }
 
-// Insert returns the write that stores a new document flat. Errors are those of
-// Collection.Insert and [Numbered.Flatten].
+// Insert returns the write that flattens doc ([Numbered.Flatten]) and inserts it. Errors
+// are those of Flatten and Collection.Insert.
 //
 // Cost: one command, one document.
 func (x *Numbered[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.n.Flatten)
 }
 
-// Replace returns the write that replaces the document with doc's _id by the flat form of
-// doc. A missing document gives model.ErrNotFound.
+// Replace returns the write that flattens doc ([Numbered.Flatten]) and replaces the
+// stored document with the same _id. A missing document gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
@@ -120,9 +119,10 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 }
 
 // AppendAt returns the write that adds an element at the end of a list that has n
-// elements. It gives model.ErrStale if the list has a different length, model.ErrNotFound
-// for a missing document, and model.ErrFull if n is NumberedSpec.Max. With
-// NumberedSpec.Key, it adds nothing if the list has the element's key.
+// elements. Errors:
+//   - model.ErrStale: the list has a different length
+//   - model.ErrNotFound: the document is missing
+//   - model.ErrFull: n is NumberedSpec.Max
 //
 // Cost: one command, one document, by _id; up to two reads more if the update matches
 // nothing.
@@ -135,15 +135,13 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 }
 
 // Append returns the change that adds an element at the end of a document's list. After a
-// concurrent append it reads again, up to 100 times. It gives model.ErrFull if the list
-// has NumberedSpec.Max elements, model.ErrNotFound for a missing document, and a
-// [*model.ValueError] if the stored count isn't a number up to Max.
+// concurrent append it reads again. Errors:
+//   - model.ErrFull: the list has NumberedSpec.Max elements
+//   - model.ErrNotFound: the document is missing
 //
-// With NumberedSpec.Key, it adds nothing if the list has the element's key. Without a
-// Key, a retry can add the element twice.
+// A retry is safe with NumberedSpec.Key. Without a Key, it can add the element twice.
 //
-// Cost: two commands per attempt and one document, by _id. If the element exists, it only
-// reads, twice.
+// Cost: two commands per attempt and one document, by _id.
 func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 	f := x.docs.ByID(id)
 	return x.n.Append(f.Filter, element, f.Err)
@@ -190,12 +188,12 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	return commands.Indexed(a, query.Index, query.Err)
 }
 
-// Convert returns the job that rewrites documents to the flat form, if they still store
-// the list as an array. It skips a list that another client changes meanwhile. If a list
-// can't be stored flat, the job ends with an error that names the document.
+// Convert returns the job that flattens documents that still store the list as an array.
+// The job ends with an error at a list that can't be stored flat. After a crash or
+// concurrent writes, run the job again.
 //
 // Cost: two commands per batch of 500 documents, and two to find the end; one write per
-// converted document. After a crash, run it again.
+// converted document.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
 // Restore returns the write that stores all flat lists as arrays again. It leaves out

@@ -48,43 +48,38 @@ type Delivery[K, E any] struct {
 
 	Key K // the _id of the event's document; events of one key are in order
 
-	// Fence grows when another runner (a process that runs the [Relay]) takes over. A
-	// receiver that remembers each Key's greatest Fence can refuse a lower Fence: that
-	// runner has lost its lease.
+	// Fence grows when another runner (a process that runs the [Relay]) takes over. To
+	// refuse events of a replaced runner, a receiver remembers each Key's greatest Fence,
+	// and refuses a lower Fence.
 	Fence int64
 }
 
-// OutboxDepth says how many events wait in all documents.
+// OutboxDepth counts the events of all documents of an [Outbox].
 type OutboxDepth struct {
-	Documents int64     `bson:"documents"`
-	Waiting   int64     `bson:"waiting"`
-	Failing   int64     `bson:"failing"` // waiting events that failed at least once
-	Parked    int64     `bson:"parked"`
-	Oldest    time.Time `bson:"oldest"` // when the oldest waiting event was published; zero without one
+	Documents int64     `bson:"documents"` // documents with waiting or parked events
+	Waiting   int64     `bson:"waiting"`   // events to deliver, without the parked events
+	Failing   int64     `bson:"failing"`   // waiting events that failed at least once
+	Parked    int64     `bson:"parked"`    // events set aside after RelaySpec.Attempts failures
+	Oldest    time.Time `bson:"oldest"`    // time of the oldest waiting event; zero if no event waits
 }
 
-// Outbox stores an event together with the change that it reports, and a [Relay] delivers
-// it. A crash loses no event, and sends none without its change. There are two ways to
-// store an event:
-//   - In the changed document, by one write: [model.Merge] the change and
-//     [Outbox.Publish], or store [Outbox.Outgoing] in a new document.
+// Outbox stores an event together with the change that it reports. A [Relay] delivers the
+// event. A crash loses no event, and sends no event without its change.
+//
+// There are two ways to store an event:
+//   - In the changed document: [model.Merge] the change and [Outbox.Publish], or store
+//     [Outbox.Outgoing] in a new document.
 //   - In a collection of its own (OutboxSpec.Create), for changes of many documents and
-//     for deletions: run Publish and the change in one transaction ([model.MergePlans],
-//     [model.InTx]).
+//     deletions: run Publish and the change in one transaction ([model.MergePlans]).
 //
-// Each event is delivered at least once, with the same token (OutgoingEvent.ID), by which
-// an [Inbox] recognizes repeats. Events of one document are delivered in order. A failing
-// event delays the document's next events until it is parked, after RelaySpec.Attempts
-// failures.
+// # Consistency
 //
-// A retry of Publish does nothing while the event waits, but publishes the event again
-// after its delivery. To prevent this, merge Publish with a write that remembers tokens
-// longer, such as embed.Versioned.Guarded with Tokens.
+// Each event is delivered at least once. An [Inbox] recognizes repeats by
+// OutgoingEvent.ID. Events of one document are delivered in order: a failing event delays
+// the next events. After RelaySpec.Attempts failures it is parked (set aside).
 //
-// Events in a document are lost if the document is deleted. A [model.Scope] with Delete
-// hides the events of deleted documents from relays. A write that replaces a whole
-// document removes its events. An embed.Versioned whose VersionedSpec.Uncounted names the
-// events' path refuses such writes.
+// Deleting or replacing a whole document removes its events. A [Relay] under a
+// [model.Scope] with Delete doesn't deliver the events of deleted documents.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //
@@ -97,8 +92,8 @@ type Outbox[D, K, E any] struct {
 }
 
 // NewOutbox declares that events of type E wait in the [Outgoing] field at path. It
-// panics with a [*model.DeclarationError] if path isn't such a field, lies inside an
-// array or isn't tagged omitempty, or if E isn't stored as a document.
+// panics with a [*model.DeclarationError] if path isn't such a field or lies inside an
+// array, if E isn't stored as a document, or if a field of spec is invalid.
 func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec OutboxSpec) *Outbox[D, K, E] {
 	o := outbox.Declare(docs.Docs(), path, outbox.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
@@ -106,18 +101,16 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
 }
 
-// Publish returns the write that adds an event to a document. t is the event's
-// time, and token identifies the event: a fresh bson.NewObjectID(), or the token of the
-// operation that the event reports.
+// Publish returns the write that adds an event of time t to a document. The token is a
+// fresh bson.NewObjectID(), or the token of the operation that the event reports. A retry
+// does nothing while the event waits, but publishes a delivered event again.
 //
 // The write gives
 //   - model.ErrNotFound if the document is missing and OutboxSpec.Create is false
 //   - model.ErrFull if OutboxSpec.Max events wait
 //   - [ErrToken] if a different event of the document has the token
-//   - a [*model.ValueError] for an event over OutboxSpec.MaxBytes
 //
-// Cost: one command, one document, by _id. Merged with another write ([model.Merge]), it
-// adds no command.
+// Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Publish(id K, event E, t time.Time, token bson.ObjectID) model.Write {
 	return x.o.Publish(id, event, t, token)
 }
@@ -179,12 +172,9 @@ type RelaySpec struct {
 type Relay struct{ r outbox.Relay }
 
 // Relay returns the [Relay] that calls the function deliver for each event. Runners with
-// the same name divide the documents into parts.
-//
-// For each part, one goroutine calls deliver with the events of each document in order.
-// If deliver returns an error, the event is tried again later. After RelaySpec.Attempts
-// errors the event is parked ([Outbox.Parked]), and the document's next event follows.
-// The context of deliver ends when the runner loses its lease on the part.
+// the same name divide the documents. Several goroutines call deliver. If deliver returns
+// an error, the event is tried again later. The context of deliver ends when the runner
+// loses its lease on the document.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if deliver == nil {
@@ -204,19 +194,14 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 	return Relay{r}
 }
 
-// Run delivers events until the context ends, and returns the context's error. After a
-// database error it retries. With RelaySpec.Once it returns the database error, or nil
-// when no event is due, except in parts that other runners hold. A bad spec, an empty
-// name, or a nil function gives a [*model.ValueError].
+// Run delivers events until the context ends, and returns the context's error. It retries
+// after a database error. With RelaySpec.Once it returns the database error, or nil when
+// no event is due.
 //
-// A runner holds a lease on each of its parts. A new runner gets its share of the parts
-// within about a third of RelaySpec.For. Other runners take over a dead runner's parts
-// after For. The runners' clocks must differ by much less than For. If a slow runner
-// loses its lease, two runners can deliver an event at once, with different
-// Delivery.Fence.
+// The runners' clocks must differ by much less than RelaySpec.For. If a slow runner loses
+// its lease, two runners can deliver an event at once, with different Delivery.Fence.
 //
-// Cost: one read per 100 documents with events, and one per RelaySpec.Poll for a part
-// without events; one write per document with delivered events, and per failure. Every
-// RelaySpec.For/3, each runner also sends about three commands, plus one for each of its
-// parts, to keep its leases.
+// Cost: one read per 100 documents with events, and one write per document with delivered
+// events. A part (see RelaySpec.Parts) without events costs one read per RelaySpec.Poll.
+// Every RelaySpec.For/3, a runner's leases cost about three commands, and one per part.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

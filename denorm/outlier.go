@@ -14,9 +14,9 @@ import (
 type OutlierSpec struct {
 	Max int // maximum elements of the owner's array, 1 to 1,000,000
 
-	// MaxBytes is the maximum size of the array's elements, as BSON documents, up to 15
-	// MiB. 0 means no bound. The first element that doesn't fit and all later elements go
-	// to overflow documents.
+	// MaxBytes is the maximum sum of the elements' BSON sizes, without array overhead. It
+	// is at most 15 MiB. 0 means no bound. The first element that doesn't fit and all
+	// later elements go to overflow documents.
 	MaxBytes int64
 
 	// Flag is the path of the owner's bool that is true if the owner has overflow
@@ -32,32 +32,28 @@ type OutlierCount struct {
 	Pages    int64 `bson:"pages"` // overflow documents
 }
 
-// Outlier keeps an owner's elements in an array of the owner. Owners with too many
-// elements have the rest in overflow documents, and a flag (OutlierSpec.Flag) that says
-// so. The overflow is a [Bucket] in which each owner has a sequence. Once the flag is
-// set, new elements go to the overflow. Below, Key means BucketSpec.Key, the optional
-// path that identifies an element.
+// Outlier keeps an owner's elements in an array, and elements over OutlierSpec.Max in
+// overflow documents of a [Bucket]. A flag (OutlierSpec.Flag) marks owners with overflow.
+// All new elements of a marked owner go to the overflow.
 //
 // # Consistency
 //
-// Before the flag is set, all elements are in the array, so a reader who sees no flag
-// misses nothing. With a Key, appends never store an element both in the array and
-// in the overflow, as long as nobody unsets the flag.
+// Without the flag, the array contains all elements. With a BucketSpec.Key, appends never
+// store an element twice, unless someone unsets the flag.
 //
 // Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
 //
-// Indexes returns the partial index of the owners with the flag, and the index that finds
-// overflow by owner: the Bucket's own index if there is a Key.
+// Indexes returns the index of owners with the flag, and of overflow by owner.
 //
-// Checks returns three checks. [Bucket.Checks] checks the overflow documents themselves.
-//   - Overflow without the flag: readers miss it. The repair sets the flag. An
-//     interrupted [Outlier.Split] can leave overflow that repeats elements of an array
-//     that shrank since. With a Key, the repair deletes such overflow. It leaves unclear
-//     cases unchanged.
-//   - Arrays with more than Max elements. No write repairs them: use [Outlier.Split], or
+// Checks returns three checks. For the overflow documents themselves, see
+// [Bucket.Checks].
+//   - Overflow without the flag: readers miss it. The repair sets the flag. With a Key,
+//     the repair instead deletes overflow documents that an interrupted [Outlier.Split]
+//     copied from the array.
+//   - Arrays with more than Max elements. No repair: use [Outlier.Split], or
 //     [Outlier.Settle] for owners with the flag.
-//   - Overflow without an owner. The repair deletes it, unless it changed meanwhile.
+//   - Overflow without an owner. The repair deletes the overflow.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -67,12 +63,11 @@ type Outlier[D, K, E any] struct {
 }
 
 // NewOutlier declares that the array at path keeps an owner's first elements, and the
-// Bucket the others. Give [model.New] the Outlier without its Bucket.
+// Bucket the later elements. Give [model.New] the Outlier without its Bucket.
 //
 // It panics with a [*model.DeclarationError] if
-//   - a path doesn't exist, or a field of spec is invalid
-//   - the array lies in an array, can be stored as null, or has other elements than the
-//     Bucket
+//   - path or spec is invalid
+//   - the array can be stored as null, or its element type differs from the Bucket's
 //   - the Bucket has a Period, or is in the owners' collection
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
 	if overflow == nil {
@@ -85,26 +80,23 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 }
 
 // Append returns the change that adds an element to the owner's array, or to the overflow
-// if the array is full. After a concurrent write it reads again, up to 100 times. With a
-// BucketSpec.Key, it adds nothing if the owner has an element with the key. A missing
-// owner gives model.ErrNotFound. An array over OutlierSpec.Max without overflow, or
-// overflow without the owner's flag, gives [ErrUnsound].
+// if the array is full. A missing owner gives [model.ErrNotFound]. Other errors: see
+// [ErrUnsound].
 //
-// Cost: two commands while the array has room, three with overflow. Setting the flag is
-// one more, and so is closing an overflow document that reaches BucketSpec.MaxBytes. In a
-// transaction, the overflow is read as in [Bucket.Append].
+// With a BucketSpec.Key, it adds nothing if the owner has the element's key, so a retry
+// is safe. Without a Key, look for the element before a retry.
 //
-// A crash leaves at most a flag without overflow, or a closed overflow document. Without
-// a Key, look for the element before a retry.
+// Cost: two commands while the array has room, three if the owner has overflow.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 	return x.o.Append(owner, element)
 }
 
-// Remove returns the change that removes the element with this key from the array or the
-// overflow. A missing element isn't an error. Without BucketSpec.Key, Remove gives a
-// [*model.ValueError]. Other errors are those of [Outlier.Append].
+// Remove returns the change that removes the element with this key from the owner's array
+// or overflow documents. A missing element isn't an error. Without BucketSpec.Key, Remove
+// gives a [*model.ValueError]. Other errors are those of [Outlier.Append].
 //
-// Cost: one or two reads, and one write of one document.
+// Cost: one or two reads, and one write of one document. In a transaction, reading the
+// overflow takes one more command.
 func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 	return x.o.Remove(owner, key)
 }
@@ -156,30 +148,24 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 }
 
 // Split returns the job that moves elements over OutlierSpec.Max from the owners' arrays
-// into overflow documents. It skips owners whose flag (OutlierSpec.Flag) is set: see
-// [Outlier.Settle]. An element that the Bucket can't store, such as one without the Key,
-// stops the job with a [*model.ValueError].
+// to overflow documents. It skips owners that already have overflow (the flag is set):
+// use [Outlier.Settle] for these owners. If elements are removed meanwhile, the job can
+// end with [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
 //
-// The job writes overflow documents first. The last write shortens the array and sets the
-// flag. Several of these jobs may run at once. If other code removes elements meanwhile,
-// the job can end with model.ErrStale: see [Outlier.Checks].
-//
-// Cost: a scan of the owners, which returns batches of 10 owners over Max; per such owner
-// one command, and one per overflow document. After a crash, run it again.
+// Cost: a scan, which returns batches of 10 owners over Max. Each of these owners costs
+// one command, and one per overflow document.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job that moves elements over OutlierSpec.Max from the owners' arrays
-// to the end of the overflow. It skips owners whose flag (OutlierSpec.Flag) isn't set:
-// see [Outlier.Split]. Without BucketSpec.Key, or if an element exists twice with
-// different fields, the job ends with a [*model.ValueError].
+// Settle returns the job that moves elements over OutlierSpec.Max to the overflow, for
+// owners that have overflow (OutlierSpec.Flag is true). The job needs a BucketSpec.Key.
+// For owners without the flag, see [Outlier.Split].
 //
-// The writes are those of [Outlier.Split], but until the last write readers see the moved
-// elements twice. An element that is removed meanwhile can come back.
+// Readers can see elements twice until the job ends. An element that is removed meanwhile
+// can come back. After a crash, run the job again.
 //
-// Cost: as [Outlier.Split], and all overflow of these owners is read, by its index. A
-// crash leaves elements in both places until the next run.
+// Cost: as [Outlier.Split], and all overflow of these owners is read.
 func (x *Outlier[D, K, E]) Settle() model.Job {
 	return x.o.Settle()
 }

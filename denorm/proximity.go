@@ -25,17 +25,11 @@ type ProximitySpec struct {
 // Proximity stores a list of small documents also as one text, to find words within one
 // element: "|Math,Poor|Poetry,Excellent|".
 //
-// In the text, a comma separates an element's fields, and "|" ends the element:
-//
-//   - "%", "|", ",", ";" and NUL within a value are written as %25, %7C, %2C, %3B and
-//     %00.
-//   - An empty list is "|". A document without a list has no text.
-//
 // Spaces, tabs, line ends and ends of values separate words. Commas and hyphens within a
 // value don't.
 //
 // A query reads every text. For more than some thousands of documents, add a condition on
-// an indexed field, or use [Numbered], $elemMatch or a search engine.
+// an indexed field, or use [Numbered].
 //
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
@@ -44,7 +38,7 @@ type ProximitySpec struct {
 // of documents.
 //
 // Checks returns one check: texts that differ from their list. The repair writes the text
-// on the server, from the current list.
+// from the current list.
 type Proximity[D, K any] struct {
 	model.Parts
 
@@ -60,16 +54,18 @@ func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec Prox
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
 }
 
-// Text returns the text that is stored for a list of these elements. A value that is
-// neither null nor a string of UTF-8 gives a [*model.ValueError].
+// Text returns the text that is stored for a list of these elements. The elements, or
+// their ProximitySpec.Fields, must be UTF-8 strings or null. Other values give a
+// [*model.ValueError]. The characters "%", "|", ",", ";" and NUL within a value become
+// %25, %7C, %2C, %3B and %00. An empty list is "|".
 func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Text(elements) }
 
 // Back decodes a stored text into the slice of elements to which list points. It sets
 // only ProximitySpec.Fields. A malformed text gives a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
-// Insert returns the write that stores doc as a new document, with the text computed from
-// its list. It ignores doc's own text.
+// Insert returns the write that stores doc as a new document. The write computes the
+// field ProximitySpec.Text from doc's list, and ignores the field's value in doc.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Insert(doc D) model.Write {
@@ -84,9 +80,9 @@ func (x *Proximity[D, K]) Replace(doc D) model.Write {
 	return flat.StoredAs(x.docs.Replace(doc), x.p.WithText)
 }
 
-// Set returns the write that sets a document's list to the given elements, and sets the
-// text. Without elements the list becomes empty. A missing document gives
-// [model.ErrNotFound].
+// Set returns the write that sets a document's list to the given elements, and the field
+// ProximitySpec.Text to their text. Without elements the list becomes empty. A missing
+// document gives [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
@@ -101,7 +97,8 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 // list contains an equal element (same fields, same order), the write's status is
 // [model.Already]. A missing document gives [model.ErrNotFound].
 //
-// Cost: one command, one document, by _id. One or two more if the update matches nothing.
+// Cost: one command, one document, by _id. If the update matches nothing, one or two more
+// commands find out why.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	f := x.docs.ByID(id)
 	return x.p.Add(f.Filter, element, f.Err)
@@ -118,11 +115,11 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 }
 
 // Equal returns the query of the documents with an element in which all these fields have
-// these string values. For a list of strings, the field is the list's name. nil matches
-// null or a missing field. Other values give a [*model.ValueError], and so do values that
-// need a regular expression over 32,000 bytes.
+// these values: strings, or nil for null or missing. If the elements are strings, use the
+// list's name as the field.
 //
-// Cost: one command; the server reads every text, or every key of the index.
+// Cost: one command. The server reads every key of the index ([Proximity.Indexes]), or
+// without this index every document.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {
 	filter, err := x.p.Equal(fields)
 	return x.find(filter, err)
@@ -133,14 +130,12 @@ type WordOrder uint8
 
 const (
 	AnyOrder WordOrder = iota // in either order
-	InOrder                   // the first before the second
+	InOrder                   // the first word before the second
 )
 
-// Near returns the query of the documents with one element that contains two words close
+// Near returns the query of the documents with an element that contains two words close
 // together. The parameter between is the maximum number of words between the two: 0
-// (adjacent) to 100. With [InOrder], the first word must come before the other in the
-// element's text, in which ProximitySpec.Fields gives the order of fields. A word that is
-// empty or contains a space, tab or line end gives a [*model.ValueError].
+// (adjacent) to 100.
 //
 // Cost: as [Proximity.Equal].
 func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) *model.Find[D] {

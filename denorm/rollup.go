@@ -23,9 +23,9 @@ type RollupSpec struct {
 	Zone *time.Location // of hours, days and months; nil means UTC
 	Mark string         // path of an event's *RollupMark, tagged omitempty
 
-	// Keep is how many batches (events that [Rollup.Roll] counts together) a bin
-	// ([RollupDoc]) remembers, so that the bin counts each batch once: 1 to 10,000; 0
-	// means 100.
+	// Keep is the number of batches that a bin ([RollupDoc]) remembers, from 1 to 10,000;
+	// 0 means 100. The bin counts a remembered batch only once. A batch is the events
+	// that [Rollup.Roll] counts together.
 	Keep int
 
 	// For is how long you keep events ([Rollup.Expire] deletes them). [Rollup.Checks]
@@ -36,7 +36,7 @@ type RollupSpec struct {
 // A RollupMark is a field that an event has until it is counted in its bins
 // ([RollupDoc]). Only [Rollup] writes it.
 type RollupMark struct {
-	Batch bson.ObjectID `bson:"batch"` // token of the event's batch; zero while it waits
+	Batch bson.ObjectID `bson:"batch"` // token of the batch; zero while the event waits
 	// Events lists, in the first event of a batch, the _ids of the events that
 	// [Rollup.Roll] read for the batch.
 	Events []bson.RawValue `bson:"events,omitempty"`
@@ -44,9 +44,9 @@ type RollupMark struct {
 
 // A RollupDoc is a bin: the totals of one group's events in one hour, day or month.
 //
-// G is the type of the field at RollupSpec.By. For several paths it is a struct with a
-// field per path, named with "/" for each dot. For no path it is struct{}. V is int64,
-// float64 or bson.Decimal128, and must represent all numbers of the bin.
+// G is the type of the event's field at RollupSpec.By. For several paths, G is a struct
+// with a field per path, named with "/" for each dot. Without paths, G is struct{}. V is
+// int64, float64 or bson.Decimal128.
 type RollupDoc[G, V any] struct {
 	ID     string                    `bson:"_id"` // group, unit and start
 	Group  G                         `bson:"group,omitempty"`
@@ -66,50 +66,40 @@ type RollupValue[V any] struct {
 	Max V     `bson:"max,omitempty"`
 }
 
-// A RollupTotal is the total of several bins ([Rollup.Total]).
+// A RollupTotal is the total of several bins ([RollupDoc]), by [Rollup.Total].
 type RollupTotal[V any] struct {
 	N      int64                     `bson:"n"`      // number of events
 	Values map[string]RollupValue[V] `bson:"values"` // by path, with "/" for a dot
 }
 
 // Rollup keeps totals of events in bins ([RollupDoc]), one per group and hour, day or
-// month, so that you can delete the events.
+// month. Counted events stay counted if you delete them.
 //
-// [Rollup.Insert] stores an event with a mark: the event waits. [Rollup.Roll], run by a
-// timer, adds waiting events to the bins and removes the marks. Late events count in the
-// bin of their time. Don't change events. Deleted events stay counted.
-//
-// The hour that repeats when summer time ends makes two bins.
-//
-// Counts and integer sums are exact, and the server returns an error for sums over 64
-// bits.
+// [Rollup.Insert] stores an event with a mark. [Rollup.Roll], run by a timer, adds marked
+// events to the bins and removes the marks. Don't change events.
 //
 // # Consistency
 //
-// Events are added in batches. The next run finishes an interrupted batch. If two runners
-// finish the same batch, the batch counts once. It can count twice only if a bin gets
-// RollupSpec.Keep or more other batches in between. Don't delete events with a mark:
-// their batch may count wrong. [Rollup.Rebuild] repairs the bins in both cases.
+// Each event counts once, even if [Rollup.Roll] is interrupted. But a slow runner can
+// count a batch twice if RollupSpec.Keep is too small. Don't delete events with a mark.
+// [Rollup.Rebuild] repairs wrong bins.
 //
 // # Scopes
 //
-// A bin's _id contains the group, not the tenant. Under a [model.Scope] with a Tenant,
-// put the tenant's field first in By. Events that the Scope soft-deletes still count.
+// Under a [model.Scope] with a Tenant, put the tenant's field first in By. Events that
+// the Scope soft-deletes still count.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
-// Indexes returns a partial index of waiting events, and indexes of events by time and
-// bins by start.
+// Indexes returns indexes of marked events, of events by time, and of bins by start.
 //
-// Checks returns these checks. The last two ignore batches in progress:
+// Checks returns these checks:
 //
-//   - Events that still have a mark after a minute. The repair works as [Rollup.Roll].
-//   - Finest bins (the shortest Period of RollupSpec.Bins) that are missing or differ
-//     from their events, including events stored without [Rollup.Insert]. The repair
-//     works as [Rollup.Rebuild].
-//   - Coarser bins that are missing or differ from the finer bins of their time. This
-//     repair also works as [Rollup.Rebuild].
+//   - Events with a mark. The repair works as [Rollup.Roll].
+//   - Bins of the shortest Period that don't match their events. The repair works as
+//     [Rollup.Rebuild].
+//   - Longer bins that don't match the shorter bins, with the same repair.
 //
 // Cost: the last two read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
@@ -139,34 +129,27 @@ func NewRollup[E, K, G, V any](
 	return out
 }
 
-// Insert returns the write that stores an event, which then waits for [Rollup.Roll]. If
-// an equal event is stored, it does nothing. If a different event has the _id, it gives
-// [model.ErrTaken]. An event gives a [*model.ValueError] if its [RollupMark] isn't nil,
-// if it has no time or group, or if V can't represent one of its numbers.
+// Insert returns the write that stores an event, to be counted by [Rollup.Roll]. If an
+// equal event is stored, it does nothing. If a different event has the _id, it gives
+// [model.ErrTaken]. The event's [RollupMark] must be nil.
 //
-// Cost: one command, one document; on a duplicate key error one more command.
+// Cost: one command, one document.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
 
-// Roll returns the job that finishes interrupted batches, and then adds waiting events to
-// their bins ([RollupDoc]). Several runners may run it at any time. Events that can't be
-// counted keep their mark, and the job returns a [*model.LeftError].
+// Roll returns the job that adds waiting events to their bins ([RollupDoc]). Several
+// runners may run it. Events that can't be counted keep waiting, and the job returns a
+// [*model.LeftError].
 //
-// Cost: two commands if no event waits. Otherwise seven per batch of 500 events
-// (JobOptions.BatchSize, at most 5,000). A batch writes each event twice and each bin
-// once.
+// Cost: two commands if no event waits. Otherwise seven commands per batch of 500 events
+// (JobOptions.BatchSize).
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins with start ≤ bin < end: finest bins (of
-// the shortest Period) from events, coarser bins from finer bins. If start or end
-// isn't the start of a finest bin, the job ends with a [*model.ValueError].
+// Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. Both
+// times must be starts of bins of the shortest Period in RollupSpec.Bins. Deleted events
+// no longer count in these bins. If interrupted, run it again. If bins change too often
+// meanwhile, the job ends with [model.ErrStale].
 //
-// Deleted events no longer count in these bins. Don't delete finer bins meanwhile.
-//
-// Bins that change meanwhile are recounted, up to 100 times. Then the job ends with
-// [model.ErrStale].
-//
-// Cost: five commands for each time at which bins start, and two more if bins differ.
-// Served by [Rollup.Indexes]. If interrupted, run it again.
+// Cost: five commands for each hour, day and month that has bins.
 func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }
 
 // Bins returns the query of a group's bins of one unit with start ≤ bin < end, in order.
@@ -182,9 +165,8 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *m
 }
 
 // Total returns the pipeline that adds up a group's bins with start ≤ bin < end. Both
-// times must be starts of bins of the shortest Period in RollupSpec.Bins, and start must
-// be earlier than end. Otherwise it gives a [*model.ValueError]. Without bins, One
-// returns [model.ErrNotFound].
+// times must be starts of bins of the shortest Period in RollupSpec.Bins. If no bin is
+// stored, One returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggregate[RollupTotal[V]] {
@@ -192,9 +174,9 @@ func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggrega
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events earlier than cutoff. It keeps
-// events with a [RollupMark], which aren't counted yet. Afterwards don't call
-// [Rollup.Rebuild] for times of deleted events, and set RollupSpec.For.
+// Expire returns the write that deletes the events earlier than cutoff. It keeps events
+// with a [RollupMark], which aren't counted yet. Set RollupSpec.For, so that the checks
+// ignore old events. Never call [Rollup.Rebuild] for times of deleted events.
 //
 // Cost: one command, served by [Rollup.Indexes]. If interrupted, some events stay.
 func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.Expire(cutoff) }

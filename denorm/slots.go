@@ -40,7 +40,7 @@ type SlotDoc[K any] struct {
 	Ops  []SlotOp         `bson:"ops,omitempty"`
 	Seq  int64            `bson:"seq"`           // number of the last transfer sent
 	Out  bson.Raw         `bson:"out,omitempty"` // the unfinished transfer sent
-	In   bson.Raw         `bson:"in,omitempty"`  // the transfer that a merge of slots waits for
+	In   bson.Raw         `bson:"in,omitempty"`  // the awaited merge of another slot into this
 	Got  map[string]int64 `bson:"got,omitempty"` // number of the last transfer received, by sender
 }
 
@@ -51,7 +51,7 @@ type SlotOp struct {
 	H  int32         `bson:"h"`  // the token's hash
 }
 
-// SlotTotal is the total of a key's slots.
+// SlotTotal is the total of a key's slots: see [Slots].
 type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
 	Sum   int64 `bson:"sum"`
@@ -60,15 +60,12 @@ type SlotTotal[K any] struct {
 }
 
 // Slots keeps one number per key in several documents (slots), so that many writers don't
-// wait for one document.
+// wait for one document. The key's number is the total of the slots' sums.
 //
-// An operation's token decides its slot: a retry goes to the same slot, which remembers
-// the token. Each operation changes one slot's sum in one update: the key's number, the
-// total of the sums, is exact. With SlotsSpec.Stock the number is a stock, divided among
-// the slots. A slot with too little stock for a [Slots.Take] gets stock from other slots.
-//
-// A numbered transfer moves stock from one slot to another, in three updates. Any
-// operation finishes the transfers that it reads.
+// The caller gives each operation a token, which decides the slot. The slot remembers the
+// token, so that a retry counts once. With SlotsSpec.Stock, the number is a stock, and
+// transfers move stock between slots. A crash can leave missing slots or an unfinished
+// transfer. Later operations or the repair complete them.
 //
 // Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
 // uses Litwin's linear hashing.
@@ -76,10 +73,9 @@ type SlotTotal[K any] struct {
 // Checks returns three checks:
 //
 //   - Unfinished transfers. The repair finishes them.
-//   - Keys with a missing slot, or with two slots that count the same operations. Also
-//     keys with a closed slot (SlotDoc.Of is 0) whose operations no other slot counts.
-//     With Stock, also keys whose available stock (SlotDoc.Free, and transfers) differs
-//     from the total of SlotDoc.Sum. The repair only stores missing slots.
+//   - Keys with a token that belongs to no open slot (SlotDoc.Of) or to two slots, and
+//     keys whose stock isn't the total of SlotDoc.Sum. The repair only stores missing
+//     slots.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
 type Slots[K any] struct {
 	model.Parts
@@ -88,36 +84,30 @@ type Slots[K any] struct {
 	s    *slots.Slots
 }
 
-// NewSlots declares that a collection stores numbers in slots. It panics with a
-// [*model.DeclarationError] if a field of spec is out of range, or K can't be written
-// into an _id.
+// NewSlots declares that a collection stores numbers, each in several documents (slots).
+// It panics with a [*model.DeclarationError] if a field of spec is out of range, or K
+// can't be written into an _id.
 func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec) *Slots[K] {
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
 	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints), docs, s}
 }
 
-// Add returns the change that adds the amount n to a key's number. An n of 0, or with
-// SlotsSpec.Stock a negative n, gives a [*model.ValueError]. token identifies the
-// operation. A retry with the same token does nothing. The same token with a different
-// n gives [ErrToken]. The server returns an error for sums over 64 bits.
+// Add returns the change that adds n to a key's number. The parameter token identifies
+// the operation: a retry with the same token does nothing, within the limit of
+// SlotsSpec.Keep. The same token with a different n gives [ErrToken].
 //
-// Cost: one command, one document by _id. Two more commands if the key has a different
-// number of slots than SlotsSpec.Slots, or if token was counted before. The first Add of
-// a key costs five commands and stores all slots. After a crash the next operation
-// stores missing slots.
+// Cost: one command, one document by _id. The first Add of a key costs five commands and
+// stores all slots.
 func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
 	return s.s.Add(key, n, token)
 }
 
 // Take returns the change that takes the amount n from a key's stock. If all slots
 // together have less, it gives a [*ShortError], which wraps [model.ErrFull]. For the
-// token, see [Slots.Add]. Without SlotsSpec.Stock, or if n isn't positive, it gives a
-// [*model.ValueError].
+// token, see [Slots.Add].
 //
-// Cost: one command, one document by _id, if the token's slot has enough. If it needs
-// stock of one other slot, five commands make three writes; of two other slots, seven
-// commands make six. If a Take crashes during a transfer of stock between slots (see
-// [Slots]), the operation that finishes the transfer can finish the Take too.
+// Cost: one command, one document by _id. If the token's slot ([Slots]) lacks stock, and
+// one other slot has enough, five commands make three writes.
 func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, token)
 }
@@ -137,13 +127,13 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 	return model.AggregateAs[SlotTotal[K]](s.docs, s.s.Totals())
 }
 
-// Resize returns the change that divides a key into the given number of slots, a power of
-// two up to 1024, while other clients write. An unknown key gives [model.ErrNotFound]. If
-// two Resizes to different numbers run at once, one may end with an error. Change
-// SlotsSpec.Slots too, otherwise each operation costs two commands more.
+// Resize returns the change that divides a key into this number of slots, a power of two
+// up to 1024. Other clients can write meanwhile. An unknown key gives
+// [model.ErrNotFound]. Change SlotsSpec.Slots too, otherwise each operation costs two
+// commands more.
 //
-// Cost: five commands for each doubling, seven for each halving; a doubling writes each
-// slot twice. A crash leaves some slots divided: run Resize again.
+// Cost: five commands for each doubling, seven for each halving. After a crash, run it
+// again.
 func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
 	return s.s.Resize(key, slots)
 }

@@ -6,28 +6,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Subset keeps a parent's newest children, or the first in the order SubsetSpec.By, in an
-// array of the parent, so that one read finds them. All children are in their own
-// collection.
+// Subset keeps a parent's newest children (SubsetSpec.By) in an array of the parent, so
+// that one read finds them. The children's own collection contains all children.
 //
 // # Consistency
 //
-// The children are authoritative. A child and its parent are two writes. A crash in
-// between leaves an array that lacks a new child or has old fields. [Subset.Checks] finds
-// such an array, [Subset.Refresh] repairs it.
-//
-// Concurrent operations don't lose or duplicate elements. Two races can leave an outdated
-// element, which the check finds: a Delete and a Set of one child at once, and a Set of a
-// child before its Insert returns.
+// A child and its parent are two writes. A crash in between, or concurrent changes of one
+// child, can leave an outdated array. [Subset.Checks] finds the array, [Subset.Refresh]
+// repairs it.
 //
 // Source: https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
 //
 // Indexes returns the index that finds a parent's children in order.
 //
-// Checks returns one check: parents whose array differs from their children. It can
-// report an operation in progress. The repair sets the array and doesn't disturb
-// operations. Run the check's job to fill the array at first, and after By, Max or Fields
-// changed.
+// Checks returns one check: parents whose array differs from their children. Its job also
+// fills the arrays at first, and after By, Max or Fields changed.
 //
 // Cost: the server reads each parent's first children by the index.
 type Subset[P, PK, C, CK any] struct {
@@ -46,9 +39,9 @@ type SubsetSpec struct {
 	// fields of By, and every child must have them: don't use omitempty.
 	By bson.D
 
-	// Fields are the paths of a child that its element in the parent's array copies
-	// besides _id. They can't lie inside arrays. Nil copies the whole child: elements
-	// then have the type C.
+	// Fields are the paths of the child's fields that the array copies, besides _id and
+	// the fields of By. A path can't lie inside an array. Nil copies the whole child:
+	// elements then have the type C.
 	Fields []string
 }
 
@@ -71,23 +64,22 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 	return x.s.Insert(x.children.Insert(child))
 }
 
-// Set returns the change that sets fields of a child, given by path, and then updates the
-// child's element in the parent's array. nil stores null. Setting the reference to the
-// parent moves the child to another parent. A missing child gives [model.ErrNotFound].
+// Set returns the change that sets fields of a child and updates its parent's array.
+// Fields are given by path; nil stores null. A new reference moves the child to another
+// parent. A missing child gives [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write the child, one or two for each array that
-// changes, and one to check again if the child gets another parent or position. A crash
-// leaves an array with the old fields or position: run it again.
+// changes. A crash leaves an outdated array: run it again.
 func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 	return x.s.Set(child, fields)
 }
 
-// Delete returns the change that removes a child from its parent's array, adds the next
-// child to the array, and deletes the child. A missing child isn't an error.
+// Delete returns the change that deletes a child, and replaces it in its parent's array
+// by the next child. A missing child isn't an error.
 //
-// Cost: two commands to read, two to write if the array contains the child, and one to
-// check again if the array was full. A crash leaves an array without a child that still
-// exists: run it again.
+// Cost: two commands to read, and two to write if the array contains the child, else one.
+// If the old array was full, one more command checks the new array. A crash leaves an
+// array without a child that still exists: run it again.
 func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 	return x.s.Delete(child)
 }
@@ -95,8 +87,8 @@ func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 // Refresh returns the change that sets a parent's array from its children. A missing
 // parent isn't an error.
 //
-// Cost: one command, served by the index; if the array differs, one to write, and if it
-// was full, up to one to check again.
+// Cost: one command that reads, served by the index. If the array differs, one command
+// writes it. If the old array was full, one more command can check the new array.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.Refresh(parent)
 }

@@ -16,23 +16,20 @@ type SubsetPagesSpec struct {
 
 	// By is the order of the elements: the parent keeps the first Max. {time: -1} keeps
 	// the newest. The Bucket's Key is added as the last field. Every element must have
-	// these fields.
+	// all fields of By.
 	By bson.D
 }
 
-// SubsetPages keeps all elements of a parent in pages of a hundred or so, and the newest
-// also in an array of the parent: a post with its newest comments is one document. The
-// pages are a [Bucket] with the parent's _id as key.
+// SubsetPages keeps all elements of a parent in pages, and the newest also in an array of
+// the parent: a post with its newest comments is one document. The pages are a [Bucket]
+// with the parent's _id as key.
 //
 // # Consistency
 //
-// The pages are authoritative. An operation writes the page first, then the parent. A
-// crash in between leaves an array that lacks a new element or has an outdated element. A
-// retry or [SubsetPages.Refresh] repairs it, [SubsetPages.Checks] finds it.
-//
-// Concurrent operations don't lose elements. One race can leave an outdated element,
-// which Checks finds: a Set or Remove of an element before its Append returns.
-// [model.WithTransactions] excludes this race.
+// The pages are authoritative. An operation writes the page first, then the parent's
+// array. A crash in between leaves an outdated array, and so can a Set or Remove that
+// runs before the element's Append returns. Checks or [SubsetPages.Refresh] repairs the
+// array.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
@@ -41,10 +38,9 @@ type SubsetPagesSpec struct {
 //
 // Checks returns two checks, and then the Bucket's checks:
 //
-//   - Parents whose array differs from the newest elements of their pages. The repair
-//     sets the array, if that hasn't changed since the check. Run this check's job to
-//     fill the array at first, and after By or Max changed.
-//   - Pages without a parent. The repair deletes pages that haven't changed since.
+//   - Parents whose array differs from their pages. Run this check's job to fill the
+//     array at first, and after By or Max changed.
+//   - Pages without a parent. The repair deletes them.
 //
 // Cost: the first check reads all pages.
 type SubsetPages[P, K, E any] struct {
@@ -56,13 +52,9 @@ type SubsetPages[P, K, E any] struct {
 }
 
 // NewSubsetPages declares that the parents' array at path contains the newest elements of
-// a Bucket's pages. It panics with a [*model.DeclarationError] if
-//   - the array lies inside another, can be stored as null, or has other elements than
-//     the Bucket
-//   - the Bucket has no Key, or is in the parents' collection
-//   - the spec is bad
-//
-// Give [model.New] the SubsetPages without its Bucket.
+// a Bucket's pages. The Bucket needs a Key and its own collection. Give [model.New] the
+// SubsetPages without its Bucket. A bad path, Bucket or spec panics with a
+// [*model.DeclarationError].
 func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, pages *Bucket[K, E], spec SubsetPagesSpec) *SubsetPages[P, K, E] {
 	if pages == nil {
 		core.Place("NewSubsetPages of "+parents.Name()).Fail("the bucket of the pages is nil", "give a result of NewBucket")
@@ -71,38 +63,31 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), parents, pages, s}
 }
 
-// Append returns the change that adds an element to the newest page ([Bucket.Append]) and
-// to the parent's array, which drops the last element over Max. If a page already
-// contains an element with this key, it adds nothing, but sets the array as
-// [SubsetPages.Refresh] does. A missing parent gives [model.ErrNotFound] before anything
-// is written.
+// Append returns the change that adds an element to the newest page (see [Bucket.Append])
+// and to the parent's array. A retry is safe. A missing parent gives [model.ErrNotFound]
+// before anything is written.
 //
 // Cost: two commands to read, two to write, two documents; more if the Bucket closes a
-// page for MaxBytes, or in a transaction. A crash leaves an array without the element:
-// run it again. If the parent is deleted meanwhile, the page stays, and Checks finds it.
+// page for MaxBytes, or in a transaction.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)
 }
 
 // Set returns the change that sets fields of the element with this key, in its page and
-// in the parent's array. The parameter fields has paths within the element and their
-// values; nil stores null. Setting the element's key or time (BucketSpec.Key or At) gives
-// a [*model.ValueError]. A missing element gives [model.ErrNotFound].
+// in the parent's array. Paths in fields are within the element. The paths BucketSpec.Key
+// and BucketSpec.At can't be set. A missing element gives [model.ErrNotFound].
 //
-// Cost: two commands to read, one to write, and two more if the array contains the
-// element. If a field of SubsetPagesSpec.By is set, the array is refreshed
-// ([SubsetPages.Refresh]). A crash leaves an array with old fields.
+// Cost: two commands to read, one to write, and two more commands if the parent's array
+// changes.
 func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change[any] {
 	return x.s.Set(parent, key, fields)
 }
 
 // Remove returns the change that removes the element with this key from its page and from
-// the parent's array, and adds the next element to the array. A missing element isn't an
-// error.
+// the parent's array. The next element fills the array. A retry is safe.
 //
-// Cost: two commands to read, one to write. Three more if the array contains the element;
-// the server then reads all pages of the parent twice. A crash leaves an array with the
-// element.
+// Cost: two commands to read, one to write. If the array contains the element, three more
+// commands, for which the server reads all pages of the parent twice.
 func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 	return x.s.Remove(parent, key)
 }
@@ -119,13 +104,13 @@ func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
 // isn't an error.
 //
 // Cost: one command, for which the server reads all pages of the parent. If the array
-// differs, one to write and one to check again.
+// differs, one more command writes it, and one more checks it again.
 func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.Refresh(parent) }
 
 // Rest returns the pipeline of a parent's pages, newest first, without the elements in
-// the array of the value parent. Pages whose elements are all in that array are left out.
-// pageToken is the _id of the last page read, or "" at first. At most n pages
-// are returned; 0 means all. BucketDoc.N counts all elements of a page.
+// the parent's array. Empty pages are left out. Pass the parent as you read it. pageToken
+// is the last BucketDoc.ID of the previous call, or "" at first. n limits the pages; 0
+// means all.
 //
 // Cost: one command, served by _id; it reads n pages, and the pages left out.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, pageToken string, n int64) *model.Aggregate[BucketDoc[K, E]] {

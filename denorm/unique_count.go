@@ -26,7 +26,7 @@ type UniqueSpec struct {
 // A UniqueDoc says that a group (type G) saw a member (type M) in a period. G and M are
 // strings, integers or bson.ObjectIDs.
 type UniqueDoc[G, M any] struct {
-	ID     string    `bson:"_id"`
+	ID     string    `bson:"_id"` // group#period#member, or group#member without a Period
 	Group  G         `bson:"group"`
 	Member M         `bson:"member"`
 	Period string    `bson:"period,omitempty"` // "2014-03-28" or "2014-03"; "" without a Period
@@ -34,21 +34,18 @@ type UniqueDoc[G, M any] struct {
 }
 
 // UniqueCount counts the different members of groups exactly: the visitors of a site.
-// Each group, period and member is one document.
+// Each group, period and member is one document. The collection must not have a
+// collation.
 //
-// The _id is group#period#member, or group#member without a Period. The collection must
-// not have a collation.
-//
-// Queries count visits at times t with start ≤ t < end. Periods that overlap this time
-// count as a whole, and a member of several periods counts once. A zero time means no
-// bound. Without a Period, both times must be zero, otherwise a query gives a
-// [*model.ValueError].
+// Queries take a time range, start ≤ t < end. A zero time means no bound. Without
+// UniqueSpec.Period, both times must be zero. A period that overlaps the range counts as
+// a whole.
 //
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
 //
-// Indexes returns, if UniqueSpec.Period is set, the index of periods, groups and members
-// that serves [UniqueCount.Counts], and, if UniqueSpec.For is set, the TTL index.
+// Indexes returns the index that serves [UniqueCount.Counts], if UniqueSpec.Period is
+// set, and the TTL index, if UniqueSpec.For is set.
 type UniqueCount[G, M any] struct {
 	model.Parts
 
@@ -69,8 +66,8 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 
 // Visit returns the upsert that stores that a group saw a member at the time t.
 //
-// Cost: one command; one document, by _id, if the group hasn't seen the member in this
-// period (UniqueSpec.Period).
+// Cost: one command. It writes one document, by _id, if the group hasn't seen the member
+// in this period (UniqueSpec.Period).
 func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
 	return x.u.Visit(group, member, t)
 }
@@ -79,7 +76,7 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
 // It sends equal visits once.
 //
 // Cost: one command per 25,000 visits; one document for each new visit. After a crash
-// only the first visits are counted: run it again.
+// only some visits are counted: run the plan again.
 func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x.u.VisitAll(visits) }
 
 // Seen returns the query that finds whether a group saw a member in the period that
@@ -103,8 +100,8 @@ func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[Un
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Count returns the pipeline of one result: how many different members a group saw at
-// times t with start ≤ t < end, or 0.
+// Count returns the pipeline of one result: how many different members a group saw, or 0,
+// in the periods that overlap the time start ≤ t < end.
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregate[Count] {
@@ -133,13 +130,12 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counte
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
-// Rollup returns the plan that copies the members seen at times t with start ≤ t < end
-// into another UniqueCount, target, with a longer Period or none:
-// days into months. A zero time, a different Location, or more than 120 periods of the
-// target give a [*model.ValueError]. Members that the target already counts stay.
+// Rollup returns the plan that copies members into another UniqueCount (target) with a
+// longer Period or none: days into months. It copies members that were seen at times t
+// with start ≤ t < end. More than 120 periods of target give a [*model.ValueError]. If
+// interrupted, run the plan again.
 //
-// Cost: one command per period of the target, served by [UniqueCount.Indexes]; it writes
-// each member of a group once. If interrupted, run it again.
+// Cost: one command per period of target, served by [UniqueCount.Indexes].
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {
 	if target == nil {
 		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("target", nil, "is nil: give a result of NewUniqueCount"))

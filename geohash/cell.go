@@ -15,8 +15,9 @@ const (
 // the lower 60.
 type Key int64
 
-// Cell is the rectangle of all keys that begin with the same bits, Bits in number. The
-// zero value is the world. Cells of 5, 10, … 60 bits are geohashes of 1 to 12 characters.
+// Cell is the rectangle of all keys with the same first bits. The field Bits is the
+// number of these bits. The zero value is the world. Cells of 5, 10, … 60 bits are
+// geohashes of 1 to 12 characters.
 //
 // Cells that this package returns can be compared by ==: their Key is the first key of
 // the cell.
@@ -44,8 +45,8 @@ func (c Cell) Range() Range {
 }
 
 // CommonCell returns the smallest cell that contains both keys. The keys' places are at
-// most the cell's [Cell.Diameter] apart. But near places can have a large common cell: on
-// both sides of the equator, the world.
+// most the cell's [Cell.Diameter] apart. But near places can have a large common cell.
+// For two places on opposite sides of the prime meridian, it is the whole world.
 func CommonCell(a, b Key) Cell {
 	return a.Cell(bits.LeadingZeros64(uint64((a^b)&keyMask)) - (64 - MaxBits))
 }

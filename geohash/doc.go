@@ -1,11 +1,11 @@
 // Package geohash turns places on Earth into ordered keys, and areas into few ranges of
-// keys, so that an ordinary index finds what is near.
+// keys. So an ordinary index finds nearby places.
 //
-// A [Key] halves the world 60 times (Morton order). All keys with the same first bits are
-// one rectangle, a [Cell]. Written with five bits per character, a key is a geohash:
-// ezs42. Nearby places mostly have nearby keys, but not across cell edges. So don't
-// search by prefix. Search the area's cover, the ranges of keys that contain the area:
-// see [Circle.Cover] and [Box.Cover].
+// A [Key] halves the world 60 times (Morton order). A [Cell] is the rectangle of all keys
+// with the same first bits. A cell's text is a geohash, such as ezs42.
+//
+// Don't search by prefix: it misses places across a cell's edge. Search the area's cover,
+// the key ranges that contain the area: see [Circle.Cover], [Box.Cover].
 //
 // Package geohash/geofield stores and searches keys in MongoDB.
 //
@@ -32,17 +32,14 @@
 //
 // # Costs
 //
-// Only [Cell.String], [Key.String], [AppendGeoJSON], errors, and functions that append to
-// a dst without room can allocate.
-//
-// Each range costs a query one index scan. Fewer ranges include more keys outside the
-// area. Eight ranges are a good default. The area of a cover, as a multiple of its
-// circle's, for radii of 10 m to 1000 km below 60° of latitude:
+// Each range costs one index scan. Fewer ranges cover more outside the area. Eight are a
+// good default. A cover's area, divided by its circle's:
 //
 //	ranges        4     8    16    32
 //	mean       2.03  1.44  1.21  1.10
 //
-// Towards the poles, covers are larger. Around a pole, filter by latitude.
+// This holds for radii of 10 m to 1000 km, below 60° of latitude. Around a pole, filter
+// by latitude.
 //
 // # Limits
 //

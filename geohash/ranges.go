@@ -12,7 +12,7 @@ type Range struct{ Lo, Hi Key }
 func (r Range) Contains(k Key) bool { return r.Lo <= k && k < r.Hi }
 
 // Cells returns the range as cells, in order: as few as possible, at most 118. It skips
-// numbers below 0 or above the greatest key.
+// numbers that aren't a valid [Key].
 func (r Range) Cells() iter.Seq[Cell] {
 	return func(yield func(Cell) bool) {
 		for lo, hi := max(r.Lo, 0), min(r.Hi, 1<<MaxBits); lo < hi; {

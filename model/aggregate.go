@@ -30,14 +30,13 @@ type Aggregation struct {
 	codec *core.Codec
 }
 
-// Aggregate returns a pipeline over the collection whose results are decoded as D. The
-// stages are copied. Only a $match as the first stage is checked: see [Collection.Find].
-// To write by $merge or $out, use [MergeInto].
+// Aggregate returns a pipeline whose results are decoded as D. Only a $match as the first
+// stage is checked: see [Collection.Find]. To write by $merge or $out, use [MergeInto].
 //
-// Cost of a run: one command, and one for each further batch. Consistency: no snapshot; a
-// $lookup reads later than the first stage. MongoDB refuses $unionWith in a transaction.
-// A run there sends a command for each $unionWith that ends the pipeline. If another
-// stage follows a $unionWith, the run returns a [*ValueError].
+// Consistency: no snapshot; a $lookup reads later than the first stage.
+//
+// Cost of a run: one command, and one for each further batch. In a transaction,
+// $unionWith stages must come last, and cost one more command each.
 func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
 	a := new(Aggregate[D])
 	declOf(c).aggregation(&a.Aggregation, pipeline)

@@ -30,18 +30,15 @@ func (w Write) Change() Change[any] { return NewPlan(w).Change() }
 // Change returns the change that reads nothing and runs the command.
 func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 
-// Also returns a change that does c and the actions in others in one transaction. Each
-// attempt reads all states, decides all plans, and runs them as one plan: see
-// [MergePlans]. So several techniques can write one document together:
+// Also returns a change that does c and the actions in others in one transaction. So
+// several techniques can write one document together (see [MergePlans]):
 //
 //	byForum.Insert(post, token).Also(byAuthor.Insert(post, token), feed.Update(forum, update))
 //
 // Each change decides from what was stored before: a deletion of a parent doesn't delete
-// a child that another of the changes inserts.
-//
-// If one of the changes finds that it was applied before, all of them were, and nothing
-// is written. Attempts is the greatest that a change sets. Two changes can't have
-// different Leases. The changes that [Change.Then] returns run one after another.
+// a child that another change inserts. If one of the changes was applied before, nothing
+// is written. After the transaction, the follow-up changes ([Change.Then]) run one after
+// another.
 //
 // Cost: the reads of all changes, and the writes of the merged plan.
 func (c Change[S]) Also(others ...Action) Change[any] {

@@ -78,14 +78,11 @@ func (a Audit) tell(p Progress) error {
 	return a.Progress(p)
 }
 
-// Job returns the job that finds and repairs, with a stage for each check: see
-// [Check.Job]. [Job.Run] returns findings that no write can repair in a [*LeftError].
+// Job returns the job that repairs the findings, with a stage for each check: see
+// [Check.Job]. If no write can repair some findings, [Job.Run] returns a [*LeftError].
 //
-// With a checkpoint, a stopped job continues at the check where it stopped. It skips
-// checks that you insert in front of that check.
-//
-// If two techniques compute values from each other's fields, a repair may break the rule
-// of an earlier check. Run the audit again after the job.
+// If two techniques compute values from each other's fields, run the audit again after
+// the job.
 func (a Audit) Job() Job {
 	j := Job{Name: a.Name}
 	for _, c := range a.Checks {

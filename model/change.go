@@ -13,14 +13,15 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// A Change is an operation whose plan depends on stored documents. [Change.Run] calls
-// Read, calls Decide with the state S that Read returned, and runs the plan that Decide
-// returned. Read uses the primary.
+// A Change is an operation whose plan depends on stored documents. [Change.Run] has three
+// steps:
 //
-// If the plan returns [ErrStale], or the document of one of its writes is missing, Run
-// does all three again after a random pause, up to Attempts times. Run gives up sooner if
-// three further Reads in a row return an unchanged state. After a write whose document
-// was missing, one such Read is enough.
+//  1. Read reads a state S, from the primary.
+//  2. Decide computes a plan from the state.
+//  3. Run runs the plan.
+//
+// If the plan gives [ErrStale], or a document that it writes is missing, Run repeats the
+// steps, up to Attempts times.
 //
 // The state of a Change[any] is internal to its technique: look at the [Result].
 type Change[S any] struct {
@@ -48,10 +49,10 @@ type Change[S any] struct {
 	Lease *Lease
 
 	// Mends marks a change under a [Lease] that repairs half-done work and can be decided
-	// again at any time. Unlike other changes, it doesn't store its plan in the lock
-	// document, so the plan may have any size. If a dead writer's stored plan can't be
-	// finished, this change deletes that plan; other changes return an error.
-	// [WithTransactions] starts no transaction for the change.
+	// again at any time. The lease doesn't store the change's plan, so the plan may have
+	// any size. The change deletes a dead writer's stored plan that can't be finished.
+	// Without Mends, Run returns an error for such a plan. [WithTransactions] starts no
+	// transaction for a change with Mends.
 	Mends bool
 
 	// Then, if not nil, is called after the plan has run, with the state that Read

@@ -70,7 +70,8 @@ type Finding struct {
 	Technique  string    // such as denorm.Counter; "" outside an Audit
 }
 
-// String returns the document, if any, and the problem, on one line.
+// String returns the collection, the document's _id if there is one, and the problem, on
+// one line.
 func (f Finding) String() string {
 	if f.ID.Type == 0 {
 		return f.Collection + ": " + f.Problem
@@ -78,8 +79,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s", f.Collection, shell(f.ID), f.Problem)
 }
 
-// In returns a copy of the check that examines only the documents that match filter, and
-// the filters of earlier calls of In.
+// In returns a copy of the check that examines only the documents that match filter. The
+// filters of earlier calls of In still apply.
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*core.Codec)(nil).CopyD(filter)
 	c.filter = And(c.filter, filter)
@@ -89,8 +90,8 @@ func (c Check) In(filter bson.D) Check {
 	return c
 }
 
-// Find returns the check's pipeline. Each result is the Detail of a [Finding]. For a
-// check with a Read, each run returns a [*ValueError].
+// Find returns the check's pipeline. Each result is the Detail of a [Finding]. If the
+// check has no Pipeline, running it returns a [*ValueError]: use [Check.Each].
 //
 // Cost: one command, by the index [Check.Index].
 func (c Check) Find() *Aggregate[bson.Raw] {
@@ -107,8 +108,8 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 	return &Aggregate[bson.Raw]{a}
 }
 
-// Each yields the findings, batch by batch. It ends at the first error. Cost: that of
-// [Check.Find], or of the check's Read.
+// Each yields the findings, batch by batch. It ends at the first error. Cost: as
+// [Check.Find]. For a check with a Read, see the technique's Cost.
 func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if !observed(db) {
 		return c.each(ctx, db)
@@ -176,8 +177,8 @@ func (c Check) tell(f *Finding) error {
 	return c.Tell(f)
 }
 
-// String returns the Pipeline or the Queries as mongosh commands, or the reason of an
-// Err.
+// String returns the Pipeline or the Queries as mongosh commands. If Err is set, it
+// returns the text of Err.
 func (c Check) String() string {
 	if c.Read == nil || c.Err != nil {
 		return c.Find().String()

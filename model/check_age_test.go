@@ -234,8 +234,8 @@ func TestCheckFaults(t *testing.T) {
 	for reason, check := range map[string]model.Check{"a pipeline": negatives(0), "reads": negativesByReads(0)} {
 		t.Run(reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 4,
-				Seed:     func(ctx context.Context, db *mongo.Database) error { return stocked(ctx, db, -1, 2, -3, -4, 5) },
+				Sample: 4,
+				Seed:   func(ctx context.Context, db *mongo.Database) error { return stocked(ctx, db, -1, 2, -3, -4, 5) },
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					job := check.Job()
 					job.Stages[0].BatchSize = 3

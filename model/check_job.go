@@ -13,21 +13,13 @@ import (
 // errNotMended is returned by the job of a check that can't repair.
 var errNotMended = errors.New("docmodel: this check has no repair: read the findings and decide")
 
-// Job returns the job that finds and repairs, in batches by _id. It repairs a [Finding]
-// whose problem began (Since) more than [Check.Age] ago, and skips newer problems. A
-// finding without a Since waits for the duration Age. At the end, or when 10,000 wait,
-// the job reads the waiting findings again and repairs unchanged ones. [Check.MendAll],
-// if set, does all repairs in one step.
-//
-// The job's Run returns an error if the check has neither [Check.Mend] nor MendAll, or if
-// it has MendAll and was narrowed by [Check.In].
-//
-// With a checkpoint, a stopped job continues before the first finding that was waiting. A
-// dry run counts findings and doesn't wait.
+// Job returns the job that finds and repairs, in batches by _id. It repairs only findings
+// older than [Check.Age]. If a finding has no Since, the job reads it again after Age,
+// and repairs it if it is unchanged. Without [Check.Mend] and [Check.MendAll], running
+// the job gives an error.
 //
 // Cost for each 500 documents: one command for their _ids, one for the check, and the
-// repair plan. Waiting findings cost a pause of Age, and for each 500 of them one check
-// command and one plan.
+// repair plan.
 func (c Check) Job() Job {
 	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, check: &c}
 	if c.MendAll != nil {

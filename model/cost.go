@@ -8,17 +8,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Cost is the price of a query, write or plan, computed before it runs, or the cost of
-// a run, measured by package modeltest or an [Observer].
+// A Cost is a price or a measured cost. The price of a query, write or plan is computed
+// before it runs. Package modeltest or an [Observer] measures the cost of a run.
 type Cost struct {
 	Commands int // without retries and handshakes
 	Written  int // documents inserted, matched for update, or deleted; in a price, the maximum
 
-	// Unbounded, in a computed cost, means that Written excludes writes that may touch
-	// any number of documents (update many, delete many, $merge, $out).
+	// Unbounded, in a price, means that Written excludes writes that may touch any number
+	// of documents (update many, delete many, $merge, $out).
 	Unbounded bool
-	// Batches, in a computed cost, means that each further batch of the answer adds a
-	// command to Commands.
+	// Batches, in a price, means that Commands counts only the first batch of the answer.
+	// Each further batch is one more command.
 	Batches bool
 
 	Returned int      // documents; measured only
@@ -79,14 +79,13 @@ func indexes(name string) []string {
 	return []string{name}
 }
 
-// Cost returns the plan's price if each write finds what it expects. Failures cost more:
+// Cost returns the plan's price if each write finds what it expects. After a failure,
+// [Plan.Run] sends at most these additional commands:
 //
-//   - If a write with Expect [One] matches nothing, one command queries [Write].Done. If
-//     Done doesn't match either, one command queries each [Reason], up to the first that
-//     applies. If no Reason applies, one command queries the _id. Then the steps of
-//     [Plan.IfStale] are sent.
-//   - After an insert's duplicate key error, one command compares the documents, and one
-//     sends the steps that the failed command left out.
+//   - A write with Expect [One] that matches nothing: one for [Write].Done, one for each
+//     [Reason], one for the _id, and the [Plan.IfStale] steps.
+//   - A duplicate key: one for Done or to compare documents, and one for each Reason.
+//     Then the IfStale steps, or one for the steps after the duplicate.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {
@@ -96,8 +95,8 @@ func (p Plan) Cost() Cost {
 }
 
 // CostTx returns the plan's price in a transaction of MongoDB 8.0 (see [Plan]), without
-// hello and commit. Older servers need the commands of [Plan.Cost], for the steps of
-// [Plan].InTx if it is set.
+// hello and commit. [Plan].InTx, if set, replaces Steps. Older servers need as many
+// commands as [Plan.Cost] counts for the same steps.
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()

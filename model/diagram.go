@@ -42,8 +42,8 @@ func (m *Model) diagram() *diagram {
 
 // Entity returns a Technique that shows all fields of a collection in [Model.Diagram].
 //
-// The list indexes has the collection's indexes that no technique needs: see [NewIndex].
-// Entity panics with a [*DeclarationError] for an index of another collection.
+// In indexes, pass the indexes that no other technique declares: see [NewIndex]. Entity
+// panics with a [*DeclarationError] for an index of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	indexes = slices.Clone(indexes)
 	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}

@@ -1,11 +1,9 @@
-// Package model has the building blocks of document modeling: typed collections, queries
-// and writes as values, plans, and their cost before they run.
+// Package model has typed collections, queries, writes and plans for document modeling.
 //
-// A technique (a child reference, a bounded array, a tree) is a value declared once over
-// collections. Its pure methods return a [Find], [Aggregate], [Modify], [Write], [Plan],
-// [Change] or [Job], which the caller runs against a *mongo.Database. Filters and updates
-// are bson.D, pipelines mongo.Pipeline, writes mongo.WriteModel: inspect them, change
-// them, or pass them to the driver.
+// A technique (a bounded array, a tree) is a value declared once over collections. Its
+// methods send nothing. They return a [Find], [Aggregate], [Modify], [Write], [Plan],
+// [Change] or [Job], which you run against a *mongo.Database. You can inspect and change
+// these values.
 //
 // # Choosing
 //
@@ -32,29 +30,23 @@
 //
 // # Costs
 //
-// [Find], [Aggregate], [Modify], [Write], [MergeInto] and [Plan] have a method Cost,
-// which sends nothing. The cost of a [Change], [Job] or [Stream] depends on what it
-// reads: the method that returns it documents the cost of an attempt, batch or event.
+// Queries, writes and plans have a method Cost, which sends nothing.
 //
 // # Consistency
 //
-// A [Plan] is atomic, rerunnable or transactional ([Plan.Guarantee]). A write that was
-// computed from a read has the read values in its filter, and expects one match. If
-// nothing matches, the plan stops: see [Write].Expect.
+// [Plan.Guarantee] says how safe an interrupted plan is. A write that depends on read
+// values changes nothing if they have changed: see [Write].Expect.
 //
 // # Errors
 //
-//   - [*DeclarationError]: a mistake in a declaration, a panic at program start
-//   - [*ValueError]: bad input, found before anything is sent
+//   - [*DeclarationError]: a wrong declaration; panics at program start
+//   - [*ValueError]: bad input; nothing was sent
 //   - [*ConflictError]: two writes that can't be merged
 //   - [*StepError]: a failed step, around its cause
 //   - [ErrTransactional], [ErrNoTransactions]: the whole plan is refused
-//
-// Reads return the driver's errors, or [ErrNotFound].
+//   - [ErrNotFound]: no document was found
 //
 // # Limits
 //
-// A document may have 16 MiB and 100 levels, which inserts and replacements check.
-// Filter, update and array filters together may have 16 MiB. A custom registry stores
-// nested maps in no fixed key order.
+// A document may have 16 MiB and 100 levels.
 package model

@@ -104,9 +104,10 @@ func errNoCollection(what string) error {
 	return &ValueError{Field: "Collection", Reason: what + " needs a collection"}
 }
 
-// A StepError reports which step of a plan failed. Earlier steps were applied, unless in
-// a transaction. Later steps were not sent. It wraps the driver's error, [ErrStale],
-// [ErrNotFound], or bad input.
+// A StepError reports which step of a plan failed. The StepError wraps the driver's
+// error, [ErrStale], [ErrNotFound], or an error for bad input. For bad input, nothing was
+// sent. [Result].Steps tells which steps the server applied. A rollback, or the steps in
+// [Plan].IfStale, may have undone them.
 type StepError struct {
 	Step  int    // index in Plan.Steps
 	Where string // collection and _id (or filter) of a sent step
@@ -143,7 +144,7 @@ func placeOf(s Step) string {
 func (e *StepError) Unwrap() error { return e.Err }
 
 // A ConflictError reports why [Merge] can't combine two writes, or why an operation can't
-// run under a [Scope].
+// run under a [Scope] or [ShardKey].
 type ConflictError struct {
 	Collection string
 	Paths      [2]string // operator and path: "$set a", "$inc a.b"; may be empty
@@ -161,8 +162,8 @@ func (e *ConflictError) Error() string {
 	return s + e.Reason
 }
 
-// A DeclarationError is the panic value of a constructor if the documents don't have the
-// declared path or type.
+// A DeclarationError is the panic value of a constructor for a wrong argument, such as a
+// path that the documents don't have.
 type DeclarationError struct {
 	Problem string
 	Place   string // the type, the collection, the path

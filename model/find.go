@@ -17,14 +17,10 @@ type Find[D any] struct{ Query }
 // are sent as they are: wrap user input in [Eq] if it can be a document or regular
 // expression.
 //
-// If filter has a path that D doesn't have, or a value of a type that the field can't
-// have, each run returns a [*ValueError]. Where, Sorted, [Collection.Modify],
-// [Collection.Update] and a first $match of [Collection.Aggregate] are checked too.
-// $expr, $text, geometry, and paths below a map, interface or custom marshaler aren't
-// checked. [Collection.Unchecked] turns the check off.
+// If D lacks a path of the filter, or a field can't have a value's type, each run returns
+// a [*ValueError]. [Collection.Unchecked] turns this check off.
 //
-// Cost of a run: one command, and one for each further batch. Consistency: no snapshot;
-// documents written between batches may or may not be returned.
+// Cost of a run: one command, and one for each further batch.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {
 	f := new(Find[D])
 	declOf(c).query(&f.Query, filter)
@@ -50,9 +46,8 @@ func (f *Find[D]) Where(filter bson.D) *Find[D] {
 // Sorted returns the query with this sort instead of f's: fields with 1 or -1, or nil for
 // no sort.
 //
-// Cost: the returned query's field Index (the index that serves it) is empty, unless sort
-// reverses f's sort. Without an index in this order, the server sorts all matches before
-// it returns the first, even under a limit. More than 100 MB need
+// Cost: without an index in this order, the server sorts all matches before it returns
+// the first, even under a limit. Before MongoDB 6.0, more than 100 MB need
 // [ReadOptions].AllowDiskUse.
 func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	next := new(Find[D])
@@ -70,18 +65,14 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 	return next
 }
 
-// After returns the next page: the documents that sort after the given values. Use
-// After() for the first page, because After appends _id to the sort, in the direction of
-// the last field. Pass one value for each field of this sort, including _id: for
-// {time: -1}, the time and _id of the last document seen. Skip applies only to the first
-// page.
+// After returns the next page: the documents that sort after the given values. Call
+// After() for the first page: it appends _id to the sort. For the next page, pass the
+// last document's values of the sort fields and _id: for {time: -1}, its time and _id.
 //
-// Pages after the first omit documents whose sort field is missing, null, or of another
-// BSON type than the value. For a null or NaN value, each run returns a [*ValueError].
+// Later pages omit documents whose sort field is missing, null or of another BSON type.
 //
-// Cost: one command per page. The server reads no earlier pages if an index has the
-// filter's equality fields, the sort fields and _id, in this order. Consistency: each
-// page is a separate read. A document whose sort fields change may appear twice or never.
+// Cost: one command per page, without reading earlier pages if an index has the filter's
+// equality fields, the sort fields and _id, in this order.
 func (f *Find[D]) After(values ...any) *Find[D] {
 	next := new(Find[D])
 	nextPage(&next.Query, &f.Query, values)

@@ -33,8 +33,7 @@ const (
 	Spares            // other techniques may write it without incrementing the version
 )
 
-// In returns one footprint with this use for each path of the collection. It leaves out
-// "" and _id.
+// In returns one footprint with this use for each path in paths, except "" and _id.
 func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	for _, p := range paths {
 		if p != "" && p != "_id" {

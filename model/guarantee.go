@@ -16,8 +16,8 @@ import (
 type Guarantee uint8
 
 const (
-	// Atomic plans write one document once, or nothing. A retry after a lost answer can
-	// write the document twice: see Plan.Repeatable.
+	// Atomic plans write one document or nothing. If the answer is lost, a retry can
+	// write the document a second time: see Plan.Repeatable.
 	Atomic Guarantee = iota
 	// Rerunnable plans can be run again after any interruption: a second run completes
 	// the first, or changes nothing.
@@ -28,21 +28,21 @@ const (
 
 func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
-// Guarantee returns [Transactional] if [Plan.Transactional] is set. Otherwise a plan of
-// at most one write, to one document, is [Atomic]. Other plans are [Rerunnable] if these
-// conditions are true, and else [Transactional]:
+// Guarantee returns what an interrupted plan promises. A plan with [Plan.Transactional]
+// set is [Transactional]. At most one write, to one document, is [Atomic]. Other plans
+// are [Rerunnable] if they meet these conditions. Otherwise they are Transactional.
 //
 //   - Each step is idempotent: $set, $unset, $setOnInsert, $addToSet, $pull, $pullAll,
 //     $min, $max, $rename, a replacement, an insert with an _id, or a delete with Expect
 //     [Any].
 //   - Each write of one document selects it by _id.
-//   - Each write with Expect [One] has [Write.Done], or its filter has only one
-//     condition.
+//   - Each write with Expect [One] has [Write.Done], or a filter with one condition.
 //   - A write of many documents doesn't filter by a field that a later step writes.
-//   - No delete, replacement, pipeline or $merge can affect a document that an earlier
-//     step inserted.
+//   - After an insert, no step can delete the inserted document or merge into its
+//     collection. If a later step replaces any document of the collection, or updates one
+//     by a pipeline, the insert needs [Write.Done].
 //
-// Only the last condition applies to steps marked [Write.Once].
+// Steps marked [Write.Once] must meet only the last condition.
 func (p Plan) Guarantee() Guarantee {
 	switch {
 	case p.Transactional:
@@ -56,9 +56,9 @@ func (p Plan) Guarantee() Guarantee {
 	return Rerunnable
 }
 
-// Repeatable reports whether a second run of the plan changes nothing more. The
-// conditions that [Plan.Guarantee] lists apply also to a plan of one step: a single $inc
-// is [Atomic] but not repeatable.
+// Repeatable reports whether a second run of the plan changes nothing more. It is true if
+// [Plan.Transactional] isn't set, and the plan meets the conditions that [Plan.Guarantee]
+// lists. A plan with a single $inc is [Atomic], but not repeatable.
 func (p Plan) Repeatable() bool {
 	if p.Transactional || p.Err() != nil {
 		return false

@@ -22,7 +22,7 @@ type Index struct {
 	Keys        bson.D
 	Unique      bool
 	Partial     bson.D        // the partialFilterExpression
-	ExpireAfter time.Duration // TTL in whole seconds; 0 means no TTL, negative a TTL of 0 s
+	ExpireAfter time.Duration // TTL in whole seconds; 0 means no TTL, negative means 0 s
 	Why         string        // the queries that need the index
 }
 

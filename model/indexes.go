@@ -25,12 +25,10 @@ type DroppedIndex struct {
 	Why   string
 }
 
-// Indexes returns the indexes that the techniques need. It leaves out an index on _id
-// alone, and an index whose keys are the first keys of another index
+// Indexes returns the indexes that the techniques need. It leaves out an index whose keys
+// are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
-// It leaves out a unique index only if another unique index has the same keys, and a TTL
-// index only if another index has the same keys and TTL. A partial index replaces only
-// an index with the same filter.
+// A unique or TTL index is left out only if another index has the same keys and option.
 func (m *Model) Indexes() IndexSet {
 	var all []Index
 	for _, t := range m.techniques {

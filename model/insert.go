@@ -7,13 +7,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document. It encodes doc immediately.
-// [Write].Err is set if doc is larger than 16 MiB, its _id is empty, or a field name at
-// any depth contains a dot or NUL or begins with a dollar sign.
+// Insert returns the write that stores a new document. [Write].Err is set if doc is over
+// 16 MiB, has an empty _id, or has a field name with a dot, a NUL or a leading dollar
+// sign.
 //
-// Consistency: atomic. If an equal document is stored already, the write counts as
-// applied. A different document with the same _id gives a duplicate key error. Cost: one
-// command, and one more to compare the documents if the _id is taken.
+// Consistency: atomic, and safe to retry. Another document with the same _id gives a
+// duplicate key error. Cost: one command.
 func (c *Collection[D, K]) Insert(doc D) (w Write) {
 	declOf(c).insert(&w, &doc)
 	return w
@@ -38,11 +37,11 @@ func (c *Collection[D, K]) Replace(doc D) (w Write) {
 }
 
 // Update returns the write that applies update operators to the document with the _id. A
-// run returns [ErrNotFound] if the document is missing. [Write].Err is set if update is
-// empty, has a key that isn't an operator, or has paths or values that D can't have.
+// missing document gives [ErrNotFound]. [Write].Err is set if update is empty, has a key
+// that isn't an operator, or doesn't fit D.
 //
-// Consistency: atomic. A second run of $set changes nothing, but $inc or $push change the
-// document again: see [Plan.Repeatable]. Cost: one command, by _id.
+// Consistency: atomic. A second run repeats $inc and $push: see [Plan.Repeatable]. Cost:
+// one command, by _id.
 func (c *Collection[D, K]) Update(id K, update bson.D) (w Write) {
 	declOf(c).update(&w, id, update)
 	return w

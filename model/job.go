@@ -14,12 +14,9 @@ import (
 )
 
 // A Job is long work on collections in use: a migration, a backfill, a rebuild, the
-// repairs of a [Check]. It runs its stages in order, batch by batch. Its context can stop
-// it after any batch. With [JobOptions].From or a Checkpoint, the next run continues
-// there.
-//
-// A pass (see [Stage]) sees a document that is inserted during the run only if its _id
-// sorts after the current batch. If the job must see all documents, run it again.
+// repairs of a [Check]. It runs its stages in order, batch by batch. You can stop it
+// after any batch. With [JobOptions].From or a Checkpoint, the next run continues there.
+// The job may miss documents inserted during the run. To process them, run the job again.
 type Job struct {
 	Name   string  // in checkpoints and errors
 	Stages []Stage // in order
@@ -44,8 +41,9 @@ type Stage struct {
 
 	// Plan computes the writes for a batch, without side effects. The job runs them
 	// without a transaction, so a [Transactional] plan without AllowPartial returns
-	// [ErrTransactional]. After a crash, [ErrStale] or a missing document, the job reads
-	// and plans the batch again, up to 8 times in all.
+	// [ErrTransactional]. If the plan gives [ErrStale], or the error of a write to a
+	// missing document, the job reads and plans the batch again, up to 8 times in all.
+	// After a crash, the next run reads and plans the batch again.
 	Plan func(docs []bson.Raw) (Plan, error)
 
 	// Work replaces Plan if the plan needs more data than the batch's Docs. It may read
@@ -59,21 +57,21 @@ type Stage struct {
 	Do func(ctx context.Context, b *Batch) error
 
 	// Again reports whether an error, other than [ErrStale] and a missing document, comes
-	// from concurrent writes. Then the job does the batch again.
+	// from concurrent writes. Then the job does the batch again, or repeats the call of
+	// Do, up to 8 times in all.
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
 }
 
 // A Batch is one batch of documents for [Stage].Work, or one part of the work for
-// [Stage].Do.
+// [Stage].Do. A Do function reads DryRun, Size and After. It sets After, Documents,
+// Writes, Modified and Done.
 type Batch struct {
 	DB   DB
-	Docs []bson.Raw // set for a pass
+	Docs []bson.Raw // the documents of the batch, for Work; nil for Do
 
-	// DryRun means that your function [Stage.Do] must write nothing. The function reads
-	// DryRun, Size and After, and sets After, Documents, Writes, Modified and Done.
-	DryRun                      bool
+	DryRun                      bool          // if true, Do must write nothing
 	Size                        int           // documents at a time; 0 means Do's choice
 	After                       bson.RawValue // the position that Do set last, also in an earlier run
 	Documents, Writes, Modified int64         // read, planned, modified
@@ -145,10 +143,10 @@ func (e *LeftError) Error() string {
 }
 
 // Run runs the job. It returns how far the job came, also on an error. At the end it
-// returns a [*LeftError] if documents were left unchanged.
+// returns a [*LeftError] if the job couldn't process some documents.
 //
-// Cost: for each batch of a pass, one command that reads the batch by the index on _id,
-// and the commands of the batch's plan. The end of a pass costs two commands.
+// Cost: for each batch of a pass ([Stage]), one command that reads the batch by the index
+// on _id, and the commands of the batch's plan. The end of a pass costs two commands.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()
@@ -285,8 +283,8 @@ func (s Stage) attempt(ctx context.Context, n int, b *Batch, do func(context.Con
 // maxLeft is the maximum number of findings in a Progress.
 const maxLeft = 1000
 
-// String returns the mongosh command for the first batch of each pass, and the names of
-// other stages. For a job with Err, it returns the error.
+// String returns the mongosh command for the first batch of each [Stage]. A stage with Do
+// has only its name. For a job with Err, String returns the error.
 func (j Job) String() string {
 	if j.Err != nil {
 		return (&Aggregation{Err: j.Err}).String()

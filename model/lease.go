@@ -15,7 +15,7 @@ import (
 )
 
 // A Lease lets one writer at a time change a structure of several documents, such as a
-// tree. Set the lease as [Change.Lease].
+// tree. Set it as [Change.Lease].
 //
 // # Protocol
 //
@@ -23,45 +23,38 @@ import (
 // grows with each change. A change under a lease
 //
 //  1. takes the lease and increments the fence,
-//  2. runs the stored plan of a dead writer, if there is one,
+//  2. finishes the stored plan of a dead writer,
 //  3. reads and decides,
-//  4. stores its plan in the lock document,
-//  5. runs the plan,
-//  6. deletes the stored plan and releases the lease.
+//  4. stores its plan in the lock document and runs it,
+//  5. releases the lease.
 //
-// Each plan must be rerunnable, even a plan of one write. Each write to an existing
-// document must compare and set the fence ([Fence]), so that late commands of a slow
-// writer match nothing. An insert can't compare the fence. If others have finished a slow
-// writer's plan and then deleted the inserted document, the slow writer's late insert
-// stores it again.
+// Rules:
 //
-// A change extends its lease each time a third of the duration Lease.For has passed. A
-// writer that can't reach the server for that duration loses its lease. Another writer
-// then finishes the stored plan. A change without a stored plan starts again. The
-// writers' clocks must differ by much less than Lease.For.
+//   - Each plan is rerunnable, even a plan of one write.
+//   - Each write to an existing document compares and sets the fence ([Fence]), so that
+//     late writes match nothing.
+//   - Each change's context has a deadline. Without a deadline, a change that hangs keeps
+//     its lease.
+//   - The writers' clocks differ by much less than Lease.For.
 //
-// Give each change a deadline: a change that hangs keeps its lease.
+// A late insert can store a document again that others have deleted.
+//
+// A writer that can't reach the server for Lease.For loses its lease. Then another writer
+// finishes its stored plan.
 //
 // # Transactions
 //
 // In a transaction a change only increments the fence. Of two concurrent changes, one is
-// rolled back and retried. Three cases need the lease: another writer has it, a dead
-// writer's plan is stored, or the lock document is missing. Then [InTx] or the [Change]
-// rolls the transaction back, takes and releases the lease, and runs the transaction
-// again. After the duration Lease.Wait it returns [ErrLeased]. In a transaction begun by
-// the driver's functions, the change returns ErrLeased at once in these cases.
+// rolled back and retried. If another writer has the lease, the transaction waits and
+// runs again. In a transaction begun by the driver's functions, the change returns
+// [ErrLeased] at once.
 //
 // # Lock documents
 //
 // The fence must not decrease. Use the write concern majority, the default. Don't delete
-// a lock document while documents contain its fences, unless the function Lease.Begin
-// finds the greatest of them.
+// a lock document, unless Lease.Begin is set.
 //
-// Cost: three commands per attempt, two if the plan is empty or [Change.Mends] is set, or
-// one in a transaction. Creating the lock document costs two more (four in a
-// transaction), and one more with Lease.Begin. A running change sends one at each third
-// of Lease.For, and a waiting change some forty per second. Finishing a dead writer's
-// plan costs the plan's commands and one more.
+// Cost: three commands per attempt, or one in a transaction.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016).
 type Lease struct {
@@ -93,9 +86,9 @@ type intent struct {
 
 type fenceKey struct{}
 
-// Fence returns the fence of the running change under a [Lease]. Outside such a change
-// Fence returns 0. [Change.Read] must put the fence into the state, and each write that
-// [Change.Decide] plans must store it.
+// Fence returns the fence of the running change under a [Lease]: a number that grows with
+// each change. Outside such a change Fence returns 0. [Change.Read] must put the fence
+// into the state. Each write that [Change.Decide] plans must store the fence.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -325,9 +318,10 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences greater than the number n. If the lock document comes from an
-// older backup, pass the greatest fence in the documents. If the lock document is
-// missing, Raise does nothing: see Lease.Begin. Cost: one command.
+// Raise makes later fences (see [Fence]) greater than the number n. Use Raise after the
+// lock document was restored from an older backup: pass the greatest fence stored in the
+// structure's documents. If the lock document is missing, Raise does nothing: set
+// Lease.Begin instead. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -55,7 +55,7 @@ func leaseFaults(t *testing.T, next func(context.Context, model.DB) (model.DB, e
 		return err
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 4, Run: func(ctx context.Context, db *mongo.Database) error { return raise(ctx, db, db) },
+		Sample: 4, Run: func(ctx context.Context, db *mongo.Database) error { return raise(ctx, db, db) },
 		Repair: func(ctx context.Context, db *mongo.Database) error { // the next one, when the time of a dead one's lease has passed
 			_, err := db.Collection("locks").UpdateOne(ctx, d("_id", "tree", "holder", d("$exists", true)), d("$set", d("until", time.Unix(0, 0))))
 			if err != nil {

@@ -13,13 +13,12 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Settled calls the function read while no [Change] is at work under the lease. It reads
-// the lock document before and after the call, and calls again if a change began in
-// between. The function must use the primary, and discard what an earlier call gathered.
+// Settled calls the function read while no [Change] is at work under the lease, and
+// returns its error. If a change began during the call, Settled calls read again. So read
+// must discard earlier results, and use the primary.
 //
-// Settled doesn't block writers. After the duration Lease.Wait it returns [ErrLeased] if
-// writers left no pause long enough for a call, or if a dead writer's plan is stored. If
-// no change was at work during a call, Settled returns that call's error.
+// Settled doesn't block writers. It returns [ErrLeased] after Lease.Wait if writers leave
+// no pause that is long enough for read, or if a dead writer's plan is stored.
 //
 // Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {
@@ -56,8 +55,8 @@ func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context
 	}
 }
 
-// Last returns the fence of the last change that began, or 0 before the first change.
-// Cost: one command.
+// Last returns the number ([Fence]) of the last change that began under the lease, or 0
+// before the first change. Cost: one command.
 func (l Lease) Last(ctx context.Context, db DB) (int64, error) {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -13,28 +13,19 @@ import (
 )
 
 // Merge combines updates of one document into one atomic write. Each write must be a
-// single update by operators, to the same collection and document.
+// single update by operators.
 //
-// The returned write fails with a [*ConflictError] in these cases:
+// The returned write fails with a [*ConflictError] if
 //
-//   - Two writes update the same path, or a path and another path below it. The same $set
-//     twice isn't a conflict.
-//   - The writes differ in upsert, hint, sort or collation.
-//   - The filters differ and can't be joined by [And]. They can be joined if all have the
-//     same _id, and each filter with other conditions belongs to a write with Expect
-//     [One]. They can also be joined if they differ only in the test for the token (an
-//     ObjectID that identifies an operation).
+//   - two writes update the same path, or a path and one below it (the same $set twice is
+//     allowed);
+//   - the writes differ in collection, upsert, hint, sort or collation;
+//   - the filters differ, and not all of them require the same _id;
+//   - the filters differ, and a write without Expect [One] has a condition besides _id
+//     (filters that differ only in the test for a shared token are allowed).
 //
-// If the merged write has Expect [One] and matches nothing, running it returns
-// [ErrStale]. In two cases it counts as applied before instead:
-//
-//   - All writes store the same token, and one of their token lists still contains it.
-//   - The writes don't share a token, and the [Write.Done] of each matches a document.
-//
-// The merged write has the [Write.Reasons] of all writes. The Reasons of a write come
-// first if one of its Reasons wraps [ErrStale]. If the filters differ, Reasons of a write
-// whose filter has conditions besides _id apply only if these conditions don't match.
-// Such a write's Reasons without an If are left out.
+// Filters that differ are joined by [And]. If a write has Expect [One], the merged write
+// has it too.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

@@ -10,20 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MergePlans combines the plans of several techniques for one action of a user. The steps
-// keep their order. Updates of one document by different plans become one write (see
-// [Merge]), at the position of the first. Equal inserts also become one write. Deletes of
-// one document become one delete if their filters are equal or can be joined as in [Merge].
+// MergePlans combines the plans of several techniques for one action of a user. Updates
+// of one document by different plans become one write (see [Merge]). So do equal inserts
+// or deletes. Other steps stay separate, in order.
 //
-// If two updates change one path, or a path and another path below it, the result fails
-// with a [*ConflictError]. So do two different inserts with the same _id. Other updates
-// that can't be merged, such as by a pipeline or with filters that [Merge] can't join,
-// stay separate steps: a later filter sees what earlier steps wrote. All filters must be
-// true before the plan runs: a step must not depend on another plan's write to the same
-// document.
+// Two updates of one path, or different inserts of one _id, give a [*ConflictError]. A
+// plan's filters must not depend on another plan's write to the same document.
 //
 // A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
-// with Tx. A result of one write is atomic.
+// with Tx.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {

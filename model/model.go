@@ -17,17 +17,16 @@ type Model struct {
 	techniques []Technique
 }
 
-// New creates a model. The parameter name appears in errors and jobs. New panics with a
-// [*DeclarationError] in these cases:
+// New returns the model of the given techniques. The name appears in errors and jobs. New
+// panics with a [*DeclarationError] if techniques conflict:
 //
-//   - A technique occurs twice, or two techniques have checks with one name.
-//   - A technique writes a path that another technique owns (see [Footprint]).
-//   - Two techniques keep their own documents in one collection.
-//   - A technique writes documents that another technique guards by a version, without
-//     incrementing the version.
-//   - Two different indexes have one name, or the same index keys are unique for one
-//     technique and not for another.
-//   - A keys.Shard makes a unique index impossible, or a collection has two shard keys.
+//   - a technique or the name of a check occurs twice
+//   - one writes a path that another owns (see [Footprint])
+//   - two keep their own documents in one collection
+//   - one guards documents by a version that another doesn't increment when it writes
+//   - two different indexes have one name
+//   - two techniques need an index on the same keys, but only one needs it unique
+//   - a collection has two shard keys, or a unique index that its shard key prevents
 func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}
 	for i, t := range m.techniques {

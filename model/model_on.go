@@ -8,7 +8,7 @@ import "github.com/docmodel/docmodel/internal/core"
 //
 //	db := scope.On(shop.On(database))
 //
-// If a keys.Shard shards a collection, filters on the collection are sent with the shard
+// If a keys.Shard shards a collection, filters on its _id also get fields of the shard
 // key: see [ShardKey].
 func (m *Model) On(db DB) DB {
 	known := map[string]bool{}

@@ -26,8 +26,8 @@ type Observer struct {
 // An Operation describes one operation to an [Observer]. It contains no values of
 // documents or filters, and no error texts.
 //
-// Actual includes nested operations, so add up only operations without a Parent, or of
-// one Kind except "change".
+// Actual includes nested operations. To count nothing twice, add up only operations
+// without a Parent, or only one Kind. Don't add up the Kind "change": changes can nest.
 //
 //	Kind         Run by                                                  Runs
 //	find         [Find.All], [Find.One], [Find.Each]
@@ -43,8 +43,7 @@ type Observer struct {
 //	batch        each attempt of a batch of a job                        what its stage runs
 //	check        [Check.Each], [Check.All]                               what it reads
 //
-// A search or join of a technique appears as its reads, and a [Stream] as its plans.
-// Commands for indexes and validators aren't observed.
+// A search or join appears as its reads, and a [Stream] as its plans.
 type Operation struct {
 	ID     uint64 // unique in the process
 	Parent uint64 // the ID of the outer operation, or 0

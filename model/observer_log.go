@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// LogTo returns an observer that logs each operation at its end, with the operation's
-// context. A nil logger means slog.Default. The levels are:
+// LogTo returns an observer that logs each operation at its end. A nil logger means
+// slog.Default. The levels are:
 //
-//   - Debug for a nested operation
-//   - Warn for an operation that another writer disturbed (stale, taken back, several
-//     attempts), and for a job that left documents
-//   - Info for success, "not found", "full" and "taken"
-//   - Error for other failures
+//   - Debug: a nested operation
+//   - Warn: another writer disturbed the operation, or a job left documents
+//   - Info: success, "not found", "full" and "taken"
+//   - Error: other failures
 func LogTo(l *slog.Logger) Observer {
 	if l == nil {
 		l = slog.Default()

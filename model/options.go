@@ -73,8 +73,8 @@ type PlanOptions struct {
 	WriteConcern             *writeconcern.WriteConcern // nil for the database's
 	BypassDocumentValidation bool                       // skip the collection's validator
 
-	// AllowPartial lets [Plan.Run] send a transactional plan without a transaction. The
-	// technique's check finds what a crash leaves.
+	// AllowPartial lets [Plan.Run] send a transactional plan without a transaction.
+	// The field Leaves of [Plan] says what a crash can leave.
 	AllowPartial bool
 }
 

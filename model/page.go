@@ -23,24 +23,15 @@ type Page[D any] struct {
 func (p Page[D]) HasMore() bool { return p.Next != "" }
 
 // Page reads one page of the query. Pass "" as the token for the first page, else Next or
-// Previous of another [Page]. [Find.Limited] sets the page size. Page appends _id to the
-// sort, as [Find.After] does.
+// Previous of another [Page]. [Find.Limited] sets the page size.
 //
-// Pages follow the server's sort order of all types, with missing fields as null.
+// A token is valid only for the same query and [Scope]: a bad token gives a
+// [*ValueError]. Users can read the sort fields in a token. A forged token can only begin
+// elsewhere in the same query.
 //
-// A token contains the sort fields of one document in readable form. It is valid for the
-// same collection, filter, sort, projection, collation and [Scope]. A forged token can
-// only begin elsewhere in the same query.
-//
-// Errors: a [*ValueError] for
-//
-//   - a bad token;
-//   - a query without Limited, or with Skip;
-//   - a sort by a field in an array, or by anything but 1 and -1;
-//   - a projection without a sort field.
-//
-// Cost: one command, or two if the type of the first sort field changes on the page.
-// Index the filter's equality fields, the sort fields and _id.
+// Cost: one command. With a token, two commands if the page is the last in its direction,
+// or if the type of the first sort field changes on the page. Index the filter's equality
+// fields, the sort fields and _id.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/.
 func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error) {

@@ -13,12 +13,11 @@ type Step interface {
 
 // A Plan is an ordered list of writes, computed before anything is sent. Run it with
 // [Plan.Run], or with [Plan.RunTx] in a transaction. [Plan.Guarantee] says whether it can
-// run again after a crash between two writes.
+// run again after a crash.
 //
-// Consecutive writes of one kind (such as insert) to one collection are one ordered
-// command, up to 25,000 writes or 16 MiB. An update or delete with Expect [One] is a
-// separate command. Since MongoDB 8.0, in a transaction, all writes are one bulkWrite
-// command.
+// Consecutive writes of one kind to one collection are one command, up to 25,000 writes
+// or 16 MiB. An update or delete with Expect [One] is a separate command. In a
+// transaction since MongoDB 8.0, all writes of a plan are one command.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
@@ -31,18 +30,18 @@ type Plan struct {
 	// transaction. Run joins an error of these steps to its own.
 	IfStale []Step
 
-	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
-	// count the steps that ran.
+	// InTx, if not nil, replaces Steps in a transaction. Then a [Result] and a
+	// [StepError] number the steps of InTx.
 	InTx []Step
 
 	// Leaves describes the state that a reader can see, or a crash can leave, between
 	// steps.
 	Leaves string
 
-	// Applied says that an earlier run was applied: the state contains the operation's
-	// token. A [Change]'s Decide sets Applied in a plan without steps. The Change
-	// then reads again by a linearizable read, calls Decide again, and runs the second
-	// plan. If the second plan is Applied too, Run succeeds.
+	// Applied says that an earlier run wrote everything. If [Change.Decide] sees this in
+	// the state, such as by a token, set Applied and leave Steps empty. The Change then
+	// reads again by a linearizable read, calls Decide again, and runs the second plan.
+	// If the second plan is Applied too, Run succeeds.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again

@@ -81,7 +81,7 @@ func checkQuery(q *Query) error {
 
 // Count counts the documents that the query would return, with Skip and Limit. It returns
 // a [*ValueError] for Options.Let. Cost: one command, which reads every matching index
-// key or document.
+// key or document. With a Limit, it stops after Skip + Limit matches.
 func (q *Query) Count(ctx context.Context, db DB) (int64, error) {
 	ctx, op := begin(ctx, db, "count", "", q.Collection, 0)
 	defer op.end()

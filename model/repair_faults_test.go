@@ -13,7 +13,7 @@ import (
 // A job that keeps a checkpoint, cut at any write, its checkpoint's too, goes on and ends in the same; no checkpoint stays.
 func TestJobFaults(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 4,
+		Sample: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			_, err := manyParts(5).Run(ctx, db)
 			return err
@@ -36,8 +36,8 @@ func TestJobFaults(t *testing.T) {
 func TestEnsureFaults(t *testing.T) {
 	set := model.New("test", twoLists()...).Indexes()
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 2,
-		Run:      func(ctx context.Context, db *mongo.Database) error { return set.Ensure(ctx, db) },
+		Sample: 2,
+		Run:    func(ctx context.Context, db *mongo.Database) error { return set.Ensure(ctx, db) },
 		Check: func(t testing.TB, db *mongo.Database) {
 			if diff, err := set.Diff(context.Background(), db); err != nil || !diff.Empty() {
 				t.Errorf("%+v, %v", diff, err)

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Status is the outcome of a step.
+// Status is the outcome of one [Step] of a plan.
 type Status uint8
 
 const (
@@ -61,8 +61,9 @@ func (r Result) Modified() int64 {
 	return n
 }
 
-// Already reports whether an earlier run did the whole work: it applied every step, or a
-// [Change] found the operation's token stored and had no steps to send.
+// Already reports whether an earlier run did the whole work. It is true if an earlier run
+// applied every step, or if a [Change] sent no steps because the operation's token was
+// stored.
 func (r Result) Already() bool {
 	for _, s := range r.Steps {
 		if s.Status != Already {

@@ -15,13 +15,12 @@ import (
 )
 
 // Run checks the whole plan, then sends its commands in order. It returns a [*StepError]
-// at the first failure. For bad input, or a document that is too large, nothing is sent.
-// For a write that expects a match but matched nothing, the error wraps [ErrStale],
-// [ErrNotFound] or the error of a [Reason]: see [Write].Expect.
+// at the first failure. For bad input, nothing is sent. If a write expects a match but
+// matches nothing, the error wraps [ErrStale], [ErrNotFound] or the error of a [Reason].
 //
-// Run joins the transaction of the context's session, if there is one. Outside a
-// transaction, it returns [ErrTransactional] for a transactional plan, unless
-// Options.AllowPartial is set.
+// Run joins the transaction of the context's session. Outside a transaction, a
+// transactional plan returns [ErrTransactional], unless Options.AllowPartial is set, or
+// db comes from [WithTransactions].
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)

@@ -26,15 +26,15 @@ type DB interface {
 //		Delete: bson.D{{Key: "deletedAt", Value: now}},
 //	}.On(database)
 //
-// For reads and writes, documents outside the scope are missing ([ErrNotFound]). The
-// scope's fields are top-level and have fixed values.
+// Documents outside the scope count as missing ([ErrNotFound]). The scope's fields are
+// top-level.
 //
-// A write that sets a field of [Scope.Tenant], [Scope.Insert] or [Scope.Set] to another
-// value returns a [*ConflictError], except in these cases:
+// A write that sets another value in a field of Tenant, Insert or Set returns a
+// [*ConflictError], except:
 //
-//   - In a new document or a replacement, a Set field gets the scope's value.
-//   - A replacement keeps its own value of an Insert field, such as createdAt.
-//   - An update by a pipeline gets a last stage that sets the fields of Tenant and Set.
+//   - New documents and replacements get the scope's value of a Set field.
+//   - A replacement keeps its own Insert fields, such as createdAt.
+//   - An update by a pipeline gets the scope's values of Tenant and Set.
 type Scope struct {
 	// Tenant identifies the tenant's documents. It is added to every filter, to all
 	// collections that a pipeline reads, and to every new document. An empty value makes
@@ -54,22 +54,17 @@ type Scope struct {
 	Collections []string // the collections that the scope applies to, nil for all
 }
 
-// On returns a database on which the scope applies to everything that runs. If db is the
-// result of another On, both scopes apply. A delete then sets the fields in Delete of
-// both scopes. A scope can't set a field of the other scope's Tenant.
+// On returns a database on which the scope applies to everything that runs. If db has a
+// scope already, both apply. Each tenant has its own [Lease] documents, checkpoints and
+// migration states.
 //
-// A bad scope makes each run return a [*ValueError] or a [*ConflictError]. The following
-// return a [*ConflictError] before anything is sent:
+// Each run returns an error if the scope is invalid, and a [*ConflictError] for:
 //
 //   - $where, $function and $accumulator
 //   - a filter with another value for a field of Tenant
-//   - a pipeline that begins with $documents, or with another stage that must be first
+//   - a pipeline that begins with $documents or another stage that must be first
 //   - a stage that may read collections that it doesn't name
-//   - $merge or $out in an [Aggregate], and the cases listed at [MergeInto] and
-//     [Stream.Run]
-//
-// Each tenant has its own lock documents ([Lease]), checkpoints ([JobOptions]) and
-// migration states.
+//   - $merge or $out in an [Aggregate], and the cases at [MergeInto] and [Stream.Run]
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)

@@ -8,11 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Indexes returns the indexes that [IndexSet.Ensure] creates for an [IndexSet] such as
-// [Model.Indexes], on a database of [Scope.On]. The fields of Tenant come first in the
-// indexes' keys, so a unique key is unique per tenant. If the scope has Delete, unique
-// indexes become partial and ignore deleted documents. TTL indexes, wildcard indexes, and
-// indexes that already begin with the tenant's fields keep their keys.
+// Indexes returns the indexes of set as [IndexSet.Ensure] creates them on a database of
+// [Scope.On]. The fields of Tenant come first, except in TTL and wildcard indexes, so a
+// unique key is unique per tenant. With [Scope.Delete], unique indexes ignore deleted
+// documents.
 func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 	own, err := s.compiled()
 	if err != nil {

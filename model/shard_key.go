@@ -13,19 +13,19 @@ import (
 // A ShardKey is the shard key of a collection, made by keys.Shard.
 //
 // On a database of [Model.On], a filter on _id gets the fields of the shard key, so that
-// mongos uses one shard. The values of these fields come from the _id, if it contains
-// them, and from documents that the same [Change] or [Job] has read. An upsert whose
-// filter lacks a field of the key returns a [*ConflictError].
+// mongos uses one shard. The values come from the _id, or from documents that the same
+// [Change] or [Job] has read. An upsert whose filter still lacks a field of the key gives
+// a [*ConflictError].
 type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order
 
-	// With Moves, documents may change their key, so a key that was read can be outdated.
-	// Such a key is added only to filters of writes with Expect [One]. If the document
-	// has moved, the write matches nothing, and the [Change] reads again.
+	// With Moves, documents may change their key. A key value that was read can be
+	// outdated, so only filters of writes with Expect [One] get it. If the document has
+	// moved, such a write matches nothing, and the [Change] reads again.
 	//
-	// Without Moves, an update by operators that changes the key returns a
-	// [*ConflictError]. Updates by a pipeline aren't checked.
+	// Without Moves, a write that may change the key gives a [*ConflictError]. Updates by
+	// a pipeline aren't checked.
 	Moves bool
 }
 

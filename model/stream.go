@@ -77,21 +77,23 @@ type Stream struct {
 	// Polling needs Since, and misses deletes and documents without this field.
 	Since string
 
-	// Overlap is the time by which a poll begins before the end of the previous poll, to
-	// find late writes. The field that Since names must be a date or an ObjectID.
+	// Overlap is how far each poll goes back, in the field that Since names, from where
+	// the previous poll ended. The poll reads some documents again, and so finds late
+	// writes. With Overlap, the field must be a date or an ObjectID.
 	Overlap time.Duration
 
 	// Err reports bad input. Run returns it.
 	Err error
 }
 
-// StreamOptions configure a run. A zero number or duration means the default.
+// StreamOptions configure a run of a [Stream]. A zero number or duration means the
+// default.
 type StreamOptions struct {
 	Workers   int           // plans run at once, for different documents, default 4
 	Queue     int           // events read ahead, and documents per scan batch, default 1000
-	SaveEvery int           // events after which the place is stored, default 100
+	SaveEvery int           // events after which the stream's place is stored, default 100
 	Wait      time.Duration // how long to wait for an event, default 1 s
-	Attempts  int           // attempts in all after conflicts and network errors, default 8
+	Attempts  int           // tries, with the first, at conflicts and network errors, default 8
 	Grace     time.Duration // how long running plans may continue at the end, default 10 s
 
 	// PlanTime limits each attempt to run a plan, default 10 s. After a crash, or while
@@ -108,13 +110,14 @@ type StreamOptions struct {
 	// ErrHistoryLost.
 	Rescan bool
 
-	Poll     bool          // poll by Since even if the server has change streams
+	Poll     bool          // poll by Stream.Since even if the server has change streams
 	Interval time.Duration // the pause between polls, default 1 s
 
 	// Once makes Run return when all changes acknowledged before the run began are
 	// applied, and no event came for the duration in Wait. In an idle sharded cluster
 	// this takes up to ten seconds more. If resume tokens have no time, as in Amazon's
-	// DocumentDB, only the second condition applies.
+	// DocumentDB, only the second condition applies. When polling, Run ends after one
+	// poll.
 	Once bool
 
 	// Progress is called each time Run has stored its place, and when no event comes. An
@@ -139,7 +142,7 @@ type StreamProgress struct {
 	Applied int64         // events applied in this run
 	Backlog int           // events read but not applied
 	Lag     time.Duration // age of the oldest event not applied, or 0
-	Place   string        // the stored token or value of Since
+	Place   string        // the resume token or, in Polling, the value of the field Since
 }
 
 // A StreamError names the event at which a stream stopped.
@@ -237,29 +240,21 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 }
 
 // Run runs the stream until the context ends. Then it finishes the running plans, stores
-// its place and returns nil. After [ErrStale], a missing document or a network error it
-// tries the plan again, up to Attempts times in all. A plan that still fails, or fails
-// with another error, stops the run with a [*StreamError].
+// its place and returns nil. A plan that fails o.Attempts times, or with an error that a
+// retry can't help, stops the run with a [*StreamError].
 //
 // # One run at a time
 //
-// A second run of the stream takes over:
-//
-//  1. It marks the stored place as its own.
-//  2. The first run stops with [ErrTakenOver] when it next stores or checks the place. It
-//     checks before a plan if the last check is older than a quarter of PlanTime.
-//  3. The second run begins when the first run's plans have ended or their time has
-//     passed (see PlanTime).
+// A second run of the stream takes over: the first run stops with [ErrTakenOver]. The
+// second run waits for the first run's plans, at most 1.25 times the first run's
+// o.PlanTime.
 //
 // So the plans of a document run in the order of its changes, unless a command arrives
-// late from the network or a suspended machine. To exclude this, store the event's Token
-// with the data, and write only if no greater Token is stored.
+// very late. To be safe, store the event's Token, and write only if no greater Token is
+// stored.
 //
-// Under a [Scope] with a Tenant, Filter or Delete for the watched collection, Run returns
-// a [*ConflictError].
-//
-// Cost: the reads of the changes, the plans, two commands for each run (three with Once),
-// one for each stored place, and one for each quarter of PlanTime in which plans run.
+// Cost: the reads of the changes, the plans, two commands for each run, one for each
+// stored place, and one for each quarter of PlanTime in which plans run.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

@@ -33,7 +33,7 @@ func NewParts(
 // Indexes returns the needed indexes.
 func (p Parts) Indexes() []Index { return called(p.indexes) }
 
-// Relations returns the stored relations, for [Model.Diagram].
+// Relations returns the relations that the technique stores, for [Model.Diagram].
 func (p Parts) Relations() []Relation { return called(p.relations) }
 
 // Checks returns the checks that find and repair violations of the technique's rules.

@@ -14,10 +14,9 @@ import (
 )
 
 // RunTx runs the plan in a transaction. If the context's session has a running
-// transaction, RunTx joins it. The code that began the transaction must commit and retry.
-// Otherwise RunTx begins a new transaction. The driver retries a new transaction after
-// transient errors, and its commit if the outcome is unknown. ErrStale aborts a new
-// transaction. RunTx returns [ErrNoTransactions] if the server has no transactions.
+// transaction, RunTx joins it, and your code commits and retries. Otherwise the driver
+// commits and retries a new transaction. ErrStale aborts a new transaction. Without
+// transactions on the server, RunTx returns [ErrNoTransactions].
 //
 // Cost: [Plan.CostTx], a hello command, and the commit of a new transaction.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
@@ -126,18 +125,17 @@ func commitUnknown(err error) bool {
 	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
 }
 
-// WithTransactions returns a database that runs each attempt of a [Change], and each plan
-// that isn't [Atomic], in a transaction. WithTransactions returns [ErrNoTransactions] if
-// the server has no transactions.
+// WithTransactions returns a database that runs each [Change] attempt, and each plan that
+// isn't [Atomic], in a transaction. Without transactions on the server, it returns
+// [ErrNoTransactions].
 //
 // A [Job], a [Stream], a plan with a [MergeInto], and a Change with both [Change.Lease]
 // and [Change.Mends] run without a transaction.
 //
-// If the answer to a commit was lost, the driver retries the transaction, and an insert
-// can find the document that the first try stored. A [Plan.Repeatable] plan then runs
-// again without this insert. Other plans and a Change return the duplicate key error.
+// A duplicate key error can mean that a commit succeeded, but its answer was lost. A
+// [Plan.Repeatable] plan doesn't return this error.
 //
-// Cost: one hello command. Then [Plan.CostTx], and one commit per transaction.
+// Cost: one hello command. Each transaction costs [Plan.CostTx] and one commit.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
@@ -177,12 +175,10 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 }
 
 // InTx runs f in the transaction of the context's session, or in a new one. Only commands
-// with the context that f receives take part. Without transactions on the server, it
-// returns [ErrNoTransactions] and doesn't call f.
+// with the context that f receives take part. Without transactions on the server, InTx
+// returns [ErrNoTransactions].
 //
-// InTx calls f again if the server requests a retry, but not after [ErrStale]: then call
-// InTx again. If a plan of several commands returned ErrStale, InTx returns it even if f
-// returns nil.
+// If the server requests a retry, InTx calls f again. After [ErrStale], call InTx again.
 //
 // Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {

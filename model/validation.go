@@ -78,7 +78,7 @@ func (v Validation) String() string {
 // validation if it differs.
 //
 // Cost: one listCollections command, and one command for a change. A new collection costs
-// up to two more.
+// up to two more commands.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
 	_, differs, err := v.Diff(ctx, db)
 	if err != nil || len(differs) == 0 {

@@ -7,19 +7,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// WithBulkWrite returns a database on which a [Plan] sends fewer commands outside
-// transactions. Consecutive writes, also to several collections, become one ordered
-// bulkWrite command. The command ends at the first update or delete with Expect [One].
-// [Plan.Guarantee] and the results stay the same.
+// WithBulkWrite returns a database on which a [Plan] sends fewer commands. Outside
+// transactions, consecutive writes become one bulkWrite command. An update or delete with
+// Expect [One] is the last write of its command. Results and [Plan.Guarantee] stay the
+// same.
 //
-// Update many and delete many share commands only with each other. A [MergeInto], and
-// each batch with an unacknowledged write concern, is a separate command.
-//
-// The parameter level is the write concern for plans without [PlanOptions].WriteConcern,
-// or nil for the client's. Pass the database's write concern, because the driver's
-// bulkWrite ignores it.
-//
-// On a server without bulkWrite (before MongoDB 8.0), nothing changes.
+// Pass the database's write concern as level, because the driver's bulkWrite ignores the
+// database's. A nil level means the client's. [PlanOptions].WriteConcern overrides level.
+// Before MongoDB 8.0, or with an unacknowledged write concern, nothing changes.
 //
 // Cost: one hello command. Then [Plan.CostBulkWrite].
 func WithBulkWrite(ctx context.Context, db DB, level *writeconcern.WriteConcern) (DB, error) {

@@ -239,7 +239,7 @@ func TestWithBulkWriteFaults(t *testing.T) {
 		"others": {d("_id", int32(1), "qty", int32(1)), d("_id", int32(2), "qty", int32(2))},
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed: testkit.Stored(before), OnServer: 4,
+		Seed: testkit.Stored(before), Sample: 4,
 		Transactions: true, // a server without them has no bulkWrite either, and so other rows
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			on, err := model.WithBulkWrite(ctx, db, nil)

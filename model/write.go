@@ -32,8 +32,8 @@ type Write struct {
 	// With Expect [One], a write that matches nothing stops the plan, unless the filter
 	// [Write.Done] shows that an earlier run applied the write. The error is
 	// [ErrNotFound] if no document has the _id in Model's filter, and else [ErrStale]. If
-	// Model's filter has more conditions than _id, the check costs a find. If it has no
-	// _id, only [Write.Reasons] can return ErrNotFound.
+	// Model's filter has more conditions than _id, this decision costs a find. If Model's
+	// filter has no _id, only [Write.Reasons] can return ErrNotFound.
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if an earlier run
@@ -46,9 +46,9 @@ type Write struct {
 	// that applies.
 	//
 	// Outside a transaction of the caller, Reasons also replace a duplicate key error.
-	// For an update or upsert, the Reason's If must have an equality on every field of
-	// the violated unique index. If no Reason applies, Run returns the driver's error:
-	// see [mongo.IsDuplicateKeyError].
+	// For an update or upsert, a reason applies to this error only if the filter
+	// [Reason.If] has an equality on every field of the violated unique index. If no
+	// reason applies, Run returns the driver's error: see [mongo.IsDuplicateKeyError].
 	Reasons []Reason
 
 	// Once marks a write that changes nothing in a second run, because the filter
@@ -100,8 +100,8 @@ func (w Write) scoping() scoped {
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
 	// A reason with a nil If always applies. If the write's filter is only a unique key
-	// other than _id, add a reason with a nil If and [ErrNotFound]: else a missing
-	// document gives [ErrStale].
+	// other than _id, a missing document gives [ErrStale]. To get [ErrNotFound] instead,
+	// add Reason{Err: ErrNotFound}.
 	If  bson.D
 	Err error // the returned error
 
@@ -188,17 +188,14 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 	}
 }
 
-// A MergeInto is a step of a [Plan] that runs on the server: an aggregation that ends in
-// $merge or $out.
+// A MergeInto is a step of a [Plan]: an aggregation that ends in $merge or $out.
 //
-// Under a [Scope], its reads get the scope's filter. The written documents get the
-// scope's fields. If the scope has a [Scope.Tenant], [Scope.Filter] or [Scope.Delete] for
-// the target collection, only two kinds of $merge are accepted:
+// Under a [Scope], its reads get the scope's filter, and the written documents get the
+// scope's fields. A target in another database gives a [*ConflictError]. If the scope can
+// hide target documents, every last stage gives this error, except two kinds of $merge:
 //
-//   - The option whenMatched is "fail".
-//   - The option "on" lists all fields of Tenant, and the scope has no Delete or Filter.
-//
-// Another $merge, a $out, and a stage that names a database return a [*ConflictError].
+//   - whenMatched is "fail"
+//   - "on" lists all fields of [Scope.Tenant], and the scope has no Delete or Filter
 type MergeInto struct {
 	Collection string // the source
 	Pipeline   mongo.Pipeline

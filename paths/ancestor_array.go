@@ -6,8 +6,8 @@ import (
 )
 
 // AncestorArraySpec names the fields of a tree of [NewAncestorArray]: those of
-// [TreeSpec], and the array of the ancestors' _ids. An empty array must be stored as []
-// or left out, not as null. With a string as _id:
+// [TreeSpec], and the array of the _ids of a node's ancestors and of the node itself. An
+// empty array must be stored as [] or left out, not as null. With a string as _id:
 //
 //	Ancestors []string `bson:"ancestors,omitempty"`
 type AncestorArraySpec struct {
@@ -15,10 +15,10 @@ type AncestorArraySpec struct {
 	Ancestors string // an array of _ids; "" means "ancestors"
 }
 
-// NewAncestorArray declares a tree whose nodes contain an array of _ids: those of all
-// ancestors, root first, and then the node's own _id. Descendants are one query by a
-// multikey index, ancestors one query by _id. A move rewrites the arrays of the subtree,
-// by one update.
+// NewAncestorArray declares a tree whose nodes contain the _ids of all ancestors and
+// their own. The array begins with the root. Descendants are one query by a multikey
+// index, ancestors one query by _id. A move rewrites the arrays of the subtree, by one
+// update.
 //
 // A missing field or a wrong type panics with a [*model.DeclarationError].
 //

@@ -38,7 +38,7 @@ type category struct {
 	Total *paths.Totals[int64] `bson:"total,omitempty"`
 }
 
-var onServer, few, alone, parallel = testkit.OnServer, testkit.Few, testkit.Alone, testkit.Parallel
+var onServer, few, alone, parallel = testkit.Sample, testkit.Few, testkit.Alone, testkit.Parallel
 
 // every is set where each operation is cut everywhere.
 var every = testkit.EveryPair

@@ -7,18 +7,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Convert returns the change that adds the fields of a second tree (target) to
-// the documents of a tree (source). Both trees must be declared over one collection with
-// equal [TreeSpec]s, else Convert gives a [*model.ValueError]. If writers still use the
-// first tree, run Convert again to copy their changes. When all clients use the second
-// tree, [Tree.Drop] removes the old fields.
+// Convert returns the change that adds the fields of a second tree (target) to the
+// documents of a first tree (source). Both trees must have the same collection and
+// [TreeSpec].
 //
-// If the second tree has a unique index (materialized path, nested set), create it after
-// Convert, and before writers use that tree. [model.New] refuses two trees of one
-// collection.
-//
-// A crash leaves some documents without the new fields, and the first tree whole. Then
-// run Convert again.
+// Run Convert again after a crash, and after writes by the first tree. Then create the
+// second tree's unique index, if it has one, before writers use that tree. Finally
+// [Tree.Drop] removes the old fields.
 //
 // Cost: that of the second tree's repair: see [Tree].
 func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
@@ -43,61 +38,35 @@ type IntoSpec[K any] struct {
 	Delete bool
 }
 
-// ConvertInto returns the job that copies a tree to another collection, in any
-// representation and with another type of documents. Run it again to bring the target up
-// to date.
+// ConvertInto returns the job that copies a tree to another collection, also in another
+// representation. Run it again to bring the target up to date. Target nodes that the
+// source lacks stay, unless IntoSpec.Delete is set.
 //
 // The function build returns the target's document, with its _id, for a document of the
-// source. The job fills in the tree's fields. The function must be pure and return each
-// _id once. A nil build, or trees of one collection, panic with a
-// [*model.DeclarationError]: use [Convert] for one collection.
+// source. It must be pure and return each _id once. The job fills in the target tree's
+// fields. It replaces target nodes that differ, so fields that others added are lost.
+// First create the target's indexes.
 //
-// The job stores missing nodes and replaces nodes that differ. A replaced node loses
-// fields that others added in the target. Siblings get the source's order and keys. First
-// create the target's indexes ([model.Model.Indexes]).
+// JobOptions.BatchSize is the number of nodes per lease ([model.Lease]); 0 means 500.
 //
-// # Steps
+// # Consistency
 //
-//  1. read the source and the target, and compare them
-//  2. with Delete, delete nodes now if one of them has a unique path or number that
-//     another node needs
-//  3. give temporary paths or numbers to remaining nodes whose path or number another
-//     node needs
-//  4. store missing nodes in preorder, then write nodes that differ
-//  5. with Delete, delete nodes, if step 2 didn't
-//  6. check the target
+// An interrupted job leaves a part of the copy. Run it again: it keeps the nodes that are
+// done. Until it has ended, queries by path or number can miss target nodes.
 //
-// Each batch of steps 2 to 5 runs under the target's lease. Readers don't find the nodes
-// of step 3 by path or number until step 4.
+// # Errors
 //
-// An interrupted job begins anew and keeps the nodes that are done. If nodes vanish
-// meanwhile, or others write the target, the job begins anew, up to 8 times in all. Then
-// it returns [model.ErrStale].
-//
-// Progress.Documents counts the nodes in the source, Progress.Writes the target nodes to
-// insert, change or delete, and Progress.Modified those that are done.
-// JobOptions.BatchSize is the number of nodes per lease; 0 means 500. A dry run only
-// reads.
-//
-// Errors are:
-//
-//   - [model.ErrNotFound]: the target has no node with the _id IntoSpec.Under.
-//   - [model.ErrTaken]: build returned one _id twice, or the target has the _id, but not
-//     below Under.
-//   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path.
-//   - [ErrDamaged]: a tree must be repaired first.
-//   - [model.ErrLeased]: another writer holds the target's lease.
+//   - [model.ErrNotFound]: the target lacks the node IntoSpec.Under
+//   - [model.ErrTaken]: build returned one _id twice, or the _id of a target node that
+//     isn't below IntoSpec.Under
+//   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path
+//   - [ErrDamaged]: a tree must be repaired first
+//   - [model.ErrLeased], [model.ErrStale]: others write; run the job again
 //   - any error that build returns
 //
-// After ErrStale, ErrLeased, or an error of build for a document that changed meanwhile,
-// the target can be half written: run the job again. The other errors come before an
-// attempt writes, so only an earlier attempt can have written.
-//
 // Cost: one command, in batches, for the source and one for the target. Each batch of
-// nodes that differ takes one command that reads their documents again, two for the
-// lease, and one to three that write. Then comes the check of the target: see [Tree]. If
-// nothing differs, two commands. It needs memory for the tree's fields of all nodes, and
-// for one batch of documents.
+// nodes that differ takes one command that reads, two for the lease, and one to three
+// that write. The tree's fields of all nodes are in memory.
 func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build func(D) (E, error), spec IntoSpec[L]) model.Job {
 	mustHave("ConvertInto", source != nil && target != nil)
 	place := "ConvertInto of " + source.t.Collection + " to " + target.t.Collection

@@ -7,19 +7,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Extract returns the job that copies the nodes of a [DocumentTree], in the document
-// owner, to documents of a [Tree]. The function build returns the document, with its _id,
-// for a node. It must be pure and return each _id once.
+// Extract returns the job that copies the nodes of a [DocumentTree] to documents of a
+// [Tree]. The parameter owner is the _id of the document that contains the nodes. build
+// returns the document, with its _id, for a node. It must be pure. Run the job again
+// until all clients use the new tree.
 //
-// To store the lists of several owners in one tree, first insert a node for each owner
-// into the tree. Then run a job for each owner, with this node's _id as IntoSpec.Under.
-// No _id may come from two of these jobs.
+// If several owners share the target, insert a node for each owner into the target, and
+// set IntoSpec.Under to the node's _id. The jobs' documents must have different _ids.
 //
-// Siblings keep their order. Run the job again until all clients use the new tree.
-//
-// Panics, errors and cost are those of [ConvertInto]. A missing owner also gives
-// [model.ErrNotFound]. Each batch that stores nodes or replaces their content reads the
-// owner again.
+// Panics, errors and cost are those of [ConvertInto]. A missing owner gives
+// [model.ErrNotFound].
 func Extract[E, N, O, D, K any](source *DocumentTree[E, N, O], owner O, target *Tree[D, K], build func(E) (D, error), spec IntoSpec[K]) model.Job {
 	mustHave("Extract", source != nil && target != nil)
 	place := "Extract of " + source.t.Owners + "." + source.t.Path + " to " + target.t.Collection
@@ -36,30 +33,27 @@ func Extract[E, N, O, D, K any](source *DocumentTree[E, N, O], owner O, target *
 
 // AbsorbSpec says which part of a tree goes into a document: see [Absorb].
 type AbsorbSpec[K any] struct {
-	Top    *K   // the node that becomes the only root; nil means the whole tree
-	Delete bool // delete the document's nodes that the source doesn't have
+	Top *K // the node that becomes the only root; nil means the whole tree
+
+	// Delete deletes the document's nodes that the source doesn't have. Without Delete,
+	// such nodes give a [*model.ValueError].
+	Delete bool
 }
 
-// Absorb returns the change that copies a tree of documents, or the subtree of spec.Top,
-// to the [DocumentTree] of one owner. One write replaces the owner's list. The function
-// build returns the node, with its id, for a document. The change fills in the fields of
-// the tree.
+// Absorb returns the change that copies a tree of documents to the [DocumentTree] of one
+// owner, in one write. build returns the node, with its id, for a document. Run Absorb
+// again to update the owner's list of nodes.
 //
-// Run Absorb again to bring the list up to date. An equal list isn't written.
+// Errors are those of build, and:
 //
-// Errors are:
-//
-//   - [*model.ValueError]: the list has nodes that the source doesn't have, and
-//     spec.Delete is false.
-//   - [model.ErrNotFound]: Top or the owner is missing.
+//   - [*model.ValueError]: see AbsorbSpec.Delete.
+//   - [model.ErrNotFound]: the node spec.Top or the owner is missing.
 //   - [model.ErrTaken]: two nodes have one id.
-//   - [model.ErrFull]: Max, MaxBytes or the depth of a nested list is exceeded.
-//   - [ErrDamaged]: the tree or the list must be repaired first.
-//   - Errors of build.
+//   - [model.ErrFull]: the list would be too large ([DocumentTreeSpec]) or too deep.
+//   - [ErrDamaged]: repair the tree or the list first.
 //
-// Cost: one command, in batches, reads the documents, and one more reads Top. One command
-// reads the owner and one writes it, by _id. The nodes are held in memory, up to
-// MaxBytes.
+// Cost: one command reads the documents, in batches. One reads the owner by _id, and one
+// writes the owner. All nodes are held in memory.
 func Absorb[D, K, E, N, O any](
 	source *Tree[D, K], target *DocumentTree[E, N, O], owner O, build func(D) (E, error), spec AbsorbSpec[K],
 ) model.Change[any] {
@@ -73,12 +67,10 @@ func Absorb[D, K, E, N, O any](
 }
 
 // ConvertDocument returns the change that copies the [DocumentTree] of one owner to
-// another owner or another list. source and sourceOwner are the source's declaration
-// and its owner's _id. target and targetOwner are those of the target, which can
-// have another form (flat or nested). The function build returns the target's node, with
-// its id, for a node of the source. spec.Top must be nil. Errors are those of [Absorb].
+// another owner or another list, flat or nested. build returns the node to store, with
+// its id. spec.Top must be nil. Errors are those of [Absorb].
 //
-// Cost: two commands read the owners, and one writes the target's, by _id.
+// Cost: two commands read the owners, and one writes the target owner, by _id.
 func ConvertDocument[E, N, O, F, M, P any](
 	source *DocumentTree[E, N, O], sourceOwner O, target *DocumentTree[F, M, P], targetOwner P, build func(E) (F, error), spec AbsorbSpec[N],
 ) model.Change[any] {

@@ -51,10 +51,10 @@ func (c cutCase) cut(t *testing.T, k kind) {
 			return err
 		}
 		modeltest.FaultMatrix(t, modeltest.FaultCase{
-			OnServer: 3,
-			Match:    func(c modeltest.Command) bool { return modeltest.Writes(c) && c.Collection == k.name },
-			Seed:     func(ctx context.Context, db *mongo.Database) error { return c.seed(ctx, db, k) },
-			Run:      run,
+			Sample: 3,
+			Match:  func(c modeltest.Command) bool { return modeltest.Writes(c) && c.Collection == k.name },
+			Seed:   func(ctx context.Context, db *mongo.Database) error { return c.seed(ctx, db, k) },
+			Run:    run,
 			Repair: func(ctx context.Context, db *mongo.Database) error {
 				if c.stays != nil {
 					if err := c.stays(ctx, db, k); err != nil {
@@ -291,7 +291,7 @@ func TestDocumentTreeRepairAllCuts(t *testing.T) {
 				t.Skip("server lacks: time for every row of a fault matrix")
 			}
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 3,
+				Sample: 3,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					var all []any
 					for i := range 5 {

@@ -245,7 +245,7 @@ func manyDocuments(c modeltest.Command) bool {
 // the reads of a change within it, and tests that let renewals fail let those of every change fail.
 func (k kind) quick() kind {
 	lease := 60 * time.Millisecond
-	if testkit.OnServer {
+	if testkit.Sample {
 		lease = 400 * time.Millisecond
 	}
 	k.tree = k.declare(k.docs, paths.TreeSpec{For: lease, Wait: 10 * time.Second})

@@ -1,15 +1,15 @@
-// Package paths stores trees and graphs of documents. It inserts, moves and deletes
-// nodes, and reads the nodes above and below a node.
+// Package paths stores trees and graphs of documents, and reads the nodes above and below
+// a node.
 //
 // # Choosing
 //
 // A [Tree] has one document per node. Each document contains its parent's _id, an order
-// key among its siblings ([TreeSpec]), and the fields of the tree's representation:
+// key among its siblings ([TreeSpec]), and the fields of one representation:
 //
 //	representation       fields             choose it if
 //	NewParentTree        none               nodes move often, subtrees aren't too large
 //	NewChildTree         children's _ids    children are shown by page or by number
-//	NewAncestorArray     ancestors' _ids    a subtree is one condition of many
+//	NewAncestorArray     ancestors' _ids    queries filter a subtree by other fields
 //	NewMaterializedPath  the path, a string nodes are found and shown by their path
 //	NewNestedSet         two numbers        subtrees are read in order and seldom change
 //
@@ -25,12 +25,13 @@
 //	numbers for a nested set, streamed                    Number
 //	distances, components and ranks of a graph            Graph
 //	a function in Go over all vertices of a graph         NewProgram
-//	strings that order anything                           Between, Spread
+//	order keys for siblings, or for any list              Between, Spread
 //	paths of escaped segments                             Path, Segments
 //
 // # Trees
 //
-// Documents that a change writes, besides the lease, and how queries find nodes:
+// The table says how many documents a change writes, and how queries find nodes. See also
+// [NewChildTree] and [NewNestedSet].
 //
 //	                     ParentTree              AncestorArray  MaterializedPath
 //	insert, delete       1 document              1              1
@@ -40,9 +41,6 @@
 //	ancestors            $graphLookup by _id     query by _id   query by path
 //	descendants          $graphLookup by parent  one query      one range of an index
 //
-// A subtree is written by one update. [NewChildTree] and [NewNestedSet] say what their
-// trees write. See internal/bench/RESULTS.md for times.
-//
-// One writer at a time changes a tree, and a reader can see a part of a change: see
-// [Tree]. [Tree.Checks] finds and repairs damage by code that bypasses Tree.
+// One writer at a time changes a tree. A reader can see a part of a change: see [Tree].
+// [Tree.Checks] finds and repairs damage by code that bypasses Tree.
 package paths

@@ -28,52 +28,45 @@ type DocumentTreeSpec struct {
 	// Nested is the field with the list of a node's children. "" means the flat form.
 	Nested string
 
-	// Revision is the path of an int64 in the owner, to which each change adds 1. Changes
-	// that depend on the whole list then filter by Revision instead of by the list. All
-	// other code that writes the list must increment it too. "" means none.
+	// Revision is the path of an int64 in the owner that each change increments. Changes
+	// that depend on the whole list then filter by this number instead of by the list. All
+	// other code that writes the list must increment the number too. "" means none.
 	Revision string
 
 	Max      int // the most nodes of a document; 0 means as many as MaxBytes allows
 	MaxBytes int // the most bytes of the document; 0 means 15 MiB, the maximum
 }
 
-// DocumentTree is a tree within one document, such as the comments of a post. E is the
-// type of a node, N of its id, K of the _id of the document, which is the owner. Each
-// change is one atomic write. So a reader never sees a part of a change, also after a
-// crash, and concurrent moves can't make a cycle. Read the tree with the owner's
-// document: [DocumentTree.Arrange] puts the nodes in order. Use a [Tree] for more than 16
-// MiB, or to read single nodes.
+// DocumentTree is a tree within one document (the owner), such as the comments of a post.
+// E is the type of a node, N of its id, K of the owner's _id. Each change is one atomic
+// write, so concurrent moves can't make a cycle. [DocumentTree.Arrange] puts the nodes
+// that you read in order. Use a [Tree] for more than 15 MiB, or to read single nodes.
 //
 // # Forms
 //
-// In the flat form, the owner has one list of nodes, with their parents' ids:
+// The flat form has one list of nodes, with their parents' ids:
 //
 //	{_id: 'p1', comments: [{id: 'a', parent: null}, {id: 'b', parent: 'a'}]}
 //
-// In the nested form, each node has a list of its children:
+// In the nested form, each node has a list of its children, to at most 49 levels:
 //
 //	{_id: 'p1', comments: [{id: 'a', replies: [{id: 'b'}]}]}
 //
-// In the flat form, queries and updates find a node by its id, at any depth.
-// [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull] need one command
-// each, and don't conflict with other writers. All changes of the nested form read the
-// list first. A nested tree is at most 49 levels deep. Choose the nested form for small
-// trees that are seldom written, if clients need this form.
+// Prefer the flat form: queries find a node by its id at any depth, and
+// [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull] don't conflict with
+// other writers.
 //
 // # Changes
 //
-// A [model.Change] reads the list, decides, and writes only if the values that it used
-// are unchanged. Otherwise it reads again, up to 64 times. A missing owner gives
+// A [model.Change] reads the list, and writes only if the values that it used are
+// unchanged. Otherwise it reads again, up to 64 times. A missing owner gives
 // [model.ErrNotFound]. A damaged list gives [ErrDamaged].
 //
 // # Checks
 //
-// Checks returns one check of all owners, with one finding per damaged owner. It finds
-// elements that aren't nodes or have no id, repeated ids, orphans, cycles, and siblings
-// with equal or missing order keys (DocumentTreeSpec.Order). A finding's detail contains
-// the list and the problems. A problem has a kind (orphan, cycle, order, duplicate,
-// notANode, notAList), the node's id, and its path. The repair is [DocumentTree.Repair]
-// without new ids, so different nodes that share an id keep that id.
+// Checks returns one check, which finds owners with invalid elements, repeated ids,
+// orphans, cycles, and siblings with equal or missing order keys. The repair works as
+// [DocumentTree.Repair], but different nodes that share an id keep the id.
 //
 // Cost: one command, in batches, which sends every list. The repair takes one write per
 // damaged list.
@@ -92,10 +85,9 @@ type DocumentTree[E, N, K any] struct {
 //
 //	var comments = paths.NewDocumentTree[comment, string](posts, "comments", paths.DocumentTreeSpec{})
 //
-// It panics with a [*model.DeclarationError] if the path isn't a list of E or lies in a
-// list, if a field is missing or has the wrong type, or if Max or MaxBytes is out of
-// range. It also panics if the parent field of E's zero value would be stored as a
-// possible id, such as 0. Declare this field as a pointer or with omitempty.
+// A root must not store a possible id, such as 0, as its parent: declare the parent field
+// as a pointer or with omitempty. A bad path, type or spec panics with a
+// [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}
@@ -131,39 +123,39 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 }
 
 // Load returns the write that stores a whole tree in an owner without nodes. The nodes
-// come in any order, with their parents' ids, or nested. With DocumentTreeSpec.Order,
-// siblings are sorted by their order keys. If a key is missing or repeated, they get new
-// keys. Without Order, siblings stay as listed. Errors are [model.ErrTaken] if an id
-// comes twice or the owner has nodes, [model.ErrNotFound] for a missing parent or owner,
-// [ErrCycle] and [model.ErrFull].
+// come in any order. With DocumentTreeSpec.Order, siblings get new order keys if a key is
+// missing or repeated. Errors:
+//   - [model.ErrTaken]: an id comes twice, or the owner has other nodes
+//   - [model.ErrNotFound]: a parent or the owner is missing
+//   - [ErrCycle], [model.ErrFull]
 //
-// Cost: one command, one document, by _id. A retry is a no-op.
+// Cost: one command, one document, by _id. A retry is safe.
 func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 	o, err := t.owner(owner)
 	return t.t.Load(o, nodes, err)
 }
 
 // Push returns the write that adds a node, without children, as the first or last root or
-// child. The place decides the parent in node. Errors are [model.ErrTaken] if the id
-// exists, [model.ErrNotFound] if the owner or the parent is missing, and [model.ErrFull]
-// if Max or MaxBytes is exceeded. The nested form, a tree with DocumentTreeSpec.Order,
-// and other values of place give a [*model.ValueError]: use [DocumentTree.Insert].
+// child. Errors:
+//   - [model.ErrTaken]: another node has the id
+//   - [model.ErrNotFound]: the owner or the parent is missing
+//   - [model.ErrFull]: Max or MaxBytes is exceeded
 //
-// Cost: one command, one document, by _id. If nothing was pushed, one to five more
-// commands find the reason. A retry is a no-op if the stored node is equal.
+// Use [DocumentTree.Insert] instead for a nested tree ([DocumentTree]), a tree with
+// DocumentTreeSpec.Order, or a place [Before] or [After] a node.
+//
+// Cost: one command, one document, by _id. A retry is safe.
 func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Write {
 	o, doc, p, err := t.insertion(owner, node, place)
 	return t.t.Push(o, doc, p, err)
 }
 
-// Patch returns the write that sets fields of a node. The parameter fields contains paths
-// within the node, with their values. Fields of the tree, and paths that E doesn't have,
-// give a [*model.ValueError]. So does the nested form: use [DocumentTree.Set]. Other
-// errors are [model.ErrNotFound] and [model.ErrFull]. If a damaged list contains the id
-// twice, Patch changes both nodes.
+// Patch returns the write that sets fields of a node in a flat tree ([DocumentTree]):
+// paths within the node, with their values. It can't set the tree's own fields. Errors
+// are [model.ErrNotFound] and [model.ErrFull]. For a nested tree, or near MaxBytes, use
+// [DocumentTree.Set]: Patch's size check adds new values without subtracting old values.
 //
-// Cost: one command, one document, by _id. MaxBytes counts the new values as if the old
-// values stayed. [DocumentTree.Set] counts the difference.
+// Cost: one command, one document, by _id.
 func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write {
 	o, n, err := t.ids(owner, id)
 	return t.t.Patch(o, n, fields, err)
@@ -174,32 +166,28 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 // use [DocumentTree.Delete]. A retry after success gives model.ErrNotFound. In a damaged
 // list, Pull deletes each node with the id.
 //
-// Cost: one command, one document, by _id. If nothing was deleted, one or two more
-// commands find the reason.
+// Cost: one command, one document, by _id. If nothing was deleted, up to three
+// more commands find the reason.
 func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 	o, n, err := t.ids(owner, id)
 	return t.t.Pull(o, n, err)
 }
 
-// Insert returns the change that adds a node at a place. The place decides the parent and
-// the order key in node. A node with nested children gives a [*model.ValueError]: insert
-// the nodes one by one. Errors are [model.ErrTaken], [model.ErrNotFound] and
-// [model.ErrFull].
+// Insert returns the change that adds a node at a place, which decides the node's parent
+// and order key. The node must not contain children. Errors are [model.ErrTaken],
+// [model.ErrNotFound] and [model.ErrFull]: see [DocumentTree.Push].
 //
-// Cost: two commands, one document. In the flat form without DocumentTreeSpec.Order,
-// inserts don't conflict with each other.
+// Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Change[any] {
 	o, doc, p, err := t.insertion(owner, node, place)
 	return t.t.Insert(o, doc, p, err)
 }
 
 // Move returns the change that moves a node, with its subtree, to a place. Errors are
-// [model.ErrNotFound] and [ErrCycle]. Moving a node to where it is, or next to itself,
-// writes nothing.
+// [model.ErrNotFound], [ErrCycle] and [model.ErrFull].
 //
 // Cost: two commands, one document. It writes the whole list or, with
-// DocumentTreeSpec.Order, two fields of the node. Siblings get new order keys if theirs
-// have become long.
+// DocumentTreeSpec.Order, two fields of the node.
 func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	p, errTo := forest.PlaceOf(place.place, t.nodeID)
@@ -210,11 +198,11 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change
 }
 
 // Delete returns the change that deletes a node: see [DeleteMode]. Errors are
-// [ErrHasChildren] and, even if another writer deleted the node first,
-// [model.ErrNotFound].
+// [ErrHasChildren] and [model.ErrNotFound]. If another writer deleted the node first, the
+// error is ErrNotFound too.
 //
-// Cost: two commands, one document. The flat form (see [DocumentTree]) pulls a leaf or a
-// subtree. Other deletions write the whole list.
+// Cost: two commands, one document. In the flat form (see [DocumentTree]), a $pull
+// deletes a leaf or a subtree. In all other cases, the whole list is written.
 func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	return t.t.Delete(o, n, forest.Mode(mode), err)
@@ -223,8 +211,8 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 // Set returns the change that sets fields of a node, in a flat or nested tree. The
 // parameter fields and the errors are those of [DocumentTree.Patch].
 //
-// Cost: two commands, one document. If another writer changes the list meanwhile, the
-// change reads again only if this node was moved.
+// Cost: two commands, one document. In the nested form, the change reads again if another
+// writer has changed the node's position since the read.
 func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	return t.t.Set(o, n, fields, err)
@@ -234,9 +222,10 @@ func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[a
 // id. The position and the children stay. Errors are [model.ErrNotFound] and
 // [model.ErrFull].
 //
-// Cost: two commands, one document. In the flat form without a Revision, Replace
-// overwrites changes that others made to the node's fields after the read. In the nested
-// form, or with a Revision, Replace reads again if the list changed.
+// If DocumentTreeSpec.Nested and Revision are both empty, Replace overwrites concurrent
+// changes of the node's fields.
+//
+// Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	o, err := t.owner(owner)
 	doc, errNode := t.t.NewNode(node)
@@ -246,18 +235,13 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	return t.t.Replace(o, doc, err)
 }
 
-// Repair returns the change that repairs an owner's list by one write. A sound list isn't
-// written.
+// Repair returns the change that repairs an owner's list by one write:
 //
-//   - The first of several nodes with one id keeps the id and the children. A later node
-//     that is equal byte for byte is removed. A later node that differs gets the next id
-//     of fresh. If fresh has no id left, Repair fails with [model.ErrTaken].
-//   - Orphans become roots, and so does one node of each cycle: the node whose id the
-//     server sorts first. They come after the other roots.
-//   - Siblings with missing or equal order keys get new keys. Equal keys keep the order
-//     of the list.
-//
-// Elements that aren't nodes stay.
+//   - If nodes share an id, the first node keeps the id and, in the flat form, all
+//     children. A later equal node is removed. A later different node gets the next id
+//     of fresh. If that id is missing or in use, Repair gives [model.ErrTaken].
+//   - Orphans, and one node of each cycle, become the last roots.
+//   - Siblings with missing or equal order keys get new keys.
 //
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {

@@ -6,7 +6,8 @@ import (
 )
 
 var (
-	// ErrCycle means that a move would make a node its own ancestor. Nothing was written.
+	// ErrCycle means that a move or [DocumentTree.Load] would make a node its own
+	// ancestor. Nothing was written.
 	ErrCycle = forest.ErrCycle
 
 	// ErrHasChildren means that [Restrict] refused to delete a node with children.
@@ -23,8 +24,8 @@ var (
 	// [Tree.Move], [Tree.Rename], [Tree.Delete], [Path] and [ConvertInto] return it.
 	ErrSegment = forest.ErrSegment
 
-	// ErrGraphState means that a computation can't continue from the stored states. They
-	// belong to another computation, to a [Graph.Clear] that was interrupted, or to two
-	// processes at once. Run Clear, and begin again.
+	// ErrGraphState means that a computation can't continue from the stored states.
+	// Another computation wrote them, two processes wrote them at once, or a
+	// [Graph.Clear] was interrupted. Run Clear, and begin again.
 	ErrGraphState = graph.ErrState
 )

@@ -15,14 +15,15 @@ import (
 // GraphSpec says where a [Graph] stores its computation.
 type GraphSpec struct {
 	// States names the collection of the vertices' states ([VertexState]). "" means the
-	// name of the vertices' collection plus "_states". Two more collections append to
-	// this name: "_steps" for [GraphStep] records, "_messages" for messages of
-	// [NewProgram].
+	// name of the vertices' collection plus "_states". The names of two more collections
+	// are the name of the states' collection plus "_steps" (for [GraphStep] records) or
+	// "_messages" (for messages of [NewProgram]).
 	States string
 }
 
-// VertexState is the result for one vertex in a computation of a [Graph]. Fields that the
-// computation doesn't use are zero.
+// VertexState is the result for one vertex in a computation of a [Graph]. A superstep is
+// a step of the computation: see [Supersteps]. Fields that the computation doesn't use
+// are zero.
 type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
 	Step int64 `bson:"step"` // the superstep that wrote the state; for Distances, the distance
@@ -35,28 +36,23 @@ type VertexState[K any] struct {
 }
 
 // Graph is a directed graph. Its vertices are the documents of a collection. Each vertex
-// lists the _ids of the vertices that its edges lead to. A [Supersteps] computes results
-// for all vertices: [Graph.Distances], [Graph.Components], [Graph.PageRank], or a
-// function of your own with [NewProgram]. The result for a vertex is its state
-// ([VertexState]). For a few vertices near a known vertex, use a $graphLookup of your
-// own.
+// lists the _ids of the vertices that its edges lead to. [Graph.Distances],
+// [Graph.Components], [Graph.PageRank] and [NewProgram] compute a result for each vertex
+// ([VertexState]). For a few vertices near a known vertex, use a $graphLookup.
 //
 // A Graph stores one computation, in the collections of GraphSpec.States. Vertices are
-// never written. An edge to a missing _id doesn't count, and a repeated edge counts once.
-// Only PageRank counts an edge to its own vertex.
+// never written. Edges to missing vertices don't count, and repeated edges count once.
 //
 // # Limits
 //
-// In Components and PageRank, a state contains a copy of the vertex's edges, and must fit
-// in 16 MiB. For [NewProgram], a vertex with its state and the messages of one superstep
-// must fit in 16 MiB. From MongoDB 6.0, $group spills to disk above 100 MB by default.
-// Distances, Components and PageRank need MongoDB 4.4.
+// For Components and PageRank, a vertex's state contains its edges, and must fit in 16
+// MiB. For a program, a vertex with its state and messages must fit. All computations
+// except programs need MongoDB 4.4.
 //
 // # Shards
 //
-// Computations weren't tested on shards. Shard the collections of vertices, states and
-// messages by {_id: "hashed"}. Don't shard the collection of the supersteps' records. On
-// shards, Distances and Components need MongoDB 5.1.
+// Not tested. Shard vertices, states and messages by {_id: "hashed"}, but not [GraphStep]
+// records. Distances and Components then need MongoDB 5.1.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -71,11 +67,10 @@ type Graph[D, K any] struct {
 	g      *graph.Graph
 }
 
-// NewGraph declares a graph. edges is the path at which a vertex, a document of the
-// collection, lists the _ids of other vertices: "follows", or "roads.to" if an edge is a
-// document. The path must exist, contain only _ids, cross exactly one array, and lie
-// outside _id. A collection that spec names needs a valid name, and must not be the
-// vertices' collection. Otherwise NewGraph panics with a [*model.DeclarationError].
+// NewGraph declares a graph. The parameter edges is the path at which a vertex lists the
+// _ids of other vertices: "follows", or "roads.to" if an edge is a document. The path
+// crosses exactly one array, outside _id. NewGraph panics with a
+// [*model.DeclarationError] if edges or spec doesn't fit.
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
 	g := graph.Declare(vertices.Name(), field, spec.States)
@@ -89,14 +84,11 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 }
 
 // Distances returns the computation of each vertex's distance: the number of edges from
-// the nearest start vertex. Give the start vertices' _ids. The results are Step and Via
-// of [VertexState]. Missing start vertices are ignored. An empty _id gives a
-// [*model.ValueError]. Unreachable vertices get no result: see [Graph.Unreached].
+// the nearest start vertex. sources are the start vertices' _ids. The results are Step
+// and Via of [VertexState]. Unreachable vertices get no result: see [Graph.Unreached].
+// After edges have changed, run [Graph.Clear] and then the computation again.
 //
-// Each superstep reads the states that the previous superstep wrote, by the index of
-// [Supersteps.Indexes]. It looks up these vertices' current edges, and the vertices that
-// the edges lead to, by _id. No superstep changes a stored distance. After edges have
-// changed, run [Graph.Clear] and then the computation again.
+// Cost: see [Supersteps].
 func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	ids := bson.A{}
 	for i, id := range sources {
@@ -109,34 +101,28 @@ func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	return supersteps(x.g.Distances(ids, nil))
 }
 
-// Components returns the computation of components: vertices that edges of either
-// direction connect. In a vertex's result ([VertexState]), Component is the least _id of
-// its component, in the server's order.
+// Components returns the computation of the graph's components: sets of vertices that are
+// connected by edges in any direction. The result is Component of [VertexState]. The
+// computation first copies all edges, so later changes don't count. Long chains of edges
+// need many supersteps.
 //
-// The computation first copies each vertex's edges to the vertex's state, so later
-// changes of edges don't count. In each superstep, vertices whose Component changed pass
-// the new value to their neighbours. The number of supersteps is one more than the
-// greatest distance, in edges, of a vertex from its component's least _id.
+// Cost: see [Supersteps].
 func (x *Graph[D, K]) Components() *Supersteps {
 	return supersteps(x.g.Components())
 }
 
 // RankSpec configures a PageRank. The zero value has the usual numbers.
 type RankSpec struct {
-	Damping   float64 // the share of a rank from edges, above 0 and below 1; 0 means 0.85
-	Tolerance float64 // a total change of all ranks that ends the computation; 0 means 1e-10
+	Damping   float64 // probability to follow an edge, above 0 and below 1; 0 means 0.85
+	Tolerance float64 // stop when the ranks change by at most this in total; 0 means 1e-10
 }
 
-// PageRank returns the computation of the ranks of vertices. The ranks sum up to 1. A
-// rank is the probability that a walker is at the vertex. The walker follows edges at
-// random. It jumps to a random vertex once in 1/(1-Damping) steps on average, and from
-// each vertex without edges. At the end, the sum of all errors is below
-// Tolerance·Damping/(1-Damping), except for rounding.
+// PageRank returns the computation of each vertex's rank: the probability that a random
+// walker is there. In each step the walker follows a random edge, with the probability
+// Damping, or jumps to a random vertex. The computation first copies all edges, so later
+// changes don't count.
 //
-// The computation first copies each vertex's edges to the vertex's state, so later
-// changes of edges and vertices don't count. PageRank panics with a
-// [*model.DeclarationError] for a Damping that isn't between 0 and 1, or a negative
-// Tolerance.
+// Cost: see [Supersteps].
 //
 // Source: Page and others, "The PageRank Citation Ranking", 1998.
 func (x *Graph[D, K]) PageRank(r RankSpec) *Supersteps {
@@ -210,7 +196,7 @@ func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index stri
 	return f
 }
 
-// Unreached returns the vertices without a state, in the order of _id. After
+// Unreached returns the vertices without a [VertexState], in the order of _id. After
 // [Graph.Distances], no path leads to these vertices.
 //
 // Cost: one command, and one per further batch. The server reads every vertex, and its

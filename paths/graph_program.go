@@ -29,21 +29,17 @@ type GraphMessage[K, M any] struct {
 	M    M
 }
 
-// Send sends a message to a vertex, which receives it in the next superstep. A message to
-// a missing vertex is lost.
+// Send sends a message to a vertex, which receives it in the next step of the
+// [Supersteps]. A message to a missing vertex is lost.
 func (v *GraphVertex[D, K, S, M]) Send(target K, m M) { v.send(target, m) }
 
 // NewProgram returns the computation that calls the function compute for the vertices of
-// the graph x. A superstep calls compute for each vertex that hasn't halted or has
-// received messages from the previous superstep. The computation ends when all vertices
-// have halted and no message was sent. S is the type of a vertex's state, and M of a
-// message. BSON must be able to encode both.
+// the graph x. Each superstep calls compute for the vertices that haven't halted or have
+// received messages. The computation ends when no such vertex is left. BSON must be able
+// to encode the state S and the message M.
 //
-// compute must depend only on its argument. Calls come one after the other, in batches,
-// in the order of _id. An error of compute ends the run, and nothing of the batch is
-// written. Each superstep reads the current documents. If a document changes before an
-// interrupted superstep runs again, a message of the first run can remain, although
-// compute no longer sends it.
+// compute must depend only on its argument. Calls aren't concurrent. An error of compute
+// ends the run.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
 		core.Fail("the graph or a function is nil", "NewProgram", "give a result of NewGraph, and the function that each vertex computes")

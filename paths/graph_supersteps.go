@@ -8,30 +8,28 @@ import (
 // Supersteps is a computation over a [Graph], in steps that each continue from the
 // previous step's results. Make it with [Graph.Distances], [Graph.Components],
 // [Graph.PageRank] or [NewProgram], and run its [Supersteps.Job]. Indexes returns the
-// indexes that the computation needs. PageRank needs none.
+// indexes that the computation needs.
 //
 // # Consistency
 //
-// A superstep writes states, the results for vertices ([VertexState]), and then a record
-// that the superstep is over ([GraphStep]). An interrupted superstep that runs again
-// reads the same states. While a superstep runs, readers see states of two supersteps.
+// A superstep writes the results for vertices ([VertexState]), and then its record
+// ([GraphStep]). Meanwhile, readers can see a part of the results. An interrupted
+// superstep runs again.
 //
 // Only one process at a time may run a computation: use a lock of your own. Only PageRank
 // notices a second process: see [GraphStep].Lost.
 //
 // # Cost
 //
-// Each superstep's commands (one reads the previous record), and the documents that the
-// superstep writes:
+// The commands of one superstep, and the documents that it writes:
 //
 //	Distances   3 commands; the vertices that it reaches
 //	Components  3 commands; the vertices that change
 //	PageRank    3 commands; all vertices
 //	a program   5 commands, and 2 to 4 per batch of vertices; states and messages
 //
-// Messages are those of [GraphVertex.Send]. PageRank and programs read every vertex.
-// Superstep 0 takes five commands, four for a program. For Components and PageRank,
-// superstep 0 writes a state per vertex. One more command finds the end.
+// PageRank and programs read every vertex. Superstep 0 takes five commands, four for a
+// program.
 type Supersteps struct {
 	model.Parts
 
@@ -42,23 +40,15 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints), s: s}
 }
 
-// Job returns the job that begins the computation, or continues it, until it is over. The
-// job can be stopped or killed anywhere and run again. [Graph.Clear] lets a computation
-// begin anew. States of another computation give [ErrGraphState]. See [Supersteps] for
-// the cost.
+// Job returns the job that begins or continues the computation, until it is over. It can
+// be killed anywhere and run again. To begin anew, run [Graph.Clear] first. States of
+// another computation give [ErrGraphState].
 //
-// A batch of the job is one superstep. Superstep 0 prepares the computation. In a program
-// ([NewProgram]), each later superstep is divided into batches of JobOptions.BatchSize
-// vertices; 0 means 500. Progress.After is the number of the superstep that ended.
-// Between two batches of one superstep, Progress.After is a document with the superstep's
-// number and the last vertex. With JobOptions.Checkpoint, an interrupted program
-// continues after the last batch, without it at the superstep's first vertex.
+// A batch is one superstep (a step of the computation). For [NewProgram], a batch is
+// JobOptions.BatchSize vertices, 500 by default. With JobOptions.Checkpoint, an
+// interrupted job of NewProgram continues after the last batch.
 //
-// Progress.Documents counts the vertices that a program read. Other computations run as
-// pipelines on the server. A pipeline counts as one in Progress.Writes. The states that a
-// pipeline writes don't count in Progress.Modified: [Supersteps.Steps] returns their
-// number. A dry run plans only the next superstep, and calls a program's function for
-// this superstep's vertices.
+// To follow the computation, read [Supersteps.Steps]. Cost: see [Supersteps].
 func (s *Supersteps) Job() model.Job { return s.s.Job() }
 
 // A GraphStep is the record of a finished superstep of a [Supersteps]. Fields that the
@@ -71,7 +61,7 @@ type GraphStep struct {
 	Vertices int64   `bson:"vertices"` // PageRank: all vertices
 	Delta    float64 `bson:"delta"`    // PageRank: the total change of all ranks
 	Dangling float64 `bson:"dangling"` // PageRank: the total rank of vertices without edges
-	Lost     int64   `bson:"lost"`     // PageRank: states of another superstep; must be 0
+	Lost     int64   `bson:"lost"`     // PageRank: states that don't belong to this superstep; if not 0, Job fails
 	Active   int64   `bson:"active"`   // NewProgram: vertices that didn't halt
 	Sent     int64   `bson:"sent"`     // NewProgram: pairs of sender and receiver
 }

@@ -16,13 +16,10 @@ type MaterializedPathSpec struct {
 	Segment string
 }
 
-// NewMaterializedPath declares a tree whose nodes contain their path from the root as a
-// string: "clothing/men%2Fboys/shoes/". [Path] describes the escaping. Descendants are
-// one range of the index on the path. Ancestors have prefixes of the path. A move or a
-// rename rewrites the paths of the subtree, by one update.
-//
-// The unique index on the path enforces that siblings have different segments: see
-// MaterializedPathSpec.Segment. Before MongoDB 4.2, an index key has at most 1024 bytes.
+// NewMaterializedPath declares a tree whose nodes contain their path from the root:
+// "clothing/men%2Fboys/shoes/". [Path] describes the escaping. Descendants are one range
+// of the index on the path. A move or a rename rewrites the paths of the subtree, by one
+// update. The unique index on the path refuses siblings with the same segment.
 //
 // A missing field or a wrong type panics with a [*model.DeclarationError].
 //

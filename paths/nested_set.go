@@ -21,59 +21,48 @@ type NestedSetSpec struct {
 	Gap int64
 
 	// With Direct, a shift of numbers is one update instead of two. The index on Left
-	// isn't unique then: see [NewNestedSet].
+	// isn't unique then.
 	Direct bool
 }
 
 // NewNestedSet declares a tree whose nodes contain two numbers, left and right. The left
-// numbers of a node's descendants lie between the node's numbers. All roots share one
-// numbering, which begins at 1. A subtree is one range of one index, in preorder.
+// numbers of a node's descendants lie between the node's numbers. A subtree is one range
+// of one index, in preorder.
 //
 // # Gap
 //
-// Choose dense numbers (NestedSetSpec.Gap 0 or 1) for a tree that is loaded and then only
-// read, or to count descendants as (right - left - 1) / 2. An insert shifts all later
-// numbers, and the ancestors' right numbers. A move writes all nodes between the old
-// place and the new place.
+//   - Choose dense numbers (NestedSetSpec.Gap 0 or 1) for a tree that is loaded and then
+//     only read, or to count descendants as (right - left - 1) / 2.
+//   - Choose a larger Gap for a tree with inserts or moves. Most inserts then write one
+//     document, and a move writes the subtree.
 //
-// Choose a larger Gap for a tree with inserts or moves. Most inserts then write one
-// document, and a move writes the subtree. If a gap is full, [Tree] spreads the numbers
-// of the smallest range around the gap that has room. In two cases, all later numbers are
-// shifted, as in a dense tree: a subtree with 1,000 descendants or more doesn't fit, or
-// the nearest 256 numbers on each side leave no room.
+// If a gap is full, [Tree] spreads the numbers around the gap, in the smallest range that
+// has room. Without room nearby, it shifts later numbers, as in a dense tree.
 //
 // # Consistency
 //
-// A shift takes two updates. The first writes the new numbers as negative numbers, the
-// second makes them positive. So the index on the left number is unique.
-//
-// Between the updates, queries find all nodes except the shifted nodes. While an update
-// runs, a range can also contain a node that doesn't belong there.
-//
-// With NestedSetSpec.Direct, one update writes the final numbers, after the insert of a
-// new node. Until the update ends, a range can contain a node that doesn't belong there.
-//
-// Read in [Tree.Settled] to see nothing of a shift.
+// A shift takes two updates. Between the updates, queries don't find the shifted nodes.
+// While an update runs, a range can contain a node that doesn't belong there. With
+// NestedSetSpec.Direct, a shift is one update. Readers in [Tree.Settled]
+// don't see shifts.
 //
 // # Cost
 //
-// The table says how often each document is written, besides the tree's lock document.
-// Both updates of a shift are one command.
+// The table says how often each document is written. Both updates of a shift are one
+// command.
 //
 //	Insert last, or in a gap  the node once
 //	Insert elsewhere          the node twice, later nodes twice, ancestors once
 //	Move                      subtree and nodes between both places twice, ancestors once
 //	Move into a gap           the subtree once
 //	if the gap is full        inserted or moved nodes twice, the range's nodes up to twice
-//	Delete, Subtree, or leaf  deleted nodes; if dense, later nodes twice, ancestors once
-//	Delete, Promote, Rootify  as a Move of all children, and each child once more
+//	Delete (Subtree or leaf)  deleted nodes; if dense, later nodes twice, ancestors once
+//	Delete (Promote, Rootify) the node, descendants once, children once more; if dense,
+//	                          descendants and later nodes twice, ancestors once
 //
 // Later nodes come after the place in preorder. With Direct, "twice" becomes once.
 //
-// [Tree.Ancestors] uses the index on the right and left numbers. It scans the index keys
-// of all nodes with a greater right number. The repair of a tree with gaps keeps numbers
-// that are in order if the other numbers fit in between. Otherwise all nodes get new
-// numbers.
+// [Tree.Ancestors] scans the index keys of all nodes with a greater right number.
 //
 // A missing field, a wrong type or an invalid Gap panics with a
 // [*model.DeclarationError].

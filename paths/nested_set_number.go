@@ -15,16 +15,13 @@ type Numbered[T any] struct {
 	Depth       int
 }
 
-// Number gives the nodes of a tree the numbers of a nested set. The nodes come in
-// preorder with their depths, for example from [Forest.All]. The first number is 1. The
-// parameter gap is the distance between numbers: see [NestedSetSpec].Gap. A gap below 1
-// counts as 1. Number yields a node after all its descendants, and keeps one node per
-// depth in memory.
+// Number gives the nodes of a tree the numbers of a nested set, from 1. The nodes come in
+// preorder with their depths, for example from [Forest.All]. The parameter gap is the
+// distance between numbers: see [NestedSetSpec].Gap. Number yields a node after all its
+// descendants.
 //
-// A negative depth, or a depth that exceeds the previous node's by more than 1, yields a
-// [*model.ValueError] and ends the sequence. So does a number above int64.
-//
-// Cost: no command.
+// If the depths aren't in preorder, Number yields a [*model.ValueError] and ends. It
+// sends nothing.
 func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], error] {
 	gap = max(gap, 1)
 	return func(yield func(Numbered[T], error) bool) {

@@ -5,18 +5,14 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// NewParentTree declares a tree whose nodes contain their parent's _id and the other
-// fields of [TreeSpec]: an adjacency list. A move writes one document. Ancestors and
-// descendants use $graphLookup, which follows the links level by level on the server.
-// $graphLookup keeps at most 100 MB. For a larger subtree, read level by level, or choose
-// another representation.
+// NewParentTree declares a tree whose nodes contain their parent's _id (an adjacency
+// list) and the other fields of [TreeSpec]. A move writes one document. Ancestors and
+// descendants use $graphLookup, which keeps at most 100 MB. A missing field or a wrong
+// type panics with a [*model.DeclarationError].
 //
-// On DocumentDB, $graphLookup by _id uses no index. $graphLookup by parent uses the index
-// only when the server has statistics of the collection, some time after a load: see
-// internal/bench/RESULTS.md. An index of your own on _id and the parent, in this order,
-// serves [Tree.Ancestors].
-//
-// A missing field or a wrong type panics with a [*model.DeclarationError].
+// On DocumentDB, declare an index of your own on _id and the parent, in this order, for
+// [Tree.Ancestors]. Descendants are slow there right after a bulk load: see
+// internal/bench/RESULTS.md.
 //
 // Sources: "Adjacency Lists" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

@@ -24,9 +24,10 @@ type Totals[V Numeric] struct {
 	Max    V     `bson:"max"` // null, which decodes to 0, if Values is 0
 }
 
-// Branch is the totals of one child's subtree. Key identifies the child: see
-// [RollUp.Branches].
+// Branch is the totals of one child's subtree.
 type Branch[V Numeric] struct {
+	// Key is the child's escaped segment for a materialized path, its left number for a
+	// nested set, else its _id.
 	Key       bson.RawValue `bson:"_id"`
 	Totals[V] `bson:",inline"`
 }
@@ -41,8 +42,7 @@ type Total[D any, V Numeric] struct {
 // categories below it. [RollUp.Total] and [RollUp.Children] compute totals on the server.
 // [RollUp.Store] stores totals in the nodes. Stored totals don't follow later changes.
 //
-// A node whose field is missing or isn't a number counts only in Totals.Nodes. An int64
-// overflow is an error. Sums of float64 can differ in the last digits between reads.
+// A node without a number counts only in Totals.Nodes. An int64 overflow is an error.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/.
@@ -51,10 +51,10 @@ type RollUp[V Numeric, D, K any] struct {
 	r    *rollup.RollUp
 }
 
-// NewRollUp declares the totals of a number of type V: each node of the tree t has the
-// number at the path in path. The nodes store their [Totals] of V at the path target; ""
-// if they store no totals. NewRollUp panics with a [*model.DeclarationError] if a path
-// doesn't exist, has another type, lies in an array, or belongs to the tree.
+// NewRollUp declares totals of a number over subtrees of t. The parameter path names the
+// number, of type V. The parameter target is where [RollUp.Store] stores [Totals] of V.
+// Without Store, pass "". NewRollUp panics with a [*model.DeclarationError] if a path is
+// missing, has another type, lies in an array, or belongs to the tree.
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, target string) *RollUp[V, D, K] {
@@ -75,10 +75,9 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	return a
 }
 
-// Branches returns the query of the totals of the node n's children, in no order. Pass
-// the documents of all these children, in order; if n is nil, of the roots. A
-// [Branch].Key is the child's escaped segment for a materialized path, the left number
-// for a nested set, else the _id.
+// Branches returns the query of the totals of each child of the node n, in no order. If n
+// is nil, the children are the roots. Pass the documents of all children in children, in
+// the order of the tree. [Branch].Key identifies the child.
 //
 // Cost: one command, which returns one document per child. The server reads the subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {
@@ -102,7 +101,7 @@ func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V
 }
 
 // Children reads the node n's children with their totals, in order. A nil n means the
-// roots. A child that is inserted between the two commands has zero totals.
+// roots. A child that is deleted between the two commands can have zero totals.
 //
 // Cost: two commands, the children and then [RollUp.Branches].
 func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]Total[D, V], error) {
@@ -134,16 +133,11 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 }
 
 // Store returns the change that computes the totals of all nodes, and stores totals that
-// differ. A damaged tree gives [ErrDamaged]. Numbers that can't be added up give a
-// [*model.ValueError].
+// differ. Run it again after a crash, or when the nodes' numbers have changed. A damaged
+// tree gives [ErrDamaged]. Other changes of the tree wait ([model.Lease]).
 //
-// Other changes of the tree wait meanwhile, but writes of the added number don't. Run
-// Store again after writes of the number, and after a crash, which leaves some nodes with
-// old totals.
-//
-// Cost: one command, in batches, reads the links, the number and the totals of all nodes
-// into memory, about 1 KB each. A command per 25,000 documents or 16 MiB of writes, two
-// for the lease.
+// Cost: one command reads all nodes, in batches. Each node takes about 1 KB of memory.
+// The writes take a command per 25,000 documents or 16 MiB, the lease two.
 func (r *RollUp[V, D, K]) Store() model.Change[any] {
 	return r.r.Store()
 }

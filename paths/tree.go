@@ -12,13 +12,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Tree is a tree with one document per node. One collection is one tree, with any number
-// of roots. Declare it with [NewParentTree], [NewChildTree], [NewAncestorArray],
-// [NewMaterializedPath] or [NewNestedSet]. Indexes returns the indexes that its queries
-// use.
+// Tree is a tree in a collection, with one document per node. It can have several roots.
+// Declare it with [NewParentTree], [NewChildTree], [NewAncestorArray],
+// [NewMaterializedPath] or [NewNestedSet].
 //
 // Each query is one command, made from a node's document. Changes name nodes by _id. A
-// missing node gives [model.ErrNotFound].
+// missing node gives [model.ErrNotFound]. Indexes returns the indexes that the queries
+// use.
 //
 // # Changes
 //
@@ -30,58 +30,39 @@ import (
 //	write the nodes
 //	give the lease back                     1 command
 //
-// So concurrent moves can't make a cycle. Only [model.Change.Run] runs a change. A plan
-// that you get by calling the change's Read and Decide is only for printing.
+// The lease admits one writer at a time. Run changes only by [model.Change.Run].
 //
 // # Consistency
 //
 // A reader can see a part of a change, such as a subtree in two places. [Tree.Settled]
-// prevents this. A transaction with snapshot read concern doesn't
-// (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/).
+// prevents this.
 //
-// A writer that dies leaves a part of its plan, which readers see. Other writers wait for
-// the duration TreeSpec.For. Then the next change writes the rest of the plan first. No
-// crash loses a node that isn't deleted. [Tree.Load], [RollUp.Store], [Convert] and the
-// repair store no plan: run them again.
+// A writer that dies leaves a part of its change. The next change first finishes it,
+// after the duration TreeSpec.For. On a database of [model.WithTransactions], changes run
+// as transactions: a crash leaves nothing, and readers see no part.
 //
-// A write that arrives after its lease expired changes nothing. The exception is an
-// insert. If the next change has inserted the plan's node, and a later change has deleted
-// that node, the late insert stores the node again.
-//
-// On a database of [model.WithTransactions], each change except the repair is a
-// transaction. A crash leaves nothing, and no reader sees a part. A change that writes
-// needs one command less, even with the commit. MongoDB ends a transaction after one
-// minute by default, so change a nested set of a million nodes without transactions.
+// Exceptions are [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the repair.
+// They run without a transaction. After a crash, run the same operation again.
 //
 // # Checks
 //
-// Checks returns one check of the whole tree, which [model.Check.In] can't narrow. A
-// finding's Detail contains the field, got (its present value), want (its correct value),
-// and the kind:
+// Checks returns one check of the whole tree. A finding's Detail contains the field, got
+// (its present value), want (its correct value), and the kind:
 //
-//   - orphan, cycle: the parent is missing, or is below the node
-//   - order: the order key is missing, or a sibling has the same key
-//   - field: a field differs from what the parent links give
+//   - orphan, cycle: the parent is missing, or below the node
+//   - order: the order key is missing or repeated
+//   - field: a field contradicts the parent links
 //   - same: two nodes would have one path
-//   - segment: the node has no valid segment for a path
-//   - change: the change number (TreeSpec.Change) is invalid, or the lock document was
-//     lost or is older than the nodes
+//   - segment: a path can't contain the node's segment
+//   - change: the change number is invalid, or the lock document is lost or too old
 //
-// The repair is one change. It writes only documents that differ, and deletes nothing:
+// The repair trusts the parent links. It deletes no node. Correct the kinds same and
+// segment yourself. Orphans, and one node of each cycle, become the last roots. If the
+// repair crashes, queries can miss nodes until you run it again.
 //
-//   - Orphans, and the node with the least _id of each cycle, become roots after the
-//     other roots.
-//   - Siblings without an order get order keys.
-//   - Each field of the representation gets the value that the links give.
-//
-// Siblings that would have the same segment aren't renamed: the next check finds them
-// again. A plan that another writer left, and that can't be finished, is dropped. A crash
-// leaves some nodes repaired, and some with a temporary path or left number, by which no
-// query finds them. Run the repair again.
-//
-// Cost: four to seven commands for a sound tree. If a query finds a wrong document, one
-// more command reads the tree's fields of all nodes into memory. The repair adds a
-// command per 25,000 documents or 16 MiB of writes, and two for the lease.
+// Cost: four to seven commands for a sound tree. For a damaged tree, one more reads the
+// tree's fields of all nodes into memory. The repair adds a command per 25,000 documents
+// or 16 MiB, and two for the lease.
 type Tree[D, K any] struct {
 	model.Parts
 
@@ -151,18 +132,14 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 }
 
 // Insert returns the change that stores a node at a place. It overwrites the tree's
-// fields in doc. Errors are [model.ErrTaken] for an _id that exists, [model.ErrNotFound]
-// if a node that the place names is missing, and [ErrSegment]. A document that a unique
-// index or a validator refuses is refused before any write.
+// fields in doc. Errors are [model.ErrTaken], [model.ErrNotFound] for a missing node in
+// place, and [ErrSegment].
 //
-// Cost: six commands for a root or a child, seven next to a sibling. One more for a
-// materialized path, if a [NewChildTree] writes the parent's list, or if a nested set
-// shifts numbers. One document is written, and that parent or the shifted nodes. The
-// document is sent twice, and must be 64 KiB smaller than 16 MiB.
+// A crash leaves a part of the change until the tree's next change: see [Tree].
 //
-// A crash leaves nothing, or a node that isn't in its parent's list until the next change
-// of the tree. In a nested set, the node and the nodes after it may not be found by their
-// numbers.
+// Cost: six commands for a root or a child, seven next to a sibling, and one more in some
+// trees. It writes one document. A tree of [NewChildTree] also writes the parent. A tree
+// of [NewNestedSet] also writes the shifted nodes.
 func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
 	p, errAt := forest.PlaceOf(place.place, t.id)
@@ -173,17 +150,13 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 }
 
 // Move returns the change that moves a node, with its subtree, to a place. Errors are
-// [model.ErrNotFound], [ErrCycle] and [ErrSegment]. Moving a node to where it is, or next
-// to itself, writes no node.
+// [model.ErrNotFound], [ErrCycle] and [ErrSegment].
+//
+// A crash leaves some nodes in the old place until the tree's next change: see [Tree].
 //
 // Cost: six to eight commands, up to ten for a child tree. A nested set with gaps needs
-// up to twelve more where the place has no room. The constructors say which documents are
-// written. A move among siblings writes the node. In a child tree it also writes the
-// parent's list, and in a nested set the nodes whose numbers shift.
-//
-// A crash leaves, until the next change of the tree, some nodes of the subtree in the old
-// place and some in the new. Until then, queries of a nested set miss nodes whose
-// numbers were shifted. A parent tree writes one document, so nothing is left.
+// up to twelve more for a place without room. The tree's constructor says which documents
+// a move writes.
 func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	n, err := t.id(id)
 	p, errTo := forest.PlaceOf(place.place, t.id)
@@ -193,9 +166,11 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	return t.t.Move(n, p, err)
 }
 
-// Delete returns the change that deletes a node. If the node has children, see
-// [DeleteMode]: [Restrict] gives [ErrHasChildren]. Other errors are [model.ErrNotFound]
+// Delete returns the change that deletes a node. The [DeleteMode] decides what happens to
+// its children: [Restrict] gives [ErrHasChildren]. Other errors are [model.ErrNotFound]
 // and [ErrSegment].
+//
+// A crash leaves the deletion half done. The tree's next change finishes it: see [Tree].
 //
 // Cost:
 //
@@ -203,40 +178,35 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 //	Subtree      6 commands, the documents of the subtree
 //	Promote      7 to 11 commands; the node and its children, or all descendants if they
 //	             contain paths or ancestors
-//	Rootify      8 to 11 commands; the documents of Promote
+//	Rootify      8 to 11 commands; the same documents as for Promote
 //
-// Without children and with Subtree, a child tree needs one more command, and a dense
-// nested set one or two more. With Promote and Rootify, a materialized path needs one
-// more per child.
-//
-// Until the next change of the tree, a crash leaves a part of a subtree deleted, and some
-// nodes without a parent. With Promote and Rootify, some children are in the old place
-// and some in the new, and the node can be deleted.
+// With Promote and Rootify, a materialized path needs one more command per child. In the
+// first two rows, a child tree or a dense nested set can need one more command.
 func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Delete(n, forest.Mode(mode), err)
 }
 
 // Rename returns the change that gives a node another segment, and its descendants other
-// paths. Only trees of [NewMaterializedPath] with a Segment can rename. Other trees give
-// a [*model.ValueError]. Errors are [model.ErrNotFound] and [ErrSegment].
+// paths. It needs a tree of [NewMaterializedPath] with a Segment. Errors are
+// [model.ErrNotFound] and [ErrSegment].
+//
+// A crash leaves some old paths until the tree's next change: see [Tree].
 //
 // Cost: seven commands; for a root, six. One update writes the documents of the subtree.
-// A crash leaves, until the next change of the tree, some nodes with the old path and
-// some with the new.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Rename(n, segment, err)
 }
 
 // Rebalance returns the change that gives siblings new, short order keys ([Spread]).
-// parent is the _id of the siblings' parent, or nil for the roots. [Tree.Insert] and
-// [Tree.Move] rebalance by themselves when a key would be longer than 48 characters. A
-// missing parent gives [model.ErrNotFound].
+// parent is the _id of their parent, or nil for the roots. [Tree.Insert] and [Tree.Move]
+// do this themselves if necessary. A missing parent gives [model.ErrNotFound].
 //
-// Cost: five commands; if there are no children, six. It writes each child whose key
-// changes. A crash leaves, until the next change of the tree, some children with new keys
-// and some with old, perhaps out of order.
+// A crash leaves some old keys until the tree's next change: see [Tree].
+//
+// Cost: five commands, fewer if no key changes. It writes each child whose key
+// changes.
 func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	var id bson.RawValue
 	var err error
@@ -246,20 +216,15 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	return t.t.Rebalance(id, err)
 }
 
-// Load returns the change that stores all nodes of a tree. Each document contains its
-// parent's _id. The documents can have any order: siblings are sorted by their order
-// keys, then by their order in docs. If a key is missing or repeated, all siblings get
-// new keys. Orphans, cycles and repeated _ids give a [*model.ValueError], and nothing is
-// stored.
+// Load returns the change that stores all nodes of a tree, in any order. Each document
+// contains its parent's _id. Siblings are sorted by order key, then by their order in
+// docs. Orphans, cycles and repeated _ids give a [*model.ValueError].
 //
-// A crash leaves the first nodes in preorder. Their lists of children, or their numbers
-// in a nested set, can refer to missing nodes. Run Load again with the same documents
-// before anything changes the tree. Load skips stored nodes that are equal. A stored node
-// that differs gives a duplicate key error.
+// After a crash, run Load again with the same documents, before anything changes the
+// tree. Load skips equal nodes. A stored node that differs gives a duplicate key error.
 //
-// Cost: one command per 25,000 documents or 16 MiB, and two for the lease; six for the
-// lease if the tree has no lock document yet. It needs memory for the tree's fields of
-// all nodes, and for each document twice.
+// Cost: one command per 25,000 documents or 16 MiB. The lease ([model.Lease]) costs two
+// more commands, or six in a new tree.
 func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
 	nodes, err := t.nodes(docs)
 	return t.t.Load(nodes, err)
@@ -279,10 +244,10 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 }
 
 // Drop returns the job that removes the fields of this representation, such as paths,
-// from all nodes, and keeps the parent links. Run it after [Convert], when nobody uses
-// this representation: the job takes no lease. First delete the unique index on the
-// fields. A crash leaves the fields in some documents. Run the job again. A parent tree
-// has no fields to remove, and gives a [*model.ValueError].
+// from all nodes.
+//
+// After [Convert], wait until no client uses this representation. Then delete the unique
+// index on the fields, and run the job. After a crash, run it again.
 //
 // Cost: two commands per batch of 500 documents, by _id, and two to find the end.
 func (t *Tree[D, K]) Drop() model.Job { return t.t.Drop() }

@@ -48,19 +48,16 @@ func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D
 
 // Ancestors returns the query of the nodes above the node n, root first.
 //
-// Cost: one command. An ancestor array uses _id, a materialized path the index on the
-// path, a nested set the index on the right number. Parent trees and child trees use
-// $graphLookup by _id.
+// Cost: one command. An ancestor array uses _id. A materialized path uses the index on
+// the path. A nested set uses the index on the right number. Parent trees and child trees
+// use $graphLookup by _id.
 func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.t.Rep.Above) }
 
 // Descendants returns the query of the nodes below the node n, down to a depth. Depth 1
-// means children, 0 means all. A negative depth gives a [*model.ValueError]. A nested set
-// returns the nodes in preorder. If n was read while a change shifted n's numbers, it
-// returns none. Other representations return them in no order: use [Tree.Arrange].
+// means children, 0 means all. To sort the nodes, use [Tree.Arrange]. A nested set
+// returns none if n was read while a change shifted n's numbers.
 //
-// Cost: one command. An ancestor array uses the index on the array, a materialized path
-// the index on the path, a nested set the index on the left number. Parent trees and
-// child trees use $graphLookup by the index on the links.
+// Cost: one command, by an index. Parent trees and child trees use $graphLookup.
 func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 	a := t.around(n, func(n tree.Node) tree.Source { return t.t.Rep.Below(n, max(depth, 0)) })
 	if depth < 0 {
@@ -97,10 +94,8 @@ type Visit[D any] struct {
 }
 
 // Arrange yields documents in preorder: parents before children, siblings by their order
-// keys. It begins with the node n at depth 0, or with the roots if n is nil. It leaves
-// out documents that no parent links connect to n, or to a root. It sends nothing, and
-// encodes each document once. If a document can't be encoded or has no _id, it yields
-// only the error.
+// keys. It begins with the node n at depth 0, or with the roots if n is nil. Documents
+// that no parent links connect to the start are left out. It sends nothing.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""
@@ -126,17 +121,12 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	}
 }
 
-// Dump yields all nodes in preorder. Roots have depth 0. Pass the documents to
-// [Tree.Load] to store the same tree elsewhere, or the walk to [NewForest] to get a
-// [Forest]. Each range over the result reads the tree again.
+// Dump yields all nodes in preorder. You can pass the documents to [Tree.Load], or the
+// walk to [NewForest]. A damaged tree yields [ErrDamaged]. A change during the walk can
+// also yield it, or hide nodes: use [Tree.Settled].
 //
-// If Dump notices damage, it yields [ErrDamaged]. A change during the walk can look like
-// damage: use [Tree.Settled], or begin again. If a node is deleted during the walk, Dump
-// leaves out its subtree.
-//
-// Cost: a nested set takes one command, in batches, by the index on the left number, and
-// keeps one node per depth in memory. Other trees take one command, in batches, which
-// reads the links of all nodes into memory, and one command per 500 nodes, by _id.
+// Cost: a nested set takes one command. Other trees take one command, which reads the
+// links of all nodes into memory, and one per 500 nodes.
 func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		more := true
@@ -154,9 +144,10 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 	}
 }
 
-// Settled calls the function read while no change of the tree runs. If a change began
-// meanwhile, Settled calls the function again. So its queries see all of a change or
-// nothing. If writers leave no pause, it gives up with [model.ErrLeased].
+// Settled calls the function read while no change of the tree runs, and again if a change
+// began meanwhile. So the queries in the last call, on the primary, see all of a change
+// or nothing. If writers leave no pause, or a writer died within a change, Settled gives
+// up with [model.ErrLeased].
 //
 // Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {

@@ -11,8 +11,8 @@ import (
 // AbsorbSpec says how [NewAbsorb] finds the documents that it embeds in an owner. Set
 // either Refs or Parent. Key, Parent and Order are names without dots.
 type AbsorbSpec struct {
-	Refs   string // path in the owners of the documents' ids, or of one id
-	Parent string // the documents' field with the owner's _id; it isn't embedded
+	Refs   string // the owners' field (a path) with a list of the documents' ids, or one id
+	Parent string // the documents' field with the owner's _id; elements don't have this field
 
 	// Order is the field that sorts an owner's documents. It is left out of the elements.
 	// "" means _id. Leave Order empty with AbsorbSpec.Refs: the owner's list of ids gives
@@ -20,24 +20,20 @@ type AbsorbSpec struct {
 	Order string
 
 	Key       string // first field of an element, for the document's _id; "" means "_id"
-	Overwrite bool   // start although something is embedded already; see ErrPresent
+	Overwrite bool   // replace what is embedded already; see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
 // NewAbsorb declares the [Migration] that moves documents (children) into their owners,
 // as an embedded array or subdocument at path.
 //
-// Copy embeds each owner's documents, sorted by AbsorbSpec.Order. It reports owners that
-// would exceed 16 MiB, and ids without a document.
+// Copy reports owners that would exceed 16 MiB, and ids without a document.
 //
-// With Refs, Drop unsets the ids of each owner whose elements agree with its documents.
-// Then it deletes the documents that are embedded unchanged and whose id no owner stores.
-// With Parent, Drop deletes the documents of each owner that embeds them unchanged. A
-// document that changed after Drop read it stays.
+// If an owner embeds all of its children unchanged, Drop deletes these children. With
+// AbsorbSpec.Refs (the owners' field with ids), Drop first unsets this field in such
+// owners, and keeps children whose ids are in another owner's field.
 //
-// An invalid path or spec panics with a [*model.DeclarationError].
-//
-// Cost: see [Migration.Copy]; it reads the whole owners.
+// Cost: see [Migration.Copy]. Copy reads the whole owners.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design"; texts on Azure Cosmos DB.
 func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Migration {

@@ -8,11 +8,10 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/idref"
 )
 
-// ChildRefs is a list of ids of children in a parent document: product.parts. The list is
-// an array of ids ("parts"), or an array of documents with one id each
-// ("holdings.stockId"), and keeps its order. Several parents may list the same child.
-// Writes of one parent are idempotent. Running such a write returns model.ErrNotFound if
-// the parent doesn't exist.
+// ChildRefs is a list of ids of children in a parent document: product.parts. It is an
+// array of ids ("parts"), or of documents with one id each ("holdings.stockId"). Several
+// parents may list the same child. Writes of one parent are idempotent. A missing parent
+// gives model.ErrNotFound.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
@@ -84,8 +83,8 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 
 // Reorder returns the write that replaces a parent's list of ids. The parameter oldOrder
 // is the list as you read it, and becomes is the new list. Running the write returns
-// model.ErrStale if the stored list equals neither. If the list contains documents
-// instead of ids, the write fails before it is sent.
+// model.ErrStale if the stored list equals neither. If [NewChildRefs] declared a list of
+// documents, not of ids, the write gives a [*model.ValueError].
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) model.Write {

@@ -11,28 +11,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Dangling finds dangling references: ids of documents (targets) that don't exist. The
-// path given to [NewDangling] contains one id, a list of ids, or a list of documents with
-// one id each. [DanglingSpec] says what a repair does.
+// Dangling finds dangling references: ids of documents (targets) that don't exist.
 //
-// A repair never touches a reference that was changed meanwhile. A repairing job looks
-// for the target twice, one [model.Check].Age apart, the second time right before it
-// writes. If the target is stored after the second look, the job still repairs the
-// reference, also in a transaction. To avoid this, store targets before references, and
-// never reuse an id.
+// A repair never touches a reference that was changed meanwhile. But it can touch a
+// reference whose target is stored at the same time. So store targets before references,
+// and never reuse an id.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
 // Indexes returns the index on the path.
 //
-// Checks returns one check of dangling references, in the order of the documents' _id.
-// The check skips null, the empty id and missing fields. A value that can't be an _id
-// makes the repair's plan fail, and a job skips the value. The Age is one minute. Set a
-// longer Age if the application may store a target more than a minute after a reference
-// to the target.
+// Checks returns one check of dangling references. It skips null, the empty id and
+// missing fields. The check's job repairs a reference only if the target is still missing
+// one minute later ([model.Check].Age). Set a longer Age if targets may be stored after
+// that minute. Values that can't be an _id aren't repaired: see [*model.LeftError].
 //
-// Cost: the check reads every document, and the server looks up its ids by _id. Repairs
-// write one document each, in one command for each 16 MiB. Needs MongoDB 5.0.
+// Cost: the check reads every document, and the server looks up its ids by _id. Needs
+// MongoDB 5.0.
 type Dangling[D, DK, T, TK any] struct {
 	model.Parts
 
@@ -59,16 +54,17 @@ type RepairPolicy uint8
 const (
 	// ReportOnly only reports.
 	ReportOnly RepairPolicy = iota
-	// DetachIDs removes the id, or the element that contains the id, from a list. It
-	// unsets a single id.
+	// DetachIDs removes the id, or the element that contains the id, from a list. Outside
+	// a list, it unsets the id. It marks a single [Link] as Ended.
 	DetachIDs
 	// DeleteReferrers deletes the document that contains the id, even if its list
 	// contains other ids.
 	DeleteReferrers
 )
 
-// NewDangling declares that the documents' field at path contains ids of targets. An
-// invalid path or spec panics with a [*model.DeclarationError].
+// NewDangling declares that the documents' field at path contains ids of targets: one id,
+// a list of ids, or a list of documents with one id each. An invalid path or spec panics
+// with a [*model.DeclarationError].
 func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec DanglingSpec) *Dangling[D, DK, T, TK] {
 	targets.Docs().MustField("_id")
 	in := &dangling.Dangling{

@@ -1,6 +1,6 @@
 // Package relate declares references between documents: one document stores the ids of
-// others. A declaration gives the queries, updates, indexes, checks and repairs of the
-// reference.
+// others. A declaration gives the reference's queries, updates, indexes, checks and
+// repairs.
 //
 // # Choosing
 //
@@ -18,14 +18,13 @@
 // # Costs
 //
 // Queries use the indexes that the technique declares, or _id. A write that matches
-// nothing sends up to three more commands to find out why. Checks read whole collections
-// unless [model.Check.In] narrows them.
+// nothing sends up to three more commands. Checks read whole collections: see
+// [model.Check.In].
 //
 // # Consistency
 //
-// The plans of this package write the child before the reference, and delete the
-// reference before the child. A crash therefore leaves a child that no document lists,
-// not a reference to a missing document.
+// Plans write the child before the reference, and delete the reference before the child.
+// A crash can leave a child without a reference, not a reference to a missing document.
 //
 // # Limits
 //

@@ -20,31 +20,27 @@ type ExtractSpec[OK, CK any] struct {
 	// arguments, and different _ids for different elements.
 	ID func(owner OK, position int, element bson.Raw) (CK, error)
 
-	Refs   string // path in the owners of the list of ids, or for a subdocument of one id
+	Refs   string // the owners' path of the list of ids, or of one id for a subdocument
 	Parent string // the documents' field with the owner's _id
 
 	// Order is the field of the documents that stores an element's position in the
 	// owner's list, from 0. A list of ids at Refs keeps the order too.
 	Order string
 
-	Mark      string // field that marks a copy until Drop; "" means "extracted"
+	Mark      string // field that marks a copy until Migration.Drop; "" means "extracted"
 	Overwrite bool   // see ErrPresent
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
 // NewExtract declares the [Migration] that moves embedded elements (post.comments) into
-// documents of their own.
+// documents of their own. An invalid path or spec panics with a
+// [*model.DeclarationError].
 //
-// Copy stores a document, the copy, for each element, and with Refs the ids in the owner.
-// It marks each copy with the owner's _id and a checksum, and overwrites only the owner's
-// unchanged copies. It reports and skips an owner if another document has an element's
-// id, if somebody changed a copy, or if an element can't be extracted. Then it deletes
-// the unchanged copies whose element is gone.
-//
-// Drop unsets an owner's elements if the documents agree and the elements haven't changed
-// since Drop read them. Then it removes the marks.
-//
-// An invalid path or spec panics with a [*model.DeclarationError].
+// [Migration.Copy] stores a document, the copy, for each element, with a mark
+// (ExtractSpec.Mark). With ExtractSpec.Refs, Copy also stores the copies' ids in the
+// owner. If an element is gone, Copy deletes its copy, unless somebody changed the copy.
+// Copy reports and skips an owner if somebody changed one of its copies, or if another
+// document has the _id of a copy. [Migration.Drop] unsets the elements and the marks.
 //
 // Cost: see [Migration.Copy]; a batch sends at most three write commands.
 //

@@ -24,35 +24,27 @@ type InvertSpec struct {
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewInvert declares the [Migration] of a one-to-many relation between two forms. In one
-// form each parent lists its children's ids at listPath, such as
-// "books" of a publisher. In the other each child stores its parent's id at the path in
-// refPath, such as "publisher" of a book. InvertSpec.ToLists says the direction.
-//
-// Only [Migration.Verify] reports children whose parent is missing.
+// NewInvert declares the [Migration] of a one-to-many relation between two forms. With
+// lists, each parent lists its children's ids at listPath. With references, each child
+// stores its parent's id at refPath. InvertSpec.ToLists says the direction. An invalid
+// path or spec panics with a [*model.DeclarationError].
 //
 // From lists to references:
 //
-//   - Copy stores in each child the parent's id and, at InvertSpec.Order, the child's
-//     position. It unsets both if no parent lists the child. It reports (in a
-//     [model.LeftError]) children that several parents list, and doesn't copy them (see
-//     InvertSpec.FirstWins).
-//   - Drop unsets a list that agrees with the children's references, unless the list
-//     changed after Drop read it. It reports lists that disagree or repeat an id.
+//   - Copy stores in each child the parent's id and, at InvertSpec.Order, the position.
+//     It unsets both if no parent lists the child. It reports children that several
+//     parents list.
+//   - Drop unsets a list that agrees with the references. It reports other lists.
 //
 // From references to lists:
 //
-//   - Copy stores each parent's list of children, sorted by InvertSpec.Order. It reports
-//     a list of 16 MiB. A shorter list that doesn't fit its document ends the job with
-//     the server's error.
-//   - Drop unsets the references and positions of a parent's children if the parent's
-//     list agrees with them. Otherwise it reports the parent. Drop skips a child that
-//     changed after Drop read it.
+//   - Copy stores each parent's list. It reports a list of 16 MiB.
+//   - Drop unsets the references and positions if the parent's list agrees. Otherwise it
+//     reports the parent.
 //
-// An invalid path or spec panics with a [*model.DeclarationError].
+// Only [Migration.Verify] reports children whose parent is missing.
 //
-// Cost: see [Migration.Copy]; a batch sends one update command. To references, it reads
-// the parents' whole lists.
+// Cost: see [Migration.Copy]; a batch sends one update command.
 //
 // Source: texts on Azure Cosmos DB.
 func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], listPath string, children *model.Collection[C, CK], refPath string, spec InvertSpec) *Migration {

@@ -12,8 +12,7 @@ import (
 
 // JoinCollection is a many-to-many relation with one document, the link, for each pair:
 // an author wrote a book in some role. Links can have fields of their own. Operations on
-// one link are atomic. A document at an end of a link can be missing, unless [OnDelete]
-// deletes the links too.
+// one link are atomic.
 //
 // Source: texts on Azure Cosmos DB.
 //
@@ -21,7 +20,7 @@ import (
 // its links newest first.
 //
 // Checks returns one check for links with a missing left document, and one for the right
-// side. The repair deletes the link. Cost and Age are as in [Dangling].
+// side. The repair deletes the link: see [Dangling].
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
 
@@ -35,8 +34,8 @@ type JoinCollection[L, LK, A, AK, B, BK any] struct {
 
 // JoinCollectionSpec contains the options of a [JoinCollection].
 type JoinCollectionSpec struct {
-	// By is the path that orders links. Reads return the link with the greatest value,
-	// the newest, first. "" means _id.
+	// By is the path that orders links, such as a time. Reads return links in descending
+	// order, newest first. "" means _id.
 	By string
 }
 
@@ -69,11 +68,9 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 	return j.in.Pair(left, right)
 }
 
-// Link returns the plan that stores links, in order. The plan can be run again. Running
-// it returns [model.ErrTaken] if another link connects a pair already, or if a stored
-// link with the same _id has other fields. The links before the refused link stay. Store
-// the linked documents first: the plan doesn't check them. If links contain a pair twice,
-// running the plan gives a [*model.ValueError] and sends nothing.
+// Link returns the plan that stores links, in order. Store the linked documents first:
+// the plan doesn't check them. A retry is safe. If a different link with the same pair or
+// _id is stored, the plan gives [model.ErrTaken]. The links before it stay stored.
 //
 // Cost: one command for each 25,000 links or 16 MiB; for a pair that is linked already,
 // one or two more commands.
@@ -121,10 +118,12 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update b
 	return j.in.Update(left, right, update)
 }
 
-// Move returns the write that changes a link's pair to the ids left and right. Pass the
-// link as you read it. The write can be run again. Running it returns model.ErrStale if
-// the link was moved since you read it, model.ErrNotFound if it was deleted, and
-// model.ErrTaken if another link connects the new pair.
+// Move returns the write that changes a link's pair. Pass the link as you read it. A
+// retry is safe. The write gives
+//
+//   - model.ErrStale if the link was moved since
+//   - model.ErrNotFound if it was deleted
+//   - model.ErrTaken if another link has the new pair
 //
 // Cost: one command, one document, by _id.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {

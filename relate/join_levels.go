@@ -21,9 +21,9 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 	next  Loader[C, R]
 }
 
-// Then returns a loader of two levels: product → parts → suppliers. The Join loads the
-// children, the Loader what belongs to each child. A child that several parents share is
-// loaded once.
+// Then returns a loader of two levels: product → parts → suppliers. The Join loads each
+// product's parts (the children). The Loader loads each part's suppliers. A child that
+// several parents share is loaded once.
 //
 // Cost: that of each level's Load.
 func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {

@@ -95,8 +95,9 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 }
 
 // Queries returns the queries that [Join.Load] sends for parents, one for each chunk of
-// ids. Queries leaves out those that Load sends for ids without a match of a Filter. If a
-// value can't be an _id, Queries returns one query with the error in Err.
+// ids. With JoinSpec.Filter, Load looks up the ids without a match again. Queries leaves
+// out this second look-up. If a value can't be an _id, Queries returns one query with the
+// error in Err.
 //
 // Cost: nothing is sent. Each query is one command, served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
@@ -118,12 +119,10 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 }
 
 // Pipeline returns the join as an aggregation with one $lookup, over the parents that
-// match filter. Children with equal sort keys have no defined order. With
-// JoinSpec.Strict, every run returns a [*model.ValueError].
+// match filter. JoinSpec.Strict gives a [*model.ValueError]. A parent and its children
+// must fit 16 MiB. JoinSpec.Sort needs MongoDB 5.2.
 //
-// Cost: one command. The server looks up each parent's ids anew, twice with a Filter. The
-// time to order a parent's children is quadratic in their number. A parent and its
-// children must fit 16 MiB. A Sort needs MongoDB 5.2.
+// Cost: one command. The time to order a parent's children is quadratic in their number.
 func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, C, CK]] {
 	var fields bson.D
 	if j.spec.Fields {

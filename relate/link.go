@@ -8,30 +8,24 @@ import (
 )
 
 // Link is one end of a relation that both sides store, with a version that makes it safe
-// under races. Use Link as the element of a list, or as a single reference. The zero Link
-// refers to nothing.
+// under races. Use it as a list's element or a single reference. The zero Link refers to
+// nothing.
 //
 //	Tasks []relate.Link[string] `bson:"tasks,omitempty"`
 //	Owner relate.Link[string]   `bson:"owner"`
 //
 // # Protocol
 //
-// One document decides: the item of a [TwoWay], the left document of a [ManyToMany]. An
-// operation that adds a link
+// One document decides whether a link exists: the item of a [TwoWay], the left document
+// of a [ManyToMany]. An operation that adds a link writes the other side first, then the
+// deciding document.
 //
-//  1. stores the link on the other side, with the next version and the operation's token,
-//  2. changes the deciding document, if its version hasn't changed since it was read.
+// A crash between the writes leaves a half-link: only one side stores it. A retry with
+// the same token, or a repair of Checks, finishes the operation or removes the half-link.
 //
-// When the operation returns nil, both sides agree, also after a crash and a retry with
-// other operations in between. A crash between the steps leaves a half-link: one side
-// stores it, the other doesn't. A retry with the same token finishes the operation. The
-// repairs of Checks finish the operation too, or remove the half-link if another
-// operation has changed the deciding document.
-//
-// In the methods of [TwoWay] and [ManyToMany], the parameter token identifies the
-// operation: a new bson.ObjectID for each operation, and the same one for each retry. If
-// the documents store plain ids instead of Links ("bare ids"), token is
-// bson.NilObjectID.
+// In the methods of [TwoWay] and [ManyToMany], token identifies the operation. Pass a new
+// bson.ObjectID for each operation, and the same one for each retry. If the documents
+// store plain ids instead of Links ("bare ids"), pass bson.NilObjectID.
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`

@@ -13,8 +13,7 @@ import (
 //
 // With bare ids (lists of _ids), concurrent operations on one pair can leave the link on
 // one side only. Checks repairs this, and a transaction prevents it. With versioned links
-// (elements of type [Link], and a version in the left document) the left document
-// decides, and no race leaves a half-link.
+// (lists of [Link], and a version in the left document), no race leaves a half-link.
 //
 // Source: texts on Azure Cosmos DB.
 //
@@ -22,19 +21,17 @@ import (
 //
 // Checks returns, in this order:
 //
-//  1. With versioned links only: right documents with a link whose operation stopped
-//     before it wrote the left document. The repair adds the link to the left document.
-//     If the left document's list is full, it increments that document's version, and
-//     check 3 then removes the link from the right document.
-//  2. Left documents that list a missing right document, or a right document that doesn't
-//     list them.
-//  3. Right documents that list a missing left document, or a left document that doesn't
-//     list them.
+//  1. With versioned links only: right documents with a link of an interrupted operation.
+//     The repair finishes the operation. If the left list is full, check 3 removes the
+//     link.
+//  2. Left documents that list a missing right document, or one that doesn't list them.
+//  3. Right documents that list a missing left document, or one that doesn't list them.
 //
-// The repairs of 2 and 3 trust the left side, or with [ManyToManySpec].TrustRight the
-// right side. They add a link that only the trusted side lists, and remove a link that
-// only the other side lists. They always remove ids of missing documents. Repairs ignore
-// ManyToManySpec.MaxRight and, for bare ids, MaxLeft. Age and cost are as in [TwoWay].
+// The repairs of 2 and 3 make the right side agree with the left: see
+// [ManyToManySpec].TrustRight. They remove ids of missing documents. Age is as in
+// [TwoWay].
+//
+// Cost: checks 1 and 3 read every right document, check 2 every left document.
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -44,15 +41,17 @@ type ManyToMany[L, LK, R, RK any] struct {
 	in    twosided.ManyToMany
 }
 
-// ManyToManySpec contains the options of a [ManyToMany]. The zero value is for lists of
-// _ids (bare ids), not of [Link].
+// ManyToManySpec contains the options of a [ManyToMany]. The zero value is for bare ids
+// (lists of _ids). Versioned links (lists of [Link]) need Version.
 type ManyToManySpec struct {
 	// Version is the path of an int64 in the left documents that counts the changes of
-	// their list. Only versioned links need it.
+	// their list. Leave it "" for bare ids.
 	Version string
 
-	MaxLeft  int // bound of a left document's list; 0 means none
-	MaxRight int // bound of a right document's list; 0 means none
+	// MaxLeft and MaxRight are the bounds of a left and a right document's list. 0 means
+	// none. Repairs ignore MaxRight and, for bare ids, MaxLeft.
+	MaxLeft  int
+	MaxRight int
 
 	// TrustRight makes the repairs trust the right side. With versioned links,
 	// [NewManyToMany] panics if it is set.
@@ -85,17 +84,12 @@ func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 // Right returns the right side, for queries by a right document.
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
-// Link returns the plan that links a left document, which you pass as you read it, with
-// the right document that has the given _id. For token, see the type
-// [Link]. The plan can be run again after a crash.
+// Link returns the plan that links a left document, as you read it, with a right
+// document. For token, see the type [Link]. The plan can be run again after a crash. It
+// gives
 //
-// Running it returns [model.ErrFull] if a list has [ManyToManySpec].MaxLeft or MaxRight
-// links. With bare ids, the plan writes the left list first, and removes the id again if
-// the right list is full.
-//
-// With versioned links ([Link]), running the plan returns model.ErrStale, and leaves
-// nothing, if another operation has changed the left document's list since you read it.
-// If the list contains the right document already, the plan is empty.
+//   - [model.ErrFull] if a list has [ManyToManySpec].MaxLeft or MaxRight links
+//   - model.ErrStale, with versioned links, if the left document's list has changed since
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) model.Plan {
@@ -103,13 +97,10 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) 
 }
 
 // Unlink returns the plan that removes a link from both lists. Pass the left document as
-// you read it, and the right document's _id. For token, see the type
-// [Link]. The plan can be run again after a crash.
+// you read it. For token, see the type [Link]. The plan can be run again after a crash.
 //
-// With versioned links ([Link]), the plan depends on the left list that you read. If that
-// list has the link, running the plan returns model.ErrStale if the list has changed
-// since and still has the link. If that list lacks it, the plan only removes the link
-// from the right document's list.
+// With versioned links, the plan gives model.ErrStale if the left document still has the
+// link, but its list changed after you read the document.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, token bson.ObjectID) model.Plan {

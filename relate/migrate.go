@@ -7,20 +7,15 @@ import (
 
 // A Migration moves a live collection from an old form of a relation to a new form.
 //
-//  1. Copy stores the new form beside the old form. Readers use the old form. Writers may
-//     write only the old form at first, but must write both forms before the last Copy
-//     starts. Run Copy again until it writes nothing.
-//  2. Verify finds the documents in which the forms disagree. If it finds nothing,
-//     readers may use the new form, and writers write both.
-//  3. Drop removes the old form of each document in which both forms agree, unless the
-//     old form changed after Drop read it. Writers write the new form, and the old form
-//     only where it still exists ({$exists: true} in the filter).
+//  1. Run Copy, which stores the new form beside the old form.
+//  2. Let writers write both forms. Repeat Copy until Verify finds no documents in which
+//     the forms disagree. Then let readers use the new form.
+//  3. Let writers write the new form, and the old form only where it exists (filter by
+//     {$exists: true}). When no Copy runs, run Drop, which removes the old form where
+//     both forms agree.
 //
-// From the first Copy on, the new form belongs to the migration. If the new form contains
-// data before, Copy returns [ErrPresent] and writes nothing. [NewExtract] with a Parent
-// skips this test.
-//
-// From the first Drop on, Copy returns [ErrDropping]. Don't start Drop while a Copy runs.
+// If the new form has data before the first Copy, Copy returns [ErrPresent] (except for
+// [NewExtract] with a Parent). From the first Drop on, Copy returns [ErrDropping].
 //
 // Indexes returns the indexes by which Copy, Verify and Drop find related documents.
 type Migration struct {
@@ -33,14 +28,13 @@ func newMigration(indexes func() []model.Index, relations func() []model.Relatio
 }
 
 // Copy returns the job that stores the old form's content in the new form. You can stop
-// it anywhere and run it again. The job skips and reports documents that it can't copy:
-// see [model.LeftError]. A document that changed after its batch was read isn't written,
-// and [model.Progress].Modified is less than Writes: run the job again. A tenant's
-// [model.Scope] refuses the job with a [*model.ConflictError].
+// it anywhere and run it again. If [model.Progress].Modified is less than Writes,
+// documents changed meanwhile: run it again. A [*model.LeftError] lists documents that
+// can't be copied.
 //
 // Cost of a batch: one command that reads the documents, one or two that read the other
 // collection by an index, one that reads the migration's state, and one for each kind of
-// write. Only documents that differ are written.
+// write.
 func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 
 // Verify returns the check that finds the documents in which the forms disagree. A
@@ -52,6 +46,9 @@ func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 //	order       the order differs
 //	dangling    the ids have no document
 //	duplicate   the ids are listed more than once
+//
+// Copy and Drop report such findings too ([model.LeftError]), also of these kinds:
+//
 //	shared      several parents (the ids) list the document
 //	occupied    documents with other content have the ids
 //	too large   the document would exceed 16 MiB

@@ -14,23 +14,20 @@ import (
 
 // OnDelete deletes documents, and applies rules to the documents that refer to them, at
 // any depth. A rule forbids the deletion, deletes the referring documents, or removes the
-// reference. A deletion first reads all documents that it reaches, level by level: level
-// n is n references away from the given documents. Then it deletes the deepest level
-// first, and the given documents last.
+// reference.
 //
 // # Consistency
 //
-// After a crash, run the deletion of the same ids again. Until then, a remaining document
-// can refer to a deleted document of a deeper level: an owner to a document that it owned
-// (Owns), or a document in a cycle of references.
+// After a crash, run the deletion of the same ids again. Until then, remaining documents
+// can refer to deleted documents. OnDelete has no Checks: an audit doesn't finish a
+// deletion.
 //
-// If another writer meanwhile changes the reference by which Cascade reached a document,
-// the document stays, but documents below it may be gone. To prevent this, set the
-// [model.Change].Tx of the deletion.
+// If another writer changes a reference during a deletion, the document with this
+// reference stays. Documents that were reached from it may be gone. To prevent this, set
+// [model.Change].Tx.
 //
-// A document that is stored during a deletion keeps its reference to a deleted document,
-// also with a transaction. Remove such references with [OnDelete.Sweep], or with
-// [Dangling] at any time.
+// A document that is stored during a deletion keeps its reference, also with a
+// transaction. Remove such references with [OnDelete.Sweep] or [Dangling].
 //
 // Source: texts on Azure Cosmos DB; the actions are SQL's.
 //
@@ -43,7 +40,8 @@ type OnDelete[D, K any] struct {
 // OnDeleteSpec contains the rules of an [OnDelete]. A reference can be in one of
 // Restrict, Cascade and Nullify, and also in Owns.
 type OnDeleteSpec struct {
-	// Cascade deletes the documents that refer to a deleted document.
+	// Cascade deletes the documents that refer to a deleted document. For the pages of a
+	// denorm.Bucket, give a [Dangling] of their field key.
 	Cascade []Referrer
 
 	// Owns deletes the documents that a deleted document refers to: a product's parts. If
@@ -63,8 +61,8 @@ type OnDeleteSpec struct {
 }
 
 // NewOnDelete declares the rules for deleting documents of the collection root. A rule
-// about references to another collection applies to documents there that a deletion
-// reaches. An invalid rule panics with a [*model.DeclarationError].
+// about the documents of another collection applies when a deletion reaches them. An
+// invalid rule panics with a [*model.DeclarationError].
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
 		out := make([]idref.Ref, len(referrers))
@@ -83,28 +81,26 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 }
 
 // Delete returns the change that deletes documents by the rules. Running it returns the
-// [Reach], which lists the deleted documents. If a rule forbids the deletion, it returns
-// a [*RestrictError] and nothing was written. To see the Reach without a deletion, call
-// only the change's Read.
+// [Reach]: the deleted documents. If a rule forbids the deletion, the change gives a
+// [*RestrictError] and writes nothing. For a preview of the Reach, call only the change's
+// Read.
 //
-// Cost: for each level and each 10,000 ids, one query for each rule about the level's
-// collection (Reach.Queries), one update command for each Nullify of the collection, and
-// one delete command, or one for each [ReachVia]. It writes the reached documents and
-// those that lose a reference.
+// Cost, for each [ReachLevel] and each 10,000 ids:
+//   - one query for each rule about the level's collection, except Nullify
+//   - one update for each Nullify rule about the level's collection
+//   - one delete for each [ReachVia]; one for the given documents
 func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	return reaching(o.in.Change(o.in.Roots(core.Anys(ids))))
 }
 
-// Sweep returns the change that applies the rules to documents that other writers stored
-// during a deletion, with references to deleted documents. The parameter reach is the
-// result of running [OnDelete.Delete]. Sweep ignores documents in reach that still exist.
-// A Restrict rule can't prevent the deletion any more: it gives a [*RestrictError].
+// Sweep returns the change that applies the rules to references stored by others during a
+// deletion. reach is the result of running [OnDelete.Delete]. If a Restrict rule applies,
+// Sweep gives a [*RestrictError] and writes nothing. Sweep can be run again. If the
+// deletion crashed, run the deletion again first.
 //
-// If the deletion crashed, run it again first. If Sweep crashes, run it again with the
-// same reach.
-//
-// Cost: for each level, one query for each 10,000 ids; then as [OnDelete.Delete] of the
-// missing ids.
+// Cost: one query for each 10,000 ids of each [ReachLevel] in reach, to find which
+// documents are gone. Then the commands of [OnDelete.Delete] for these documents, without
+// deleting them again.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
@@ -114,7 +110,7 @@ type Reach struct {
 	Levels  []ReachLevel    // given documents first; one for each depth and collection
 	Blocked []model.Finding // the first 10 references that forbid the deletion
 	More    bool            // there are more than those in Blocked
-	Queries int             // queries sent, without further batches
+	Queries int             // number of queries sent; getMore commands aren't counted
 }
 
 // A ReachLevel lists documents of one collection that are the same number of references
@@ -126,12 +122,12 @@ type ReachLevel struct {
 	Via        []ReachVia      // how they were reached; nil for the given documents
 }
 
-// A ReachVia is one way in which a deletion reached documents.
+// A ReachVia lists documents that one query of a deletion reached.
 type ReachVia struct {
-	From, Path, To string          // documents of From contain, at Path, ids of documents of To
-	Owned          bool            // true: Targets refer to IDs (Owns). false: IDs refer to Targets (Cascade)
-	IDs            []bson.RawValue // of the reached documents
-	Targets        []bson.RawValue // of the documents from which one query reached IDs
+	From, Path, To string          // the reference: documents of From contain, at Path, ids of documents of To
+	Owned          bool            // true: IDs are in To (by Owns). false: IDs are in From (by Cascade)
+	IDs            []bson.RawValue // _ids of the reached documents
+	Sources        []bson.RawValue // _ids of the documents from which the query reached IDs
 }
 
 // reaching converts a change of the internal package.

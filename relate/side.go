@@ -54,9 +54,9 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 }
 
 // Listed returns the query of the other side's documents that a document in memory refers
-// to, in no defined order. With versioned links, the other side's documents can be the
-// ones that decide: see [Link]. Then the query omits documents that don't refer back to
-// doc.
+// to, in no defined order. With versioned links, one side's documents decide which links
+// are valid: see [Link]. If the other side decides, the query omits documents that don't
+// refer back to doc.
 //
 // Cost: one command, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {

@@ -9,32 +9,25 @@ import (
 // TwoWay is a one-to-many relation that both sides store: an owner (a person) lists items
 // (tasks), and an item names its owner.
 //
-// With bare ids (plain _ids), concurrent operations on one item can leave the link on one
-// side only. Checks repairs this, and [model.Plan.RunTx] prevents it. With versioned
-// links (fields of type [Link]) the item decides, and no race leaves a half-link.
+// With bare ids (plain _ids), concurrent operations on one item can leave a half-link, on
+// one side only. Checks repairs it. [model.Plan.RunTx] or versioned links (fields of type
+// [Link]) prevent it.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 //
 // Indexes returns the indexes on the items' reference and on the owners' list.
 //
-// Checks returns, in this order:
+// Checks returns, each with a [model.Check].Age of one minute:
 //
-//  1. With versioned links only: owners with a link whose operation stopped before it
-//     wrote the item. The repair makes the item name this owner.
+//  1. With versioned links only: owners with a link of an unfinished operation. The
+//     repair finishes the operation.
 //  2. Owners that list a missing item, or an item that doesn't name them.
 //  3. Items whose owner is missing or doesn't list them.
 //
-// Each check's [model.Check].Age is one minute.
+// The repairs of 2 and 3 make the lists agree with the items: see
+// [TwoWaySpec].TrustLists.
 //
-// The repairs of 2 and 3 trust the items: they remove an item from the lists of other
-// owners, and add it to the list of the owner that it names. With
-// [TwoWaySpec].TrustLists, they give an item to the owner that lists it. If several
-// owners list the item, the owner that it names keeps it, or else the first found. An
-// item that no list contains loses its owner. Repairs always remove ids of missing
-// documents, and ignore TwoWaySpec.Max.
-//
-// Cost: each check reads every document of its side that contains an id, and the server
-// looks each id up by _id. Repairs write one document for each finding.
+// Cost: checks 1 and 2 read every owner, check 3 every item with an owner.
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
 
@@ -45,11 +38,13 @@ type TwoWay[O, OK, I, IK any] struct {
 
 // TwoWaySpec contains the options of a [TwoWay].
 type TwoWaySpec struct {
-	Max int // bound of an owner's list; 0 means none
+	Max int // bound of an owner's list, ignored by repairs; 0 means none
 
-	// TrustLists makes the checks' repairs trust the owners' lists, not the items, where
-	// a list and an item disagree. With versioned links (see [Link]), [NewTwoWay] panics
-	// if it is set.
+	// TrustLists makes the checks' repairs change the items so that they agree with the
+	// lists. An item that several owners list keeps the owner that it names. If that
+	// owner doesn't list the item, the first owner found gets it. An item in no list
+	// loses its owner. With versioned links (see [Link]), [NewTwoWay] panics if
+	// TrustLists is set.
 	TrustLists bool
 }
 
@@ -90,33 +85,24 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 }
 
 // Assign returns the plan that gives an item to a new owner, and removes the item from
-// its old owner's list. Pass the item as you read it. owner is the new owner's
-// _id. For token, see [Link].
+// its old owner's list. Pass the item as you read it. For token, see [Link]. After a
+// crash, run the plan again. The plan gives
 //
-// Running it returns model.ErrStale, and leaves nothing, if another operation changed the
-// item's owner since you read the item. It returns model.ErrNotFound if the new owner
-// doesn't exist, and [model.ErrFull] if the new owner's list is full: see
-// [TwoWaySpec].Max. Links of unfinished operations count too. After a crash, run the plan
-// again, or read the item and call Assign again.
+//   - model.ErrStale if the item's owner changed meanwhile
+//   - model.ErrNotFound if the new owner doesn't exist
+//   - [model.ErrFull] if the new owner's list is full
 //
-// If the item has this owner already, the plan only repairs. With bare ids, the plan adds
-// the item to the owner's list if the list doesn't contain it. With versioned links, the
-// plan removes links that a crashed operation left.
-//
-// Cost: two commands, two documents. If the item had another owner, three of each. With
-// versioned links, one command if the item has this owner.
+// Cost: two commands, two documents. If the item had another owner, three commands, three
+// documents.
 func (t *TwoWay[O, OK, I, IK]) Assign(item *I, owner OK, token bson.ObjectID) model.Plan {
 	return t.in.Assign(t.held(item), owner, token)
 }
 
 // Unassign returns the plan that removes an item from its owner. Pass the item as you
-// read it. For token, see [Link]. Running the plan returns
-// model.ErrStale if another operation changed the item's owner since you read the item.
-// After a crash, read the item and call Unassign again. If the item has no owner, the
-// plan only removes links that a crashed operation left.
+// read it. For token, see [Link]. If the item's owner changed meanwhile, the plan gives
+// model.ErrStale. After a crash, read the item and call Unassign again.
 //
-// Cost: two commands, two documents; one command for versioned links ([Link]) if the item
-// has no owner any more.
+// Cost: two commands, two documents.
 func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, token bson.ObjectID) model.Plan {
 	return t.in.Unassign(t.held(item), token)
 }

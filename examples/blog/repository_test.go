@@ -167,7 +167,7 @@ func seed(t *testing.T, db *mongo.Database, n int) Blog {
 // slug.
 func TestWithdrawCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 4,
+		Sample: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			b := New(db)
 			return errors.Join(fill(ctx, b), b.Publish(ctx, post()), b.Comment(ctx, nth(1)), b.Comment(ctx, nth(2)))
@@ -191,9 +191,9 @@ func TestWithdrawCut(t *testing.T) {
 // After a crash, publishing runs again.
 func TestPublishCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 3,
-		Seed:     func(ctx context.Context, db *mongo.Database) error { return fill(ctx, New(db)) },
-		Run:      func(ctx context.Context, db *mongo.Database) error { return New(db).Publish(ctx, post()) },
+		Sample: 3,
+		Seed:   func(ctx context.Context, db *mongo.Database) error { return fill(ctx, New(db)) },
+		Run:    func(ctx context.Context, db *mongo.Database) error { return New(db).Publish(ctx, post()) },
 		Check: func(t testing.TB, db *mongo.Database) {
 			b := Blog{db, func() float64 { return 0.5 }} // a check only reads, so no view is written
 			p, err := b.Show(t.Context(), "hello")

@@ -14,7 +14,7 @@ func TestCut(t *testing.T) {
 	for i, a := range north.actions() {
 		t.Run(a.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 1, Seed: before(i),
+				Sample: 1, Seed: before(i),
 				Run:   func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, north.on(db)) },
 				Check: func(t testing.TB, db *mongo.Database) { north.audited(t, db) },
 			})
@@ -27,7 +27,7 @@ func TestMend(t *testing.T) {
 	for i, a := range north.actions() {
 		t.Run(a.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 1, Seed: before(i),
+				Sample: 1, Seed: before(i),
 				Run:    func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, north.on(db)) },
 				Repair: func(ctx context.Context, db *mongo.Database) error { return north.on(db).Mend(ctx, 0) },
 				Check:  func(t testing.TB, db *mongo.Database) { north.audited(t, db) },

@@ -40,7 +40,7 @@ func TestRace(t *testing.T) {
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 1, Match: p.match, Seed: seed,
+				Sample: 1, Match: p.match, Seed: seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return p.a(ctx, c.on(db)) },
 				B: func(ctx context.Context, db *mongo.Database) error { return p.b(ctx, c.on(db)) },
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {

@@ -190,8 +190,8 @@ func TestPlaceCut(t *testing.T) {
 			o := order("kate", 1)
 			o.Lines[1].Qty = c.friday
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 4,
-				Seed:     func(ctx context.Context, db *mongo.Database) error { return fill(ctx, Shop{db}) },
+				Sample: 4,
+				Seed:   func(ctx context.Context, db *mongo.Database) error { return fill(ctx, Shop{db}) },
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					if err := (Shop{db}).Place(ctx, o); err != nil && !errors.Is(err, ErrSoldOut) {
 						return err
@@ -217,7 +217,7 @@ func TestPlaceCut(t *testing.T) {
 // order of their commands.
 func TestEditWhileRenamed(t *testing.T) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		OnServer: 4, Match: modeltest.All,
+		Sample: 4, Match: modeltest.All,
 		Seed: func(ctx context.Context, db *mongo.Database) error { return fill(ctx, Shop{db}) },
 		A: func(ctx context.Context, db *mongo.Database) error {
 			return Shop{db}.Edit(ctx, "drill", bson.ObjectID{2}, func(p Product) (Product, error) { p.Price++; return p, nil })

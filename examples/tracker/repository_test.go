@@ -165,7 +165,7 @@ func TestGiveRace(t *testing.T) {
 // project counts it once, and each event is stored once.
 func TestCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 4,
+		Sample: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			tr := Tracker{db}
 			return errors.Join(fill(ctx, tr), tr.Add(ctx, lesson(), event(1, "kate", "added")), tr.Give(ctx, "lesson", "rod", event(2, "kate", "for Rod")))

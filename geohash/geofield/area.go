@@ -19,13 +19,11 @@ type Area interface {
 	Validate() error
 }
 
-// Keys returns the query that reads only index fields, without _id: the key, and
-// FieldSpec.Prefix and Suffix. It finds keys in the area's cover, which includes keys
-// around the area, also around a box. For the conditions in filters, and errors, see
-// [Field.Within]. A point is at most 2.1 cm from its key's [geohash.Key.Point].
+// Keys returns the query of the keys in an area, and some keys around it, with the fields
+// of FieldSpec.Prefix and Suffix. For filters, see [Field.Within].
 //
-// Cost: as [Field.Within], but the server reads no documents. DocumentDB does read them,
-// and so does any server if filters has conditions on other fields.
+// Cost: as [Field.Within], but the server reads no documents, unless filters has
+// conditions on other fields. DocumentDB reads documents.
 func (f *Field[D, K]) Keys(area Area, filters ...bson.D) *model.Find[bson.Raw] {
 	filter, err := f.f.within(area, false, filters)
 	q := f.find(filter, err)

@@ -55,11 +55,11 @@ func (f *field) projection() bson.D {
 }
 
 // Rebuild returns the job that corrects missing and wrong keys, like the repair of
-// [Field.Checks], but with one read less per batch. Use it to introduce the field in a
-// collection with points: first deploy the program that writes keys.
+// [Field.Checks]. Use it to introduce keys: first deploy the program that writes them. If
+// interrupted, run the job again.
 //
-// Cost: two commands per 500 documents, and two to find the end. It writes only wrong
-// documents. If interrupted, run it again.
+// Cost: two commands per 500 documents, and two commands at the end. The job writes only
+// wrong documents.
 func (f *Field[D, K]) Rebuild() model.Job { return f.f.rebuild() }
 
 func (f *field) rebuild() model.Job {

@@ -34,13 +34,9 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 }
 
 // Clusters returns the pipeline that counts documents by cells of this many bits
-// ([geohash.Key.Cell]), in the order of keys. Two bits more are one zoom level of a map.
-// It counts the keys in the area's cover: documents around the area count too, and a cell
-// on the edge counts only in part. The parameter filters gives further conditions, as in
-// [Field.Within].
-//
-// The pipeline's Err is a [*model.ValueError] for bits outside 1 to 60, for bits that
-// aren't a multiple of 5 if keys are texts, and for bad input of [Field.Within].
+// ([geohash.Key.Cell]), 1 to 60. Two bits more are one zoom level of a map. Keys that are
+// texts need a multiple of 5 bits. For filters, see [Field.Within]. Some documents around
+// the area count too.
 //
 // Cost: one command, served by [Field.Indexes] without reading documents (DocumentDB
 // reads documents).

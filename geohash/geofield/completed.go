@@ -5,14 +5,11 @@ import (
 )
 
 // Completed returns a copy of doc whose key field has the key of its point. Use it with a
-// technique that stores whole documents itself, such as a paths.Tree. All fields are as
-// if the document had been stored and read, such as times in milliseconds. A document
-// without a point gets no key.
+// technique that stores whole documents itself, such as a paths.Tree. Times in the copy
+// are in milliseconds, as if it had been stored and read.
 //
-// It returns a [*model.ValueError] for a point or key that [Field.Insert] refuses, and
-// for a document without a point if its type would store a key (0 or ""): tag the key
-// omitempty, or make it a pointer. With omitempty, the South Pole at 180° West gives the
-// error too, because its key is 0.
+// For documents without a point, tag the key field omitempty, or make it a pointer. The
+// errors are those of [Field.Insert].
 //
 // Cost: no command.
 func (f *Field[D, K]) Completed(doc D) (D, error) {

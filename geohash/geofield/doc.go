@@ -1,5 +1,5 @@
-// Package geofield keeps places in MongoDB documents: a GeoJSON point, and beside it the
-// point's key of package geohash, which an ordinary index orders.
+// Package geofield finds places in MongoDB by an ordinary index. Each document has a
+// GeoJSON point, and beside it the point's key of package geohash.
 //
 // # Choosing
 //
@@ -9,8 +9,8 @@
 //	... with a key that other programs read           [Field], a string as key
 //	many places per document, lines, areas            a 2dsphere index
 //
-// A 2dsphere index needs no second field, and serves $near. But it can't be in a shard
-// key and serves no covered query and no other order than distance.
+// A 2dsphere index needs no second field and serves $near. But it can't be in a shard
+// key, and serves no covered query.
 //
 // # Tasks
 //
@@ -30,8 +30,8 @@
 //
 // # Exactness
 //
-// Within finds exactly the points that the area's Contains accepts, and Nearest orders by
-// [geohash.Distance], also at the poles and across the antimeridian.
+// [Field.Within] and [Field.Nearest] are exact, also at the poles and across the
+// antimeridian.
 //
 // # Costs
 //
@@ -39,11 +39,11 @@
 //
 // # Consistency
 //
-// Code that writes the point without [Field] leaves an old key, and searches miss the
-// document at its new place: see [Field.Checks].
+// Code that writes the point without [Field] leaves an old key. Searches then miss the
+// document: see [Field.Checks].
 //
 // # Limits
 //
-// A document has one place, outside arrays. With more than some dozen FieldSpec.Ranges,
-// servers plan queries slowly.
+// A document has one place, outside arrays. More than some dozen FieldSpec.Ranges slow
+// down query planning.
 package geofield

@@ -13,27 +13,23 @@ import (
 )
 
 // Field stores a geographic place in documents: a GeoJSON point, and its key
-// ([geohash.Encode]). One write stores both. A document without a point has no key, and
-// no search finds it.
+// ([geohash.Encode]). No search finds a document without a point.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
 // Index" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
 //
-// Indexes returns the index on Prefix, key and Suffix, and with FieldSpec.Sphere a
-// 2dsphere index on the point.
+// Indexes returns the index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
+// FieldSpec.Sphere it also returns a 2dsphere index on the point.
 //
-// Prefix and key, ascending, can be a shard key, supported by this index. [Field.Set]
-// then changes the shard key's value. MongoDB 4.2 and later allow this in a transaction
-// or retryable write, if you AND the whole old shard key to the filter
+// Prefix and the key, all ascending, can be a shard key. [Field.Set] then needs a
+// transaction or retryable write, and the whole old shard key in its filter
 // (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
 // Checks returns one check: documents with an invalid point, or with a key that is
-// missing, wrong, or without a point. The repair writes the point's key, and removes a
-// key without a valid point, unless the document has changed since. Invalid points stay.
+// missing, wrong, or without a point. The repair writes or removes the key.
 //
-// Cost: one command per batch; it reads every document. The repair writes one document
-// per finding, by _id.
+// Cost: one command per batch; it reads every document.
 type Field[D, K any] struct {
 	model.Parts
 
@@ -69,11 +65,10 @@ type field struct {
 	zero, sphere   bool
 }
 
-// NewField declares that documents of the collection owners contain a GeoJSON point and
-// its [geohash.Key]. The parameters point and key are the paths of their fields. It
-// panics with a [*model.DeclarationError] if a path doesn't exist or lies in an array, if
-// the point's field isn't a document with coordinates, the key's field isn't an int64 or
-// string, or the spec is bad.
+// NewField declares that documents of owners contain a GeoJSON point and its
+// [geohash.Key]. The parameters point and key are the paths of their fields, outside
+// arrays. The key's field is an int64 or string. NewField panics with a
+// [*model.DeclarationError] if a path or s doesn't fit.
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
 	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints)

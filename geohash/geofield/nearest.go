@@ -22,14 +22,15 @@ type Nearest[D any] struct {
 	n nearest
 }
 
-// NearestSpec says where to search. The zero value searches everywhere.
+// NearestSpec says where to search. The zero value searches everywhere, but is refused if
+// FieldSpec.Prefix is set.
 type NearestSpec struct {
 	Max float64 // maximum distance in metres; 0 means no maximum
 	// Start is the radius of the first circle in metres; 0 means 1000. The search is
 	// cheapest if the circle contains slightly more than n places, the number asked of
 	// [Field.Nearest].
 	Start float64
-	Where bson.D // conditions of documents: see [Field.Within]
+	Where bson.D // conditions, one on each field of FieldSpec.Prefix: see [Field.Within]
 
 	// Trace is called after each ring.
 	Trace func(Ring)
@@ -55,18 +56,14 @@ type nearest struct {
 }
 
 // Nearest returns the search for the n documents nearest to a point, ordered by
-// [geohash.Distance], then _id. n 0 means all. The parameter mark is the [Mark] of the
-// previous page's last place, or zero for the first page.
+// [geohash.Distance], then _id. n 0 means all. The parameter mark is zero for the first
+// page, else the [Mark] of the previous page's last place.
 //
-// Every run returns a [*model.ValueError] for an invalid point, a negative n, negative or
-// NaN metres, or if Where has no condition on a field of FieldSpec.Prefix.
+// Cost: one command for each [Ring], usually two or three. A search reads about 2n
+// documents.
 //
-// Cost: one command per ring, usually two or three. Each has about FieldSpec.Ranges index
-// scans. A search reads about 2n documents, or many more if Start is too large. The next
-// page doesn't read the previous page's circle again, except its rim.
-//
-// Consistency: each [Ring] is a query. A document that moves meanwhile can be missed, but
-// isn't returned twice.
+// Consistency: a document that moves meanwhile can be missed. One search doesn't return
+// it twice, but the next page's search may.
 func (f *Field[D, K]) Nearest(center geohash.Point, spec NearestSpec, mark Mark, n int64) Nearest[D] {
 	s := f.f.nearest(center, spec, mark, n)
 	s.find = func(filter bson.D) model.Query { return f.find(filter, nil).Query }

@@ -12,8 +12,8 @@ import (
 // Within is an exact search in an area, made by [Field.Within].
 type Within[D any] struct {
 	// Find is the query by the key ranges that cover the area. For a box it is exact. For
-	// other areas it also finds documents around the area, which Each, All and Count
-	// leave out: about 44 % more for a circle, with eight ranges.
+	// other areas it also finds documents around the area: for a circle with eight
+	// ranges, about 44 % more documents. Each, All and Count leave these documents out.
 	//
 	// You can add Where, a sort, options, or a projection that includes the point. For
 	// other areas than a box, a limit or skip makes every run return a
@@ -24,17 +24,13 @@ type Within[D any] struct {
 	area Area
 }
 
-// Within returns the search for the documents with a point that area.Contains accepts.
-//
-// A document must also match the conditions in the argument filters. Conditions on the
-// fields of FieldSpec.Prefix and Suffix narrow the index scans. Find.Err and every run
-// return a [*model.ValueError] for an invalid area, or a field of Prefix without a
-// condition.
+// Within returns the search for the documents that match filters and whose point is in
+// the area. filters must have a condition on each field of FieldSpec.Prefix. Conditions
+// on the fields of Suffix narrow the index scans too.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //
-// Consistency: one query. A document that moves meanwhile can be missed, but isn't
-// returned twice.
+// Consistency: a document that moves meanwhile can be missed, but isn't returned twice.
 func (f *Field[D, K]) Within(area Area, filters ...bson.D) Within[D] {
 	filter, err := f.f.within(area, true, filters)
 	return Within[D]{Find: f.find(filter, err), f: f.f, area: area}

@@ -11,17 +11,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document with the key of its point. A
-// document without a point (missing, null, or a zero [Point] with omitempty) gets no key.
+// Insert returns the write that stores a new document, with its point's key (a geohash).
+// A document without a point (missing, null, or a zero [Point] with omitempty) gets no
+// key. An invalid point gives a [*model.ValueError]: see also FieldSpec.Zero. So does a
+// wrong key: leave the key empty.
 //
-// Errors are those of [model.Collection.Insert], and a [*model.ValueError] in these
-// cases:
-//
-//   - The GeoJSON point is invalid.
-//   - Coordinates are NaN, infinite, out of range, or both 0 (see FieldSpec.Zero).
-//   - The key isn't that of the point. A missing or null key, 0 and "" are fine.
-//
-// Cost: as [model.Collection.Insert].
+// Cost and other errors: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
 
 // InsertMany returns the plan that stores documents in order, as [Field.Insert] does. If
@@ -32,11 +27,10 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 	return f.f.completeAll(f.owners.InsertMany(docs))
 }
 
-// Replace returns the write that replaces the document with doc's _id, as
-// [model.Collection.Replace] does, with the key of its point. If doc still has the key of
-// an old point, the write gives a [*model.ValueError]: set the key to zero, or use
-// [Field.Set]. A missing document gives [model.ErrNotFound]. The write is idempotent, but
-// a retry overwrites later changes.
+// Replace returns the write of [model.Collection.Replace], which also stores the key of
+// doc's point. If doc still has an old point's key, the write gives a
+// [*model.ValueError]: set the key to zero. A missing document gives [model.ErrNotFound].
+// A retry overwrites later changes.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
@@ -71,21 +65,14 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
 }
 
-// Complete extends w, a write of the Field's collection, so that it also writes the key
-// of the point:
+// Complete extends w, a write of the Field's collection, so that it also writes the
+// point's key:
 //
-//   - A stored or replaced document gets the key, as in [Field.Insert].
-//   - An update that sets the point by $set or $setOnInsert, or unsets it, also sets or
-//     unsets the key.
-//   - Other updates and deletes stay as they are.
+//   - An inserted or replaced document gets the key, as in [Field.Insert].
+//   - An update by $set, $setOnInsert or $unset of the point also sets or unsets the key.
+//   - Other writes stay as they are.
 //
-// These writes give a [*model.ValueError]:
-//
-//   - an update of the key alone, of a part of the point, or by another operator on
-//     point or key;
-//   - a wrong key, an update pipeline, or a write of another collection.
-//
-// Cost and consistency are those of w.
+// Other updates of point or key, and update pipelines, give a [*model.ValueError].
 func (f *Field[D, K]) Complete(w model.Write) model.Write { return f.f.complete(w) }
 
 func (f *field) completeAll(p model.Plan) model.Plan {

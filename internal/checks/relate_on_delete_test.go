@@ -49,10 +49,10 @@ func withFittings(s string) relate.Reach {
 	r := alone("products", s)
 	r.Levels = append(r.Levels,
 		relate.ReachLevel{Depth: 1, Collection: "fittings", IDs: rawValues(oid(1), oid(2)), Via: []relate.ReachVia{
-			{From: "fittings", Path: "product", To: "products", IDs: rawValues(oid(1), oid(2)), Targets: rawValues(s)},
+			{From: "fittings", Path: "product", To: "products", IDs: rawValues(oid(1), oid(2)), Sources: rawValues(s)},
 		}},
 		relate.ReachLevel{Depth: 1, Collection: "parts", IDs: rawValues(s + "2"), Via: []relate.ReachVia{
-			{From: "products", Path: "parts", To: "parts", Owned: true, IDs: rawValues(s + "2"), Targets: rawValues(s)},
+			{From: "products", Path: "parts", To: "parts", Owned: true, IDs: rawValues(s + "2"), Sources: rawValues(s)},
 		}},
 	)
 	return r
@@ -70,7 +70,7 @@ func nested(s string) relate.Reach {
 	first, second := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}, {Key: "tags", Value: bson.A{s}}}
 	r := alone("anything", first)
 	r.Levels = append(r.Levels, relate.ReachLevel{Depth: 1, Collection: "anything", IDs: rawValues(second), Via: []relate.ReachVia{
-		{From: "anything", Path: "refs", To: "anything", IDs: rawValues(second), Targets: rawValues(first)},
+		{From: "anything", Path: "refs", To: "anything", IDs: rawValues(second), Sources: rawValues(first)},
 	}})
 	return r
 }

@@ -53,7 +53,7 @@ func Pairs(ops []Operation) (out [][2]Operation) {
 func MeetAll(t *testing.T, ops []Operation, seed DBFunc, check func(t testing.TB, db *mongo.Database, pair string)) {
 	for _, pair := range Pairs(ops) {
 		Meet(t, pair[0], pair[1], modeltest.InterleaveCase{
-			OnServer: 3, Seed: seed,
+			Sample: 3, Seed: seed,
 			Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 				StaleOrNil(t, errA, errB)
 				check(t, db, pair[0].Name+" | "+pair[1].Name)

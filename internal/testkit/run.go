@@ -133,7 +133,7 @@ func CreateIndexes(ctx context.Context, db *mongo.Database, t model.Technique) e
 // FaultsOf returns a fault case with the documents before and after a write or plan.
 func FaultsOf(before Docs, w Written, after Docs) modeltest.FaultCase {
 	return modeltest.FaultCase{
-		Seed: Stored(before), Run: Doing(w), OnServer: 6,
+		Seed: Stored(before), Run: Doing(w), Sample: 6,
 		Check: func(t testing.TB, db *mongo.Database) { WantDocsInAnyOrder(t, db, after) },
 	}
 }
@@ -143,8 +143,8 @@ func RunFaults(t *testing.T, cases map[string]modeltest.FaultCase) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			Parallel(t)
-			if c.OnServer == 0 {
-				c.OnServer = 2
+			if c.Sample == 0 {
+				c.Sample = 2
 			}
 			modeltest.FaultMatrix(t, c)
 		})

@@ -15,7 +15,7 @@ import (
 // subtests.
 func Waits(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...modeltest.Option) {
 	t.Helper()
-	if tenancy.On || OnServer {
+	if tenancy.On || Sample {
 		modeltest.Each(t, f, opts...)
 		return
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// OnServer is true if the tests run on a server too. A server gets fewer tests. The
+// Sample is true if the tests run on a server too. A server gets fewer tests. The
 // engine gets every crash and operation.
-var OnServer = os.Getenv(modeltest.EnvURI) != ""
+var Sample = os.Getenv(modeltest.EnvURI) != ""
 
 // Few reports whether random tests should be short: on a server, and with -short under
 // the race detector.
-func Few() bool { return OnServer || testing.Short() }
+func Few() bool { return Sample || testing.Short() }
 
 // Alone skips a test with -short if it does one thing after another on many documents, so
 // that nothing can race.

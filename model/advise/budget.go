@@ -15,13 +15,11 @@ import (
 // document itself (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxNesting = 100
 
-// A Bound declares the most that an application stores at a path, for [NewBudget]. The
-// declaration enforces nothing: a technique ([denorm.Bounded]), a validator, or the
-// application must.
+// A Bound declares the most that an application stores at a path, for [NewBudget]. It
+// enforces nothing: use [denorm.Bounded] or a validator for that.
 //
-// A path is dotted, and leads through an array to the fields of its elements. "*" stands
-// for an element that is itself an array, or for a value of a map: "grid.*" is each list
-// in the list "grid", "prices.*.amount" a field of each value of the map "prices".
+// A path is dotted: "lines.text" is the field text of each element of "lines". "*" stands
+// for an element that is itself an array, or for a value of a map: "prices.*.amount".
 //
 // [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {
@@ -29,9 +27,9 @@ type Bound struct {
 	Items int64 // elements of an array or entries of a map; 0 means undeclared; not for Go arrays
 
 	// Bytes is the greatest length of a string (UTF-8), binary data, or a regular
-	// expression. For an array or map, it is that of each element. For an interface,
-	// bson.Raw or custom marshaler it is the greatest BSON size without type and name. 0
-	// means undeclared.
+	// expression. For an array or map of such values, it is the greatest length of one
+	// value. For an interface, bson.Raw or custom marshaler, it is the greatest BSON size
+	// without type and name. 0 means undeclared.
 	Bytes int64
 	Key   int64 // bytes of a key of the map; 0 means undeclared
 }
@@ -136,8 +134,8 @@ type Open struct {
 	Why  string // "an array without Items"
 
 	// Room is how much at Path fits into a document of 16 MiB: items of an array or map,
-	// bytes of a text or binary data. If a map's [Bound] lacks only Key, Room is the
-	// bytes of each key. 0 means unknown.
+	// bytes of a text or binary data. If a map's [Bound] sets Items but not Key, Room is
+	// the maximum length of each key, in bytes. 0 means unknown.
 	Room int64
 }
 
@@ -194,9 +192,10 @@ func (o Open) line() string {
 	return out
 }
 
-// Item returns the greatest size of one element of the array at a path, or of one value
-// of the map there, without type byte and name (index or key). Use the size as Bytes of
-// an [End]. Item panics with a [*model.DeclarationError] for other paths.
+// Item returns the greatest size of one element of an array, or of one value of a map,
+// without type byte and name. Use it as Bytes of an [End]. An element or field
+// without a bound counts as empty. If path isn't an array or a map, Item panics with a
+// [*model.DeclarationError].
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {
@@ -206,9 +205,8 @@ func (b *Budget) Item(path string) int64 {
 }
 
 // Room returns how much at a path fits into a document of 16 MiB: items of an array or
-// map, or bytes of a string or binary data. All other values count with their greatest
-// size, or as empty without a bound. It panics with a [*model.DeclarationError] if the
-// path can't have a bound.
+// map, or bytes of a string or binary data. Other fields without a bound count as empty.
+// Room panics with a [*model.DeclarationError] if the path can't have a bound.
 func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open(), false) }
 
 // open returns the node that a path's bound is about: for a Go array, its elements.

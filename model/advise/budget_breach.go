@@ -13,8 +13,8 @@ type Breach struct {
 }
 
 // Breaches returns the bounds that doc violates, each once, in the order of doc's fields.
-// doc is a Go value, bson.Raw or bson.D. It returns an error if doc isn't a document, or
-// can't be stored.
+// doc is a Go value, bson.Raw or bson.D. Breaches returns an error if doc can't be stored
+// as a document or array.
 func (b *Budget) Breaches(doc any) ([]Breach, error) {
 	if _, err := b.Size(doc); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import "strings"
 // The zero Choice means that nothing is chosen.
 type Choice uint32
 
-// The structures. A Choice has one of them.
+// The structures. A Choice is one structure, alone or joined with additions by |.
 const (
 	Embed     Choice = 1 + iota // children are within their parent: embed.Embedded, or embed.One
 	Values                      // an array of plain values in the parent
@@ -72,8 +72,8 @@ var additions = []struct {
 // Structure returns c without its additions: [Embed] for Embed|Counter.
 func (c Choice) Structure() Choice { return c & structure }
 
-// Has reports whether c has the structure of the choice part (such as [Embed]), if that
-// has one, and all additions of part (such as [Counter]).
+// Has reports whether c has the structure (such as [Embed]) and all additions (such as
+// [Counter]) of the choice part. A part without a structure fits any structure of c.
 func (c Choice) Has(part Choice) bool {
 	if s := part & structure; s != 0 && s != c&structure {
 		return false

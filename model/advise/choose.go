@@ -13,7 +13,7 @@ type Advice struct {
 	Parent    string // the name of the end that is the parent in the choice
 	Child     string // the name of the other end
 	Uses      []Use  // the library's types that store it
-	Migration string // the way from Relation.Now: "keep", or a constructor; "" if nothing is stored yet
+	Migration string // the way from Relation.Now, such as "keep" or a constructor; "" if nothing is stored yet
 	Reasons   []Reason
 	RunnersUp []RunnerUp   // up to three other answers, nearest first
 	Assumed   []Assumption // fields that the relation doesn't give
@@ -33,30 +33,25 @@ type Reason struct {
 // A RunnerUp is another choice, which [Choose] would make after any one of the Flips.
 type RunnerUp struct {
 	Choice Choice
-	Parent string // the name of the end that is its parent
-	Types  []string
-	Flips  []Flip // each is sufficient; nearest first
+	Parent string   // the name of the end that is the parent in the choice
+	Types  []string // the library's types, as in [Advice.Types]
+	Flips  []Flip   // each is sufficient; nearest first
 }
 
 // Choose decides how to store a relation, and says why. It applies these rules in order:
 //
 //  1. A tree ([Relation.Tree]) gets a form of package paths. Plain values ([End.Value])
-//     become an array in their parent, within [ManyLimit], [ArrayLimit] and [HotLimit].
-//  2. Children can't be embedded if several parents share them, or if they don't fit in
-//     [ArrayLimit] bytes or in a document. Their number must be at most [FewLimit]
-//     ([ManyLimit] for a fixed number of small children). If only one parent in a hundred
-//     has too many, and rule 3 allows it, the choice is [Outlier].
+//     become an array, if it fits.
+//  2. Children can't be embedded if several parents share them, or if they are too many
+//     or too large ([FewLimit], [ManyLimit], [ArrayLimit]). If few parents have too many,
+//     see [Outlier].
 //  3. Children shouldn't be embedded if they are looked up on their own, written more
 //     often than read, seldom shown with their parent, or added too fast.
 //     [Relation].Atomic turns this rule off.
-//  4. A child that isn't embedded has its parent's id. The parent lists its children's
-//     ids only if the children are ordered by hand, or their number is fixed. In a
-//     many-to-many relation, an end lists the other end's ids if it shows the other
-//     documents. With Atomic, only one end has a list. Each link is a document if neither
-//     end has room for a list, or if both ends show fields of the links.
-//  5. Then it adds pages, copies of fields (if the reads per change are at least
-//     [CopyLimit] and at least the number of copies), the newest few, totals, kinds and
-//     expiry.
+//  4. Otherwise, a child stores its parent's id. If children are ordered by hand or fixed
+//     in number, the parent lists their ids. In a many-to-many relation, one or both ends
+//     list ids, or each link is a document.
+//  5. Additions follow: pages, copies of fields, the newest few, totals, kinds, expiry.
 //
 // Cost: it sends nothing.
 func Choose(r Relation) Advice {

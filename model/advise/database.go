@@ -36,7 +36,8 @@ type IndexUse struct {
 	Since time.Time
 }
 
-// String returns "colour_1: not used since 2026-01-31".
+// String returns "a_1: not used since 2026-01-31" or
+// "a_1: used 7 times since 2026-01-31".
 func (u IndexUse) String() string {
 	since := u.Since.UTC().Format(time.DateOnly)
 	if u.Ops == 0 {
@@ -54,7 +55,7 @@ type SurveyedRelation struct {
 	Matched    Share  // sampled ids that exist
 }
 
-// String returns the collections, unused indexes, and relations.
+// String returns the collections, the use of their indexes, and the relations.
 func (s DatabaseSurvey) String() string {
 	var b strings.Builder
 	for _, c := range s.Collections {
@@ -77,18 +78,16 @@ func (s DatabaseSurvey) String() string {
 	return b.String()
 }
 
-// SurveyDatabase finds the collections of a database and the relations between them, and
-// measures each relation as [Survey.Run] does. A path is a relation if at least half of
-// the sampled values (up to 200) are _ids in one collection. A path with whole numbers
-// must also be named after the collection ("userId" for users). An array of documents is
-// a relation to embedded children.
+// SurveyDatabase finds the relations in a database, and measures each relation as
+// [Survey.Run] does. A path with at least three sampled values is a relation if at least
+// half of them are _ids in one collection. A path with whole numbers must also be named
+// after the collection ("userId" for users). An array of documents is a relation to
+// embedded children.
 //
-// The spec may set Scan, Window, Sample and Confidence. Another field gives a
-// [*model.ValueError]. SurveyDatabase skips views, time series and system collections,
-// and references with less than 3 values.
+// The spec may set only Scan, Window, Sample and Confidence.
 //
-// Cost: one command, two or three more for each collection, one for each pair of a path
-// and a collection it may refer to, and the cost of Survey.Run for each relation.
+// Cost: one command, two or three for each collection, one for each path and possible
+// target collection, and those of [Survey.Run].
 //
 // Source: https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (DatabaseSurvey, error) {

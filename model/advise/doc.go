@@ -1,12 +1,11 @@
-// Package advise advises how to store one relation, why, and which changes of its figures
-// would lead to another answer. It also computes document sizes, and measures live
-// databases. To decide all relations of an application by the price of its operations,
-// use package design.
+// Package advise says how to store one relation, and why. It also computes document
+// sizes, and measures live databases. To decide all relations of an application by the
+// price of its operations, use package design.
 //
 // # Choosing
 //
-// [Choose] takes a [Relation]: how many children a parent has, their size, how both ends
-// are read and written. In short:
+// [Choose] takes a [Relation]: its size, and how both ends are read and written. In
+// short:
 //
 //	few children, read with their parent   [Embed]               embed.Embedded, embed.One
 //	few kept, others dropped               [Embed]|[Bounded]     denorm.Bounded
@@ -46,13 +45,13 @@
 //	Azure      Azure Architecture Center, by its patterns
 //	Firestore  Firestore's documentation, by its pages
 //
-// The limits are constants such as [FewLimit].
+// The limits are constants such as [FewLimit]. Check an advice in a unit test with
+// [Advice.Want].
 //
 // # Sizes
 //
 // A [Budget] computes document sizes from a Go type and declared bounds: the largest
-// document ([Budget.Worst]), the items until 16 MiB ([Budget.Room]), and broken bounds
-// ([Budget.Breaches]).
+// document, the items until 16 MiB, and broken bounds.
 //
 // # Live data
 //
@@ -61,10 +60,7 @@
 //
 // # Limits
 //
-// Check an advice in a unit test with [Advice.Want].
-//
 // A budget doesn't know the nesting of an interface, bson.D, bson.Raw or custom
-// marshaler. A recursive type has no worst case. A survey can't measure how often
-// documents are read. It computes growth from the times in ObjectIDs, without deletions
-// and seasons.
+// marshaler. A survey can't measure how often documents are read. It computes growth from
+// the times in ObjectIDs, without deletions and seasons.
 package advise

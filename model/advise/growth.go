@@ -17,17 +17,12 @@ const (
 
 // Growth says how many children the fastest-growing parent gains in a day.
 //
-// The survey counts the children that each parent gained in a window of time, which ends
-// with the latest child, if the parent had a child before the window. A burst doesn't
-// count: if a parent's gains in the three thirds of the window differ by more than
-// chance, its gain is three times that of the quietest third.
+// A [Survey] counts each parent's new children in SurveySpec.Window. It leaves out
+// bursts, and parents without a child from before the window.
 //
-// PerDay is the daily gain of the parent that gained most. It is reduced towards the mean
-// of all parents as far as chance can explain the difference (credibility:
-// https://en.wikipedia.org/wiki/Bühlmann_model).
-//
-// Low and High are a confidence interval for the daily gain of the fastest-growing of all
-// counted parents, if children arrive independently
+// PerDay is the gain of the parent that gained most, less the part that chance explains
+// (credibility: https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are a
+// confidence interval for the fastest-growing parent, if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
@@ -36,8 +31,9 @@ type Growth struct {
 	Unknown           string  // why growth is unknown; then the numbers except Days are 0
 }
 
-// String returns "not known: " and Unknown, or the numbers: "0.21 a day (0.1 to 0.4) for
-// the parent that gains most, from 90 days of 812 parents".
+// String returns the numbers: "0.21 a day (0.1 to 0.4) for the parent that gains most,
+// from 90 days of 812 parents". If the growth is unknown, it returns "not known: " and
+// the reason.
 func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown

@@ -52,7 +52,7 @@ func (s Spread) String() string {
 	return text + "; " + s.Sampled.String()
 }
 
-// String returns "12 (9 to 14)" or "12 (9 or more)".
+// String returns a text such as "12 (9 to 14)" or "12 (9 or more)".
 func (q Quantile) String() string {
 	switch {
 	case q.OpenLow && q.OpenHigh:

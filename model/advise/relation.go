@@ -4,12 +4,11 @@ package advise
 // is 0 means unknown: [Choose] assumes its default, and lists it in Assumed of [Advice].
 const None = -1
 
-// A Relation describes two kinds of documents that belong together: a parent has
-// children. Set one or more of Parent.Has, Child.Has and Tree. If you swap Parent and
-// Child, the answer is the same: see Parent of [Advice].
+// A Relation describes two kinds of documents that belong together: parents and children.
+// Set one or more of Parent.Has, Child.Has and Tree.
 //
-// A share is a number from 0 to 1. A field such as ReadsPerChange is a ratio: math.Inf(1)
-// means that there are no changes.
+// A share is a number from 0 to 1. In a ratio such as ReadsPerChange, math.Inf(1) means
+// that there are no changes.
 type Relation struct {
 	Parent, Child End
 
@@ -68,12 +67,12 @@ type End struct {
 
 	Value   bool    // a plain value: a tag, a phone number
 	Kinds   int64   // kinds with different fields; the default is 1
-	Ordered bool    // the other end keeps an order made by hand: a playlist
+	Ordered bool    // a document of the other end orders these documents: a playlist
 	Days    float64 // days after which a document may be deleted; the default is never
 
 	Versions bool // every version is kept
 	Log      bool // changes are stored as events
-	Sharded  bool // sharded by the document of the other end
+	Sharded  bool // the shard key is the reference to the other end's document
 	Events   bool // each change is sent to other systems
 
 	// Copied, Newest, Page and Total say which data of this end's documents is shown with
@@ -84,19 +83,20 @@ type End struct {
 	Total  Total  // a count, a sum
 }
 
-// A Count says how many documents of the other end a document has: see Has of [End].
+// A Count, the type of [End].Has, says how many documents of the other end one document
+// has: how many children a parent has.
 type Count struct {
-	Typical int64 // the median; by default P99, else Max, else 3001
+	Typical int64 // the median; the default is P99, or else Max, or else 3001
 	P99     int64 // 99 in 100 have at most this many; the default is Max
-	Max     int64 // the greatest count today; the default is five times Typical
+	Max     int64 // the greatest count today; the default is five times Typical, or P99 if greater
 
 	Fixed     bool    // the application limits the number to Max: eleven players
 	Unbounded bool    // nothing limits the number; Max is the greatest seen
 	PerDay    float64 // how many the fastest-growing document gains in a day; the default is 0
 	Days      float64 // days of growth; the default is 3650; only with PerDay
 
-	// PerSecond is how many documents of the other end are added to one document in its
-	// busiest second.
+	// PerSecond is how many documents of the other end one document gains in its busiest
+	// second.
 	PerSecond float64
 
 	// AtLeast means that Max and P99 come from a sample, so other documents may exceed
@@ -117,8 +117,8 @@ type Copied struct {
 	Whole  bool // the source has no other fields
 }
 
-// Newest, in an [End], means that each document of the other end is shown with its newest
-// documents of this end: an article with the last comments.
+// Newest describes reads that show only the newest documents of an [End]. For articles
+// shown with their last comments, set it in the End that describes the comments.
 type Newest struct {
 	N             int64   // how many; 0 means none
 	Bytes         int64   // shown of each document; the default is the whole document
@@ -129,7 +129,7 @@ type Newest struct {
 // A Total, in an [End], is a number computed from this end's documents and shown with a
 // document of the other end: an article with the count of its comments.
 type Total struct {
-	ReadsPerChange float64 // reads that show it, for each change; 0 means none
+	ReadsPerChange float64 // reads of the total for each change; 0 means no total
 	Distinct       bool    // counts different members
 	ByTime         bool    // shown by hour, day or month of the documents
 	Rough          bool    // may be off by a few percent

@@ -81,12 +81,12 @@ func sideOf[D, K any](c *model.Collection[D, K]) side {
 type SurveyDocument struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Bytes int64           `bson:"bytes"` // BSON size of the document
-	At    *time.Time      `bson:"at"`    // creation time by its ObjectID, or nil
+	At    *time.Time      `bson:"at"`    // the time in its _id, an ObjectID or a date, or nil
 	Items int64           `bson:"items"` // number of children, or of different ids in a list of ids
 	Array int64           `bson:"array"` // BSON size of {v: array}
 	Most  int64           `bson:"most"`  // BSON size of {v: element}, for the largest element
-	First *time.Time      `bson:"first"` // when its first element was added
-	Last  *time.Time      `bson:"last"`
+	First *time.Time      `bson:"first"` // the time of the oldest child in the array, by SurveySpec.At or its id
+	Last  *time.Time      `bson:"last"`  // the time of the newest child in the array
 	Links []bson.RawValue `bson:"links"` // the first few ids that it refers to
 }
 
@@ -99,7 +99,7 @@ type SurveyLink struct {
 	Last  *time.Time    `bson:"last"`
 
 	Early int64 `bson:"early"` // added in the window's first third: see [Survey.Added]
-	Late  int64 `bson:"late"`  // added in its last third, or later
+	Late  int64 `bson:"late"`  // added in the window's last third, or after the window
 }
 
 // NewSurvey declares the survey of a relation between two collections. For embedded
@@ -209,9 +209,10 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 
 // Links returns the pipeline that counts the references to documents with these ids. With
 // SurveySpec.Ref, give ids of parents; with List, ids of children. A document that refers
-// to an id several times counts once. The result omits ids without references.
+// to an id several times counts once. The result omits ids without references. Embedded
+// children give a [*model.ValueError].
 //
-// Cost: one command, served by an index on the path.
+// Cost: one command, served by an index on the path Ref or List.
 func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	from := s.children
@@ -237,17 +238,16 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns the pipeline that counts, for each parent in ids, the children added in a
-// window (N), in its first third (Early) and its last third (Late). The window ends at
-// the time until, and [SurveySpec].Window is its length. N and Late also count children
-// added after the window. The result omits parents without counted children.
+// Added returns the pipeline that counts the children recently added to each parent in
+// ids. The count begins [SurveySpec].Window before windowEnd. It has no end: later
+// children count too. The result omits parents without such children.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
-// the path. Else it reads the parents, by _id.
-func (s *Survey) Added(until time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
+// the path Ref. Else it reads the parents, by _id.
+func (s *Survey) Added(windowEnd time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	since := func(third int) bson.DateTime {
-		return bson.NewDateTimeFromTime(until.Add(-s.spec.Window + time.Duration(third)*(s.spec.Window/3)))
+		return bson.NewDateTimeFromTime(windowEnd.Add(-s.spec.Window + time.Duration(third)*(s.spec.Window/3)))
 	}
 	inWindow := bson.D{{Key: "$match", Value: bson.D{{Key: "t", Value: bson.D{{Key: "$gte", Value: since(0)}}}}}}
 	a := new(model.Aggregate[SurveyLink])
@@ -304,8 +304,9 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns the pipeline that finds which ids are the _id of a child (with
-// SurveySpec.List) or of a parent (with Ref).
+// Existing returns the pipeline that finds which ids exist. With SurveySpec.List, these
+// are _ids of children. With SurveySpec.Ref, these are _ids of parents. Embedded children
+// give a [*model.ValueError].
 //
 // Cost: one command, served by the _id index.
 func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {

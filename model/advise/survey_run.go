@@ -14,7 +14,8 @@ import (
 )
 
 // A SurveyResult is the result of a [Survey]. Add to Relation the figures that only the
-// application knows, such as Alone, Shows and the ratios. Then pass it to [Choose].
+// application knows, such as Alone, Shows and ReadsPerChange of each [End]. Then pass the
+// Relation to [Choose].
 type SurveyResult struct {
 	Relation Relation // only with measured fields
 	Measured []Measure
@@ -23,7 +24,7 @@ type SurveyResult struct {
 	PerParent         Spread // children of one parent
 	PerChild          Spread // parents of one child; empty for embedded children
 	ParentBytes       Spread // without embedded children
-	ChildBytes        Spread // of embedded children, the largest of each parent
+	ChildBytes        Spread // if embedded, only of each parent's largest child
 
 	Growth  Growth  // of the parent that gains most
 	Daily   float64 // children added in a day, over all parents; 0 if unknown
@@ -34,7 +35,7 @@ type SurveyResult struct {
 type Measure struct {
 	Field string // as in [Change]
 	Value any    // int64 or float64
-	How   string // "p50 of 1,000 of 28,000 sampled"
+	How   string // how it was measured: "p50 of 1,000 of 28,000 sampled"
 }
 
 // String returns Field, Value and How: "Parent.Has.Max 180: the most of all 3 read".
@@ -89,15 +90,13 @@ type family struct {
 	first, last *time.Time
 }
 
-// Run measures the relation. An empty collection gives a [*model.ValueError].
+// Run measures the relation. An empty collection gives a [*model.ValueError]. Concurrent
+// writes may be counted twice or not at all.
 //
 // Cost: two counts by metadata and two samples. Then one command for each thousand
-// sampled documents counts references to them. One for each thousand references looks up
-// the documents that they refer to. One for each thousand parents counts recent children.
-// Embedded children cost one count, one sample, and the counts of recent children. With
-// Ref, create an index on the reference, or each thousand parents read all children.
-//
-// Run doesn't read a snapshot, so concurrent writes may count twice or not at all.
+// sampled documents, one for each thousand references, and one for each thousand parents.
+// The commands for sampled documents use an index on SurveySpec.Ref or List, the commands
+// for parents an index on Ref. Without the index, each reads a whole collection.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err

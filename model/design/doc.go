@@ -1,5 +1,5 @@
-// Package design finds how to store an application's data: the layout of documents with
-// which its operations take the least time. Each operation counts by how often it runs.
+// Package design finds the layout of documents with which an application's operations
+// take least time.
 //
 //	w := design.Workload{
 //		Name: "blog",
@@ -40,23 +40,19 @@
 // # Tasks
 //
 //   - Find the best layout: [Workload.Design]; price your own: [Workload.Price]
-//   - Read the result: [Design.String], [Design.Markdown]; as Go source:
+//   - Show the result: [Design.String], [Design.Markdown]; as Go source:
 //     [Prices.Declaration]
-//   - Run operations under a layout on a database: [Prices.Runner]; measure them in a
-//     test: package designtest
+//   - Run operations on a database: [Prices.Runner]; in a test: package designtest
 //   - Check an existing model: [Lint]
 //
 // # Prices
 //
-// [Costs] convert numbers of commands and documents into time. Each query has an index,
-// and writes include the cost of indexes. The assumptions are:
+// [Costs] convert commands and documents into time. The assumptions are:
 //
+//   - Each query has an index.
 //   - Parents have about equally many children. Fields and relations are independent.
-//   - A read returns whole documents, except embedded arrays that it doesn't need, and
-//     the fields of parents that Access.Fields names.
+//   - Reads leave out embedded arrays that the operation doesn't need.
 //   - Parents are read by a separate command, not by $lookup.
-//   - An operation reads a document by _id once. It sends writes at its end, or before it
-//     reads the same collection. Updates of one document are merged.
 //
 // # Source
 //

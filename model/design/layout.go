@@ -45,8 +45,8 @@ type Structure uint8
 const (
 	// Reference: the child has the _id of its parent (relate.ParentRef). If the relation
 	// is Ordered, the parent lists its children's _ids instead. If the relation is
-	// many-to-many, the child lists its parents' _ids (relate.ChildRefs; with Copy,
-	// embed.Embedded).
+	// many-to-many, the child lists its parents' _ids (relate.ChildRefs). With Copy, this
+	// list has copies of the parents, with their _ids (embed.Embedded).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
 	Paged               // a document has Page children of one parent, in insertion order (denorm.Bucket)
@@ -62,7 +62,8 @@ func (s Structure) String() string {
 
 var structureNames = [...]string{"reference", "embedded", "paged"}
 
-// String describes the layout in one line, without plain references.
+// String describes the layout in one line. It leaves out relations that are stored only
+// as references.
 func (l Layout) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(l.Stored)) {

@@ -28,7 +28,7 @@ type Runner struct {
 	answered func(a *access, rows []row, totals answers)
 }
 
-// Runner returns a [Runner] for p's layout.
+// Runner returns a [Runner] that measures operations under p.Layout.
 func (p Prices) Runner() *Runner {
 	return &Runner{store: p.store, world: newWorld(), gone: map[id]bool{}, added: map[*entity]int64{}}
 }

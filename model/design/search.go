@@ -27,21 +27,18 @@ type Design struct {
 // SearchLimit is the number of layouts up to which [Workload.Design] prices all of them.
 const SearchLimit = 5000
 
-// Design finds the layout under which the workload takes the least time. A workload that
-// contradicts itself gives a [*model.ValueError].
+// Design finds the layout under which the workload takes the least time. But a layout
+// that exceeds fewer limits (Operation.Within) is always better.
 //
 // The candidates for each relation are:
-//   - a Reference
-//   - a Reference with copies of the fields that one read needs, or that all reads need
-//   - a Reference with the newest children in the parent, if a read needs at most 100
-//   - a Reference with totals, if a read shows them
+//   - a Reference, also with data that reads need: copies of the parent's fields in the
+//     children, or totals or the newest children (at most 100) in the parent
 //   - Embedded, if no parent has more than [advise.FewLimit] children or
 //     [advise.ArrayLimit] bytes of them
-//   - Paged by 100, with or without the newest in the parent, if a parent has at least 25
-//     children on average that never change
+//   - Paged by 100, also with the newest children in the parent, if children never change
+//     and a parent has at least 25 on average
 //
-// Above [SearchLimit] layouts, Design improves good layouts step by step, and Bound tells
-// how much better another could be.
+// Above [SearchLimit] layouts, Design prices only some of them: see Design.Bound.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {

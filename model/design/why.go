@@ -12,7 +12,7 @@ import (
 type Reason struct {
 	Relation string
 	Storage  Storage
-	Saves    time.Duration // of Prices.Time
+	Saves    time.Duration // how much it lowers Prices.Time
 	Gains    []Gain        // by operation, greatest first
 }
 

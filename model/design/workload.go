@@ -91,10 +91,9 @@ type Operation struct {
 // An Access reads or writes documents of one entity.
 //
 // Within an operation, documents have names, so that several accesses can mean the same
-// document. In By, "_id=x" finds the document named x, and "item=x" means that the
-// relation item leads to the document named x. A run picks one document for each name.
-// Without an equal sign, the document has its entity's name. Here the user "users" sends
-// a comment to another, "receiver":
+// document. In By, "_id=x" finds the document named x. "item=x" means that the relation
+// item leads to document x. Without an equal sign, the name is that of the entity. Here
+// the user "users" sends a comment to another, "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -107,8 +106,9 @@ type Access struct {
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
 	// An Update or Delete can only have "_id".
 	//
-	// By of an Insert names the documents to which the new document's relations lead. A
-	// relation that By omits leads to the document with the name of the parents' entity.
+	// By of an Insert names the parents of the new document: "toUser=receiver" means that
+	// the relation toUser leads to the document named receiver. A relation that By omits
+	// leads to the document with the name of the parent entity: "users".
 	By []string
 
 	// Since is the path of a field. A Read then returns only documents in which this
@@ -120,11 +120,12 @@ type Access struct {
 	Order string // path to sort by, greatest first; "" means any order, or by Since
 	Limit int64  // number of results; 0 means all
 
-	// Fields of an Update are the fields that it changes. If Fields contains the Field of
-	// a many-to-many relation, the document gets one more parent there. A Read returns
-	// the whole document. Its Fields add fields of parents ("user.nickname", or "item.*"
-	// for all) and totals of children ("count(bids)", "sum(bids.qty)", "min(bids.price)",
-	// "max(bids.price)").
+	// Fields of an Update are the fields that it changes. If Fields contains a
+	// many-to-many relation (its Relation.Field), the Update adds a parent.
+	//
+	// A Read returns the whole document. Fields of a Read add fields of parents
+	// ("user.nickname", or "item.*" for all) and totals of children ("count(bids)",
+	// "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
 	Fields []string
 }
 
@@ -150,9 +151,9 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server describes the workload's server.
 type Server struct {
-	// Transactions means that writes which an operation sends together run in one
-	// transaction. Each model.Change of a technique runs in its own: see
-	// model.WithTransactions. It needs MongoDB 8.0 or later.
+	// With Transactions, the writes that an operation sends together run in one
+	// transaction. Each model.Change of a technique runs in its own transaction: see
+	// model.WithTransactions. Prices are then those of MongoDB 8.0 or later.
 	Transactions bool
 
 	// Shards is the number of shards, by default 1. Collections are sharded by hashed

@@ -32,37 +32,33 @@ type EmbeddedSpec struct {
 type KeepElement uint8
 
 const (
-	KeepDistinct KeepElement = iota // remove only exact copies, without loss; don't shorten long arrays
-	KeepFirst                       // keep the first in the array
-	KeepLast                        // keep the last in the array
+	KeepDistinct KeepElement = iota // remove only exact copies; don't shorten arrays over Max
+	KeepFirst                       // keep each key's first element; the first Max elements
+	KeepLast                        // keep each key's last element; the last Max elements
 )
 
 // Embedded is an array of small documents inside their parent, each with a key that is
 // unique in the array: the addresses of a person.
 //
-// A query over many parents reads each matching parent whole. If such queries are common,
-// store elements as documents (relate.ParentRef). Each change rewrites the parent, which
-// is limited to 16 MiB, so set Max.
+// Each change rewrites the parent, which is limited to 16 MiB, so set EmbeddedSpec.Max.
+// If you often query elements of many parents, store elements as documents
+// (relate.ParentRef).
 //
-// A write costs one command on one document, by _id, in one atomic update. If nothing
-// matched, reads find out why: at most four for Add, at most one for other writes. A
-// missing parent gives [model.ErrNotFound].
+// A write costs one command on one document, by _id. If nothing matched, reads find out
+// why: at most four for Add, one for other writes. A missing parent gives
+// [model.ErrNotFound].
 //
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
 // Indexes returns the index on the elements' key, and the spec's indexes.
 //
-// Checks finds arrays with these faults:
+// Checks finds these arrays:
 //
-//   - repeated keys: a key occurs twice in an array, perhaps as numbers of different
-//     types. The repair keeps one element, by the spec's Keep. With KeepDistinct, it
-//     removes only exact copies.
-//   - too many elements: more than Max. The repair keeps the first or last Max elements,
-//     by Keep. With KeepDistinct there is no repair.
-//   - null: the array is null, on which $push fails. The repair stores an empty array.
-//   - malformed: the value at the path isn't an array, an element isn't a document, or a
-//     key is missing, null, an array or a regular expression. There is no repair.
+//   - repeated keys, or more than Max elements: the repair removes elements by
+//     EmbeddedSpec.Keep
+//   - null, on which $push fails: the repair stores an empty array
+//   - malformed, without a repair: not an array of documents, or a bad key
 //
 // Cost: each check reads every parent. A repair writes one document for each finding, by
 // _id.

@@ -52,7 +52,7 @@ func TestEmbeddedRepairFaults(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 4, Run: c.run,
+				Sample: 4, Run: c.run,
 				Seed: func(ctx context.Context, db *mongo.Database) error { return embStore(ctx, db, c.seed...) },
 				Check: func(t testing.TB, db *mongo.Database) {
 					if got := embTexts(t, db); got != c.want {

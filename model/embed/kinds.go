@@ -15,11 +15,9 @@ import (
 // Kinds queries values of a [Union] by type. The values are a collection's documents, or
 // fields or array elements in them.
 //
-// Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes. An
-// index with a [KindIndex].Tag is partial: it covers only documents with this tag.
+// Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes.
 //
-// Checks returns one check, of values with an unknown or missing tag. For repair see
-// [Kinds.Retag].
+// Checks returns one check, of values with an unknown or missing tag: see [Kinds.Retag].
 //
 // Cost: the check reads every document.
 type Kinds[D, K any] struct {
@@ -150,10 +148,8 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 // and matches conditions on its fields: {author: "Doctorow"}. In an array, one element
 // must match all conditions. $and, $or and $nor are allowed.
 //
-// The query gives a [*model.ValueError] for an undeclared tag, an unknown field, or
-// another operator where a field is expected.
-//
-// Cost: one command. It uses an index of the spec if conditions name its first field.
+// Cost: one command, by an index of the spec whose first field is in conditions, or else
+// by the index on the tag, if the spec has ByTag.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)
@@ -161,8 +157,8 @@ func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 }
 
 // Only returns the query of the documents of one type, decoded as T. T is a type of the
-// union, or a pointer to it. It gives a [*model.ValueError] for other types, and if the
-// spec has a Path.
+// union, or a pointer to such a type. For another T, or if KindsSpec.Path is set, the
+// query gives a [*model.ValueError].
 //
 // Cost: see [Kinds.Of].
 func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {

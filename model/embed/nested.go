@@ -13,14 +13,12 @@ import (
 )
 
 // Nested is an array of small documents in each element of an [Embedded] array: the
-// phones of each address of a person. To read inner arrays, query the outer Embedded.
-//
-// A write costs the same as one of [Embedded]. If the parent exists without the outer
-// element, the error is [ErrNoElement].
+// phones of each address of a person. To read inner arrays, query the outer Embedded. If
+// the parent has no such outer element, a write gives [ErrNoElement].
 //
 // Indexes returns the spec's indexes.
 //
-// Checks returns the checks that [Embedded] lists, for inner arrays, at the same cost.
+// Checks returns the checks of [Embedded], for inner arrays. Cost: as [Embedded].
 type Nested[K, F any] struct {
 	model.Parts
 

@@ -18,9 +18,8 @@ import (
 //
 // Indexes returns the spec's indexes.
 //
-// Checks returns one check, of parents in which the value at the path isn't a document or
-// null, or a value above the path isn't a document. Then $set of a subdocument's field
-// fails. There is no repair.
+// Checks returns one check, without repair: parents in which the value at the path is
+// neither a document nor null, or a value above the path isn't a document.
 //
 // Cost: the check reads every parent.
 type One[D, K, E any] struct {
@@ -78,7 +77,7 @@ func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent,
 // Create stores a subdocument if it is missing or null in the parent. An existing equal
 // subdocument counts as applied. A different subdocument gives [model.ErrTaken].
 //
-// Cost: one command; two reads if nothing matched.
+// Cost: one command, and up to two reads more if that command matches nothing.
 func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }
 
 // Update applies update operators to a parent's subdocument, as [Embedded.Update] does to
@@ -93,7 +92,8 @@ func (o *One[D, K, E]) Update(parent K, update bson.D) model.Write {
 // Having returns the query of parents with a subdocument that matches conditions on its
 // fields: {city: "Anytown"}. $and, $or and $nor are allowed.
 //
-// Cost: one command. It uses an index of OneSpec if its first field has a condition.
+// Cost: one command. It uses an index of OneSpec whose first field has a condition, or
+// reads every parent.
 func (o *One[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = o.docs.Find(nil)
 	o.s.having(&f.Query, conditions)

@@ -30,14 +30,14 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 	return a
 }
 
-// Elements returns the query of elements that match conditions (see [Embedded.Having]),
-// each with its parent's _id. Nil conditions match all. The parameter order names the
-// fields of elements to sort by; nil is valid. Ties are sorted by parent _id and position
-// in the array. If _ids of parents are given, only their elements are returned.
+// Elements returns the query of elements, each with its parent's _id. Its parameters are:
 //
-// Cost: one command. It finds given parents by _id. Without parents, it uses an index
-// whose first field has a condition, or reads every parent. It reads whole parents, and
-// unwinds and sorts elements in memory.
+//   - conditions: see [Embedded.Having]; nil matches all
+//   - order: fields of elements to sort by, before parent _id and position; may be nil
+//   - parents: the parents' _ids; all parents if none is given
+//
+// Cost: one command. Without parents, it uses an index whose first field has a condition,
+// or reads every parent. It sorts in memory.
 func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a *model.Aggregate[ElementOf[K, E]]) {
 	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
 	ids := make([]any, len(parents))

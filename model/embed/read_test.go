@@ -267,7 +267,7 @@ func TestEmbeddedMoveInterleaved(t *testing.T) {
 					Seed: func(ctx context.Context, db *mongo.Database) error {
 						return embStore(ctx, db, embPerson{ID: "a", Tasks: embList(c.a)}, embPerson{ID: "b", Tasks: embList(c.b)}, embPerson{ID: "c", Tasks: embList(c.c)})
 					},
-					A: run("a", "b", tx), B: run(c.from, c.to, tx), OnServer: 3, Transactions: tx,
+					A: run("a", "b", tx), B: run(c.from, c.to, tx), Sample: 3, Transactions: tx,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						at := ""
 						for e, err := range embTasks.Elements(d("id", "x", "due", 1), nil).Each(context.Background(), db) {
@@ -335,7 +335,7 @@ func TestEmbeddedMoveChanged(t *testing.T) {
 			_, err := embTasks.Update("a", "x", d("$set", d("due", int32(5)))).Run(ctx, db)
 			return err
 		},
-		OnServer: 3,
+		Sample: 3,
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			at := embElems(t, db, embTasks.Elements(nil, nil))
 			moved := at == "b.0 x1" && errA == nil && errors.Is(errB, model.ErrNotFound)

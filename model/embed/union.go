@@ -13,11 +13,8 @@ import (
 )
 
 // Union stores values of several Go types, which implement one interface I, in one
-// collection, field or array. A stored value begins with the tag, a field that names the
-// value's type. Reading decodes the value as this type.
-//
-// Declare collections with [Union.Options]. Then values of type I are written and read as
-// any other value, also by driver code with the options' Registry.
+// collection, field or array. Each stored value begins with a tag, which names its type.
+// Declare collections with [Union.Options].
 //
 // Source: "Aggregates", "NoSQL Data Modeling Techniques", 2; "Distinguishing between
 // different document types", data modeling for Azure Cosmos DB;
@@ -76,15 +73,14 @@ type union struct {
 	other  *UnionCase           // the case for unknown tags, or nil
 }
 
-// NewUnion declares a union of the types in cases, under the interface type I. The
-// parameter tag names the field that stores each value's tag. NewUnion panics with a
-// [*model.DeclarationError] unless
+// NewUnion declares a union of the types in cases, under the interface I. tag names the
+// field that stores each value's tag. NewUnion panics with a [*model.DeclarationError] if
 //
-//   - I is an interface with methods;
-//   - tag is a field name other than _id;
-//   - the cases have different tags and types;
-//   - each type implements I, and is stored as a document without the tag's field;
-//   - each type isn't a driver's, such as bson.D, and doesn't implement [bson.Marshaler].
+//   - I has no methods, or a type doesn't implement I;
+//   - tag is invalid, or a type stores this field itself;
+//   - there is no [Case], or two cases have the same tag or type;
+//   - the type of a [Case] is unnamed, of package bson, not stored as a document, or a
+//     [bson.Marshaler].
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()
@@ -182,12 +178,8 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // codecs. Call it before the first use of the registry. Pass the registry to
 // NewCollection in [model.CollectionOptions].
 //
-// It panics with a [*model.DeclarationError] if the registry already has
-//
-//   - a union of I;
-//   - a union with a common type and the same tag field;
-//   - a union with a common type that would decode the other union's tag as a field of
-//     its own, for example into an inlined map.
+// It panics with a [*model.DeclarationError] if the registry already has a union of I, or
+// a union from which this union's values can't be distinguished.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

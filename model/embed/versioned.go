@@ -33,31 +33,30 @@ type VersionedSpec struct {
 }
 
 // Versioned is a document with a version, which each write increases. A write that was
-// computed from a read succeeds only if the version is unchanged since (test-and-set).
+// computed from a read succeeds only if the version is unchanged since (test-and-set). A
+// missing version counts as 0.
 //
-// All writers must increase the version, because a Replace undoes writes that don't.
-// denorm.Copy and relate.ParentRef increase it if their specs have CountUp. [model.New]
-// refuses other techniques that write these documents. A document without a version has
-// version 0.
+// A Replace can undo a write that didn't increase the version. All writers must increase
+// the version: set CountUp in the specs of denorm.Copy and relate.ParentRef. [model.New]
+// refuses other techniques that write these documents, except at the paths
+// VersionedSpec.Uncounted.
 //
-// The parameter token of a write identifies the operation: a new ObjectID for each
-// operation. A retry with the same token is a no-op while the document keeps the token:
-// until [VersionedSpec].Keep other operations follow. If the spec has no Tokens, token
-// must be the zero ObjectID.
+// The parameter token of a write is a new ObjectID for each operation, or the zero
+// ObjectID if the spec has no Tokens. A retry is a no-op while the document keeps the
+// token: see VersionedSpec.Keep.
 //
-// Each write is one command on one document, found by _id. If nothing matched, at most
-// two reads find out why. The write gives [ErrVersion] if the document has another
-// version, and [model.ErrNotFound] if the document doesn't exist.
+// A write gives [ErrVersion] if the document has another version, and [model.ErrNotFound]
+// if the document is missing.
+//
+// Cost: each write is one command on one document, by _id. If nothing matched, at most
+// two reads find out why.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
-// Checks returns one check, of versions that aren't numbers, such as null. The repair
-// stores the server's time in milliseconds since 1970, so a write based on an earlier
-// read gets [ErrVersion]. The new version doesn't fit a 32-bit int.
-//
-// Cost: the check reads every document. A repair writes one document for each finding, by
-// _id.
+// Checks returns one check, of versions that aren't numbers, such as null. It reads every
+// document. The repair stores the server's time in milliseconds, which doesn't fit a
+// 32-bit int.
 type Versioned[D, K any] struct {
 	model.Parts
 
@@ -79,10 +78,10 @@ type versioning struct {
 // NewVersioned declares that c's documents have a version. It panics with a
 // [*model.DeclarationError] if
 //
-//   - Version isn't an int64 or int, is in an array or the _id, or can be stored as null;
-//   - Tokens isn't a []bson.ObjectID, or a nil one is stored as null (without omitempty);
-//   - two of the paths Version, Tokens and Uncounted overlap;
-//   - Keep is negative.
+//   - Version isn't an int64 or int, can be null, or is in an array or the _id
+//   - Tokens isn't a []bson.ObjectID with omitempty
+//   - two of the paths Version, Tokens and Uncounted overlap
+//   - Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
 	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)
@@ -126,24 +125,24 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	return v
 }
 
-// Insert stores a new document with version 1, as [model.Collection.Insert] does. doc's
-// version must be 0 or 1.
+// Insert stores a new document with version 1. doc's version must be 0 or 1. If another
+// document has the _id, Insert gives a duplicate key error.
 //
-// A retry succeeds while the document keeps the token: see [Versioned]. Later it gives
-// a duplicate key error. Without Tokens, a retry gives this error once the document has
-// changed. Another document with this _id gives this error too.
+// A retry is a no-op while the document keeps the token (see [Versioned]). Without
+// Tokens, it is a no-op while the document is unchanged. Later it gives a duplicate key
+// error.
 //
-// Cost: that of Collection.Insert, and one more read if the _id is taken.
+// Cost: that of [model.Collection.Insert], and one more read if the _id is taken.
 func (v *Versioned[D, K]) Insert(doc D, token bson.ObjectID) model.Write {
 	return v.v.insert(&doc, token)
 }
 
-// Replace replaces the document that has doc's _id and version by doc, and increases the
-// version. It gives [ErrVersion] if the stored version differs. Stored fields that D
-// doesn't know are lost.
+// Replace stores doc in place of the document with the same _id and version, and
+// increases the version. It gives [ErrVersion] if the stored version differs. Stored
+// fields that D doesn't know are lost.
 //
-// A retry gives ErrVersion when the document no longer keeps the token: see
-// [Versioned]. A negative version gives a [*model.ValueError].
+// A retry is a no-op while the document keeps the token (see [Versioned]), and later
+// gives ErrVersion. A negative version gives a [*model.ValueError].
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
@@ -151,12 +150,10 @@ func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
 }
 
 // Update applies update operators to the document, if it has this version, and increases
-// the version. The operators must not touch the version or the tokens. For errors, token
-// and retries see [Versioned.Replace].
+// the version. For errors and retries see [Versioned.Replace].
 //
-// A nil update only increases the version. Use it in a transaction whose other writes
-// rely on this document: then either the transaction or a concurrent change of the
-// document fails.
+// A nil update only increases the version. In a transaction that relies on this document,
+// it makes the transaction or a concurrent change of the document fail.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.ObjectID) model.Write {
@@ -173,26 +170,22 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
-// Guarded applies update operators to the document if it matches the filter guard,
-// whatever its version, and increases the version. Example: the guard {qty: {$gte: 3}}
-// with the update {$inc: {qty: -3}}. It gives [model.ErrGuard] if the document doesn't
-// match, and [model.ErrNotFound] if it is missing. An empty guard is a
-// [*model.ValueError]. A nil update only increases the version.
+// Guarded applies update operators to the document if it matches guard, whatever its
+// version, and increases the version. Example: the guard {qty: {$gte: 3}} with the update
+// {$inc: {qty: -3}}. If the document doesn't match, it gives [ErrGuard].
 //
-// A retry is a no-op while the document keeps the token: see [Versioned]. After that,
-// or without Tokens, a retry applies the update again if the document matches guard.
+// A retry is a no-op while the document keeps the token: see [Versioned]. Later, or
+// without Tokens, it applies the update again.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectID) model.Write {
 	return v.v.guarded(id, guard, update, token)
 }
 
-// Take subtracts n from the number at path, if that number is at least n. It is
-// [Versioned.Guarded] with {path: {$gte: n}} and {$inc: {path: -n}}, and gives
-// [model.ErrGuard] if the stored value is less, or isn't a number. An n below 1, or a
-// field whose type isn't a number, or that is in an array, gives a [*model.ValueError].
+// Take subtracts n from the number at path if it is at least n, otherwise it gives
+// [ErrGuard]. For retries see [Versioned.Guarded].
 //
-// To undo a Take, use Guarded with a new token, the update {$inc: {path: n}} and the
+// To undo a Take, call Guarded with a new token, the update {$inc: {path: n}} and the
 // guard {tokens: token}. Here tokens is the path [VersionedSpec].Tokens, and token the
 // Take's token.
 //
@@ -202,16 +195,13 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, token bson.ObjectID) 
 }
 
 // Change reads a document, calls decide for the new document, and stores it by
-// [Versioned.Replace]. If another client wrote in between, Change reads and decides
-// again. After 100 attempts (the change's Attempts) it gives ErrVersion.
+// [Versioned.Replace]. After a concurrent write it does so again, up to 100 times, and
+// then gives [ErrVersion].
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
-// version and tokens in decide's result. An unchanged result is stored too, with a new
-// version. A retry calls decide and writes again if the document no longer keeps the
-// token, or without Tokens: see [Versioned].
+// version and tokens in decide's result. For retries, see [Versioned].
 //
-// Cost: two commands for each attempt. A retry that finds its token in the document costs
-// two reads.
+// Cost: two commands for each attempt.
 func (v *Versioned[D, K]) Change(id K, token bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
 	return v.change(id, token, v.v.wholly(), decide == nil, func(doc *D) (model.Write, error) {
 		was := v.v.asRead(doc) // before decide, which may change data that doc refers to

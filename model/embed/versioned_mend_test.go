@@ -31,8 +31,8 @@ func TestVersionedMendInterleaved(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 4,
-				Seed:     func(ctx context.Context, db *mongo.Database) error { return verStore(ctx, db, c.seed) },
+				Sample: 4,
+				Seed:   func(ctx context.Context, db *mongo.Database) error { return verStore(ctx, db, c.seed) },
 				A: func(ctx context.Context, db *mongo.Database) error {
 					_, _, err := verTaken(verPlain, false, verNone).Run(ctx, db)
 					return err

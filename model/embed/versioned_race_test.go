@@ -120,7 +120,7 @@ func TestVersionedInterleaved(t *testing.T) {
 			Seed: func(ctx context.Context, db *mongo.Database) error {
 				return verStore(ctx, db, verLot{ID: "l", Qty: 5, Version: 1})
 			},
-			A: op(v, false, 1, 2), B: op(v, true, 2, 1), OnServer: 4,
+			A: op(v, false, 1, 2), B: op(v, true, 2, 1), Sample: 4,
 			Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 				lot, err := verLots.ByID("l").One(context.Background(), db)
 				if err := errors.Join(err, errA, errB); err != nil || lot.Qty != 3 || lot.Version != 3 {

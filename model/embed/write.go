@@ -12,12 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Add appends elements to a parent's array, all or none. It gives [model.ErrTaken] if the
-// array has one of the keys, and [model.ErrFull] if it would get more than Max elements.
-// If each element is stored already, the write counts as applied.
-//
-// Bad input, a [*model.ValueError]: no element, an element without a key, two elements
-// with one key, more elements than Max, a field name that can't be stored.
+// Add appends elements to a parent's array, all or none. If all are stored already, with
+// equal fields, the write counts as applied. Otherwise Add gives [model.ErrTaken] if the
+// array has one of the keys, and [model.ErrFull] if it would exceed Max. A call with
+// more than Max elements gives a [*model.ValueError].
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
@@ -62,30 +60,24 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 }
 
 // Reorder moves the elements with these keys to one place, in the given order. The first
-// of them gets the position index, counted from 0. A position that is negative or past
-// the end means the end. The other elements keep their order. Reorder gives
-// [ErrNoElement] if the array lacks one of the keys. It is idempotent.
-//
-// Bad input, a [*model.ValueError]: no key, a key twice.
+// of them gets the position index, from 0. A negative or too large index means the end. A
+// missing element gives [ErrNoElement]. Reorder is idempotent.
 //
 // Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
 func (e *Embedded[D, K, E]) Reorder(parent K, index int, keys ...any) model.Write {
 	return e.m.reorder(parent, index, keys)
 }
 
-// Move moves an element from oldParent to newParent. The plan first adds the element to
-// the new parent, then removes it from the old one. The plan gives
+// Move returns the plan that moves an element from oldParent to newParent. Errors are
+// those of [Embedded.Add] and
 //
-//   - the errors of [Embedded.Add]; unlike Add, also [model.ErrTaken] if the new parent
-//     has an equal element;
-//   - [model.ErrStale] if the old parent has no equal element, such as after a change.
-//     Then the plan removes the added element again.
-//
-// A retry after success gives ErrTaken, and changes nothing.
+//   - [model.ErrTaken] if the new parent has an equal element, such as in a retry after
+//     success
+//   - [model.ErrStale] if the old parent has no equal element; then nothing moves
 //
 // Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
-// With Options.AllowPartial, Run needs no transaction. Then readers can see the element
-// in both parents, and a crash leaves it in both.
+// Run needs Options.AllowPartial. Then a crash can leave the element in both parents:
+// remove it from oldParent ([Embedded.Remove]).
 func (e *Embedded[D, K, E]) Move(oldParent, newParent K, element E) model.Plan {
 	return e.m.move(oldParent, newParent, element)
 }

@@ -12,19 +12,18 @@ import (
 // when the process ends or the Allocator is replaced.
 type Allocator[K any] struct{ in *sequence.Allocator }
 
-// Allocator returns an allocator for one database, with blocks of the size block.
-// Allocator panics with a [*model.DeclarationError] if db is nil, or block isn't from 1
-// to the sequence's greatest number.
+// Allocator returns an allocator for one database. The parameter block is how many
+// numbers it reserves at once. Allocator panics with a [*model.DeclarationError] if db is
+// nil, or block isn't from 1 to the sequence's greatest number.
 func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 	return &Allocator[K]{s.in.NewAllocator(db, block)}
 }
 
-// Next returns the owner's next number, and creates the counter if there is none. It
-// ignores the context's transaction, so an abort doesn't return the number.
-//
-// It returns [model.ErrFull] if no number is left, and a [*model.ValueError] for an
-// invalid owner or a damaged counter, which [Sequence.Raise] repairs. After an error of
-// the context or the driver, a reserved block may be lost, which leaves a gap.
+// Next returns the owner's next number, and creates a missing counter. If the caller's
+// transaction aborts, the number stays used. Errors:
+//   - [model.ErrFull]: no number is left
+//   - [*model.ValueError]: the owner is bad, or the counter damaged (repair:
+//     [Sequence.Raise])
 //
 // Cost: one command, one document by _id, for each block of numbers; for a new owner, two
 // or three more commands.

@@ -8,36 +8,32 @@ import (
 )
 
 // Composite is an _id that consists of several values, the parts: State:City:UserID as
-// one string. It sorts by the parts, so all documents of a state or city are neighbours
-// in the index on _id. A document that changes a part gets another _id
-// ([Composite.Move]).
+// one string. It sorts by the parts, so the documents of a city are neighbours in the
+// index on _id.
 //
 // # Keys
 //
-// Each part but the last has an end: " :" after a text, ":" after an integer, time or
-// ObjectID:
+// Each part but the last ends with " :" (a text) or ":". Texts sort bytewise, integers by
+// number.
 //
 //	CA :San Francisco :b42
 //
-// Texts compare bytewise. Integers compare by number, times and ObjectIDs as in BSON. The
-// encoding is:
-//
-//   - text: a space is written " <" at the end of the text, and before "<" or a character
-//     that sorts below "<", such as a digit. So "a " is "a <". A control character is
-//     " ;" and a letter, so a tab is " ;I"
-//   - integer: a letter for the number of digits comes first (a7, b42, c100). Negative
-//     numbers begin with S for one digit, R for two, and so on, with each digit
-//     subtracted from 9: R57 is -42
-//   - time: 2014-03-28T09:00:00.000Z, in UTC
-//
-// Texts that aren't UTF-8, times outside the years 0 to 9999, empty ObjectIDs, values of
-// another type, and strings that aren't keys give a [*model.ValueError].
+//	text      a space at the end, or before a digit or another byte up to "<", becomes
+//	          " <": "a 1" is "a <1". Other spaces stay. A tab is " ;I", and other
+//	          control characters likewise.
+//	integer   a letter for the number of digits comes first: a7, b42, c100; of a negative
+//	          number S, R, …, then each digit subtracted from 9: -42 is R57
+//	time      2014-03-28T09:00:00.000Z, in UTC
+//	ObjectID  in hexadecimal
 //
 // # Consistency
 //
-// A write that changes a part's field without [Composite.Move] leaves a document under a
-// wrong key. [Composite.Key] refuses such a document, and [Composite.Rekey] moves it. The
-// collection must not have a collation.
+// The collection must not have a collation. Change a part's field only by
+// [Composite.Move]: another write leaves a wrong key, which [Composite.Rekey] corrects.
+//
+// Rekey, and Move without a transaction, insert the new document, then delete the old
+// one. After a crash, run them again. If another client changes the old document in
+// between, both stay: compare them, and delete one.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
@@ -78,18 +74,17 @@ func (x *Composite[D]) Key(doc *D) (string, error) {
 // collection's ByID. Invalid values give a [*model.ValueError].
 func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
 
-// Scan decodes the first parts of a key, or of a [PartCount].Key, into pointers, one for
-// each of these parts: *string, *int64, *time.Time, *bson.ObjectID, or a type that the
-// driver decodes from these. It returns an error if the string isn't a key or a number
-// overflows.
+// Scan decodes the first parts of a key, or of a [PartCount].Key, one into each pointer:
+// *string, *int64, *time.Time, *bson.ObjectID, or a type that the driver decodes from such
+// a value. Scan returns an error if key isn't valid, a pointer doesn't fit its part, or a
+// number overflows.
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. The document's _id
-// must be empty or the key. If an equal document has the key already, the write counts as
-// applied. A different document with the key gives the server's duplicate key error.
+// must be empty or the key. A retry is safe. If another document has the key, the write
+// gives the server's duplicate key error.
 //
-// Cost: one command, one document. If the key is taken, one more command compares the
-// documents.
+// Cost: one command, one document.
 func (x *Composite[D]) Insert(doc D) model.Write { return x.c.Insert(doc) }
 
 // InsertMany returns the plan that stores documents in order, as [Composite.Insert] does.
@@ -102,21 +97,16 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 }
 
 // Move returns the plan that replaces a document, and stores it under the key of its new
-// fields. The parameter oldDoc is the old document, unmodified since it was read. The
-// parameter newDoc is the new document, whose _id must be empty or the new key. Stored
-// fields that D doesn't have are lost.
+// fields. Pass oldDoc as it was read. Leave newDoc's _id empty; with [Part.KeyOnly], set
+// it to the new key. Stored fields that D doesn't have are lost. Errors of the plan:
+//   - model.ErrNotFound: the old document is gone
+//   - model.ErrStale: a field of D changed, or a stored subdocument isn't as D encodes it
+//   - the server's duplicate key error: the new key is taken
 //
-// Running the plan returns model.ErrNotFound if the old document is gone. It returns
-// model.ErrStale if a field that D has was changed meanwhile, or if a stored subdocument
-// differs from D's encoding of it.
+// The plan is transactional. For model.PlanOptions.AllowPartial see [Composite].
 //
-// The plan is transactional. With model.PlanOptions.AllowPartial it inserts and then
-// deletes without a transaction: a crash, or a concurrent change of the old document,
-// leaves the document under both keys. After a crash, run it again. After a change,
-// compare both and delete one. If the key stays the same, the plan is one guarded
-// replacement, which can be run again.
-//
-// Cost: two commands, two documents, by _id. If the key stays the same, one of each.
+// Cost: two commands, two documents, by _id. If the key stays the same, one command and
+// one document.
 func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 	if oldDoc == nil {
 		return model.RefusedPlan(x.c.Name(), x.c.Refuse("document", nil, "is nil"))
@@ -125,17 +115,12 @@ func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 }
 
 // Rekey returns the job that moves every document whose _id isn't the key of its fields.
-// The job stops with a [*model.ValueError] at a document that can't have a key. It stops
-// with the server's duplicate key error if another document has the key. If the key has
-// parts with [Part.KeyOnly], running the job gives an error.
+// The job stops with the server's duplicate key error if another document has the key. A
+// key with [Part.KeyOnly] gives an error. After a crash, run the job again. Consistency:
+// see [Composite].
 //
-// The job inserts a document under its key, and then deletes the old document if it is
-// unchanged. After a crash, run the job again. A document that another write changes in
-// between stays under both keys, and the next run stops at it: compare both, and delete
-// one.
-//
-// Cost: one command for a batch of 500 documents, and two at the end. For documents that
-// move, one insert command for a batch, and one delete command each.
+// Cost: one command for a batch of 500 documents, and two at the end. If documents move,
+// also one insert command for their batch, and one delete command for each document.
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
 // Prefix returns the query of the documents whose first parts equal the given values, in

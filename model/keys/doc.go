@@ -10,15 +10,11 @@
 //	A key that many documents share, divided over n parts                     [Spread]
 //
 // A compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same
-// queries as a composite key, and a document needn't move when its city changes. A
-// composite key saves the index, makes the combination unique, and keeps neighbours on
-// one shard.
+// queries as a composite key, and the fields may change. A composite key saves this
+// index, makes the combination unique, and keeps neighbours on one shard.
 //
 // # Limits
 //
-// Except for a [Shard], the collection must not have a collation. A part can't be
-// descending.
-//
-// A [Shard] computes by the rules of MongoDB's manual, and sends nothing. A server may
-// send a command to fewer or more shards. Zones are ignored.
+// Except for a [Shard], the collection must not have a collation. A [Part] of a key can't
+// be descending. A [Shard] ignores zones.
 package keys

@@ -14,19 +14,13 @@ import (
 //
 // # The order of fields
 //
-// To MongoDB, {_id: {city: 'San Francisco', state: 'CA', user: 42}} is another _id.
+// {_id: {city: 'San Francisco', state: 'CA', user: 42}} is another _id. In queries of
+// your own:
 //
-// Documents compare field by field: the type of the value, then the name, then the value
-// (manual: "Comparison/Sort Order", "Objects"). [DocumentKey.Prefix] and
-// [DocumentKey.Range] are ranges of whole documents: from {state: 'CA', city: MinKey()}
-// to {state: 'CA', city: MaxKey()}. In queries of your own:
-//
-//   - a bound whose first value has another type than the keys' is above or below all
-//     keys, without an error
-//   - if the first field of a bound and of the keys have different names, the names
-//     decide, not the values
-//   - conditions on a field ("_id.state": 'CA') find any order of fields, but don't use
-//     the index on _id
+//   - Use ranges of whole documents, from {state: 'CA', city: MinKey()} to {state: 'CA',
+//     city: MaxKey()}. Conditions on a field ("_id.state": 'CA') don't use the index.
+//   - A bound must begin with the same field, and the same type of value, as the keys.
+//     Otherwise it is above or below all keys, without an error.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type DocumentKey[D, K any] struct {

@@ -9,16 +9,19 @@ import (
 // [Text], [Int], [Time] and [ID] return it.
 type Part struct{ in composite.Part }
 
-// Text returns the part of a key that holds the string field at path.
+// Text returns the part of a key that holds the string field at path. The string must be
+// UTF-8.
 func Text(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Text}} }
 
 // Int returns the part of a key that holds the integer field at path.
 func Int(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Int}} }
 
 // Time returns the part of a key that holds the time at path, in milliseconds as in BSON.
+// The year must be from 0 to 9999.
 func Time(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Time}} }
 
-// ID returns the part of a key that holds the ObjectID field at path.
+// ID returns the part of a key that holds the ObjectID field at path. The ObjectID must
+// not be zero.
 func ID(path string) Part { return Part{composite.Part{Path: path, Kind: composite.ID}} }
 
 // KeyOnly returns the part as a value that only the key contains, not a field of the

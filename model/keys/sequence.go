@@ -13,7 +13,7 @@ import (
 // SequenceSpec contains the options of a [Sequence].
 type SequenceSpec struct {
 	// Digits is the number of digits in keys, with leading zeros, from 1 to 18; 0 means
-	// 18. It can't be increased later.
+	// 18. Don't change it later.
 	Digits int
 
 	// Days is the collection of day buckets, for [Sequence.Days].
@@ -37,41 +37,33 @@ type SequenceGap[K any] struct {
 }
 
 // Sequence gives documents enumerable keys: the _id is the owner's id and a number from
-// the owner's counter, alice_0…042. The index on _id pages an owner's documents in both
-// directions, with [model.Find]'s Limited and After(doc.ID).
-//
-// "_" and "%" in the owner are written %5F and %25. The collection must not have a
-// collation.
+// the owner's counter, alice_0…042. The collection must not have a collation.
 //
 // Three ways to get numbers can be mixed:
 //
-//   - [Sequence.Take], then [Sequence.Insert]: two commands. A crash in between leaves a
-//     gap. A later number can be stored first, so a reader can see 8 before 7.
-//   - [Sequence.Allocator]: Take in blocks, one command for each block. The numbers of
-//     several processes don't show the order in time.
-//   - [Sequence.Append]: counter and document in one transaction, without gaps, and a
-//     reader never sees 8 before 7. The writers of one owner wait for each other.
+//   - [Sequence.Take], then [Sequence.Insert]: a crash can leave a gap. A reader can see
+//     number 8 before 7.
+//   - [Sequence.Allocator]: Take in blocks, one command for each block.
+//   - [Sequence.Append]: a transaction, without gaps. A reader never sees 8 before 7. The
+//     writers of one owner wait for each other.
 //
-// To retry an action that takes a number, give the action a token (an id), and store the
-// token in the document, under a unique index. Before Take, look for the token.
+// To retry safely, store a token (an id of the action) in the document, under a unique
+// index. Look for the token before you take a number.
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
 //
-// Indexes returns the index that finds a key's day bucket, if SequenceSpec.Days is set.
+// If SequenceSpec.Days is set, Indexes returns the index that finds a key's [DayBucket].
 //
 // Checks returns:
 //
-//   - counters behind: an owner's counter is missing, damaged, or less than the owner's
-//     newest number. The repair raises the counter, and is safe beside writers.
-//   - damaged counters: a counter isn't a whole number, is negative, or has too many
-//     digits. For an owner without documents, repair it by [Sequence.Raise].
-//   - foreign keys: the _id of a document isn't a key of the sequence. This check has no
-//     repair.
+//   - for owners with documents: counters that are missing, damaged, or less than the
+//     newest number. The repair raises the counter.
+//   - all damaged counters. No repair. For an owner without documents, use
+//     [Sequence.Raise].
+//   - _ids that aren't keys of the sequence. No repair.
 //
-// Cost: the first check reads every key, not the documents, and each owner's counter by
-// _id; the second every counter; the third every key. Repairs write one counter for each
-// owner.
+// Cost: the checks read every key, not the documents, and every counter.
 type Sequence[D, K any] struct {
 	model.Parts
 
@@ -81,10 +73,10 @@ type Sequence[D, K any] struct {
 	in       *sequence.Sequence
 }
 
-// NewSequence declares that the documents of docs have enumerable keys with numbers from
-// counters. K is the owner's id: a string or integer type, or bson.ObjectID. It panics
-// with a [*model.DeclarationError] for another K or an invalid spec, and if two of the
-// collections have the same name.
+// NewSequence declares that the _id of each document in docs contains its owner's id and
+// a number from the owner's counter in counters. K is the type of owners' ids: a string,
+// signed integer or bson.ObjectID. NewSequence panics with a [*model.DeclarationError]
+// for another K or an invalid spec, and if two of the collections have the same name.
 func NewSequence[D, K any](
 	docs *model.Collection[D, string], counters *model.Collection[SequenceCounter[K], K], spec SequenceSpec,
 ) *Sequence[D, K] {
@@ -101,8 +93,9 @@ func NewSequence[D, K any](
 }
 
 // Key returns the _id of an owner's document with the number n:
-// "alice_000000000000000042". It returns a [*model.ValueError] if the owner is empty or
-// isn't UTF-8, and if the number is negative or has too many digits. Counters begin at 1.
+// "alice_000000000000000042". In the owner, "_" becomes %5F, and "%" becomes %25. It
+// returns a [*model.ValueError] if the owner is empty or isn't UTF-8, and if the number
+// is negative or has too many digits. Counters begin at 1.
 func (s *Sequence[D, K]) Key(owner K, n int64) (string, error) { return s.in.Key(owner, n) }
 
 // Parse returns the owner and the number of a key, or a [*model.ValueError] if the string
@@ -132,26 +125,17 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 }
 
 // Insert returns the write that stores a document under an owner's number, and ignores
-// the document's own _id. The write can be run again. Running it returns [model.ErrTaken]
-// if another document has the number. In a transaction of the caller, it returns the
-// server's duplicate key error instead.
+// the document's own _id. The write can be run again. If another document has the number,
+// a run returns [model.ErrTaken] or, in a transaction of the caller, the driver's error.
 //
-// Cost: one command, one document. If the number is taken, one or two more commands.
+// Cost: one command, one document.
 func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 	return s.in.Insert(owner, n, doc)
 }
 
 // Append returns the change that stores a document under the owner's next number, without
-// a gap, in one transaction. Its Run returns the number. If another writer was first, Run
-// tries again, up to 100 times. Inside a transaction of the caller, it tries once. After
-// an unknown commit result, look for the document before another Run, which would store
-// it again.
-//
-// If you know the next number, you can pass it to the change's Decide, and run the
-// returned plan by RunTx. RunTx returns [model.ErrStale] if the counter isn't one below
-// that number. This also happens if the plan was committed and only the answer was lost:
-// look for the document by [Sequence.At]. If two plans create the counter, one gets the
-// server's error.
+// a gap, in one transaction. Its Run returns the number. If the commit's result is
+// unknown, look for the document before a retry, which would store it again.
 //
 // Cost: three commands (two since MongoDB 8.0), two documents, the commit, and the hello
 // of [model.InTx].
@@ -177,7 +161,7 @@ func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
 }
 
 // Following returns the query of an owner's documents after the number n, oldest first.
-// Find.One returns the next document. Pass 0 to get all documents. Unless all writers use
+// Find.One returns the next document. Pass 0 to begin at number 1. Unless all writers use
 // [Sequence.Append], a smaller number than the last one read can still appear.
 //
 // Cost: as [Sequence.Previous].
@@ -210,9 +194,9 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, number int64) model.Write { return s.in.Raise(owner, number) }
 
-// Gaps returns the owners whose newest number is greater than the count of their
-// documents from number 1 on. The missing numbers were lost, are in flight, or belong to
-// deleted documents.
+// Gaps returns the pipeline that finds owners with missing numbers: no document has the
+// number, but a document has a greater number. A missing number was lost, is in flight,
+// or belongs to a deleted document.
 //
 // Cost: one command that reads every key, not the documents.
 func (s *Sequence[D, K]) Gaps() *model.Aggregate[SequenceGap[K]] {

@@ -13,7 +13,7 @@ import (
 // A DayBucket lists the keys of an owner's documents of one day.
 type DayBucket struct {
 	ID   string   `bson:"_id"`            // owner and day: alice_2026-11-21
-	Keys []string `bson:"keys,omitempty"` // in the order of packing
+	Keys []string `bson:"keys,omitempty"` // in the order in which [Days.Pack] added them
 }
 
 // Days are a [Sequence]'s [DayBucket] documents, one for each owner and day. A day is a
@@ -41,9 +41,8 @@ func (d *Days[D, K]) Pack(owner K, n int64, t time.Time) model.Write {
 	return d.s.in.Pack(owner, n, t, "$addToSet")
 }
 
-// Unpack returns the write that removes the key of an owner's document number n from its
-// bucket. t is the time that was given to [Days.Pack]. The write can be
-// run again.
+// Unpack returns the write that removes a key from its [DayBucket]. Pass the same owner,
+// number n and time t as to [Days.Pack]. The write can be run again.
 //
 // Cost: as [Days.Pack].
 func (d *Days[D, K]) Unpack(owner K, n int64, t time.Time) model.Write {

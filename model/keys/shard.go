@@ -30,20 +30,18 @@ type ShardSpec struct {
 }
 
 // Shard is a shard key: the fields that divide a collection's documents among the shards
-// of a cluster, by ranges of their values ({device: 1, at: 1}) or of a hash
+// of a cluster. It divides by ranges of values ({device: 1, at: 1}) or of a hash
 // ({device: "hashed"}).
 //
-// A good key has many values, none of them frequent, and divides the writes of each
-// moment among the shards: see [Shard.Distribution]. Most queries contain a good key, and
-// so go to one shard: see [Shard.Find].
+// Choose fields that most queries filter by, with many values, none of them frequent. See
+// [Shard.Find] and [Shard.Distribution].
 //
-// The methods' results are tested against a simulated cluster (modeltest.WithShards) with
-// the rules of MongoDB 7.0 and 8.0, not against a real cluster.
+// The methods follow the rules of MongoDB 7.0 and 8.0. They were tested only with a
+// simulated cluster (modeltest.WithShards).
 //
 // Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
 //
-// Indexes returns the index that the key needs, unless the key is {_id: 1}. A longer
-// index that begins with the key's fields is enough.
+// Indexes returns the index that the key needs, unless the key is {_id: 1}.
 type Shard[D any] struct {
 	model.Parts
 	s *shard
@@ -68,27 +66,24 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
 // Reshard returns the command that changes the key of a sharded collection in database db
-// to this key, from MongoDB 5.0 on. Run it on the database admin, through a mongos. The
-// command rewrites all documents. With [ShardSpec].Unique, first create the unique index
-// of [Shard.Indexes]. The server allows that only if this key begins with the fields of
-// the old key. Manual: "reshardCollection".
+// to this key. The command needs MongoDB 5.0 and rewrites all documents. Run it as
+// [Shard.Command]. With [ShardSpec].Unique, first create the index of [Shard.Indexes].
+// For this index, the new key must begin with the old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
-// ShardKey returns the key for a [model.Model], whose On adds it to filters by _id: see
-// [model.ShardKey].
+// ShardKey returns the key for [model.Model.On], which adds the key's fields to filters
+// by _id: see [model.ShardKey].
 func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
 
 // ChangeKey returns the write that gives a document another shard key. oldKey lists every
-// field of the key with its stored value. newKey lists the fields
-// that change with their new values. The write can be run again. Running it returns
-// [model.ErrStale] if the document has another key now.
+// field of the key with its stored value, newKey only the fields that change. A retry is
+// safe. The write gives [model.ErrStale] if the document has neither the old nor the new
+// key.
 //
-// Run it alone: MongoDB requires a retryable write, which is the driver's default, or a
-// transaction. Without [ShardSpec].Moves the write is refused with a
-// [*model.ValueError]. It is also refused if oldKey lacks a field of the key, or newKey
-// contains another field, an array or the _id.
+// Run the write without other writes, as a retryable write (the driver's default) or in a
+// transaction. The write needs [ShardSpec].Moves.
 //
 // Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
@@ -96,8 +91,8 @@ func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
 }
 
 // Targets returns the shards that each step of a plan is sent to, by the shard keys of a
-// model. A database of [model.Model.On] adds key fields to filters by _id, so a step may
-// go to fewer shards there.
+// model. On a database that [model.Model.On] returns, filters by _id also get the shard
+// key's fields. A step may then go to fewer shards.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")
@@ -114,22 +109,16 @@ func (x *Shard[D]) indexes() []model.Index {
 	return []model.Index{x.s.index()}
 }
 
-// Find returns the shards that a query is sent to. For a [model.Find] f, call
-// byDevice.Find(f.Query). Manual: "Targeted Operations vs. Broadcast Operations".
+// Find returns the shards that a query is sent to. For a [model.Find] f, pass f.Query.
+// Manual: "Targeted Operations vs. Broadcast Operations".
 //
-// A query is targeted (not sent to all shards) by equality on the first fields of the
-// key. The next field of the key may have several values, or ranges.
+// A query is targeted (not sent to all shards) by equality, $in or a range on the key's
+// first field. Conditions on the next fields can narrow the target.
 //
-//   - With the key {device: 1, at: 1}, the filter {device: {$in: [a, b]}, at: 1} asks for
-//     two values. {device: {$in: [a, b]}, at: {$in: [1, 2]}} asks for two ranges:
-//     everything from (a, 1) to (a, 2), and from (b, 1) to (b, 2).
-//   - The branches of an $or are combined field by field: (a, 1) or (b, 2) counts as
-//     device a or b, with at 1 or 2.
-//   - A hashed field is targeted by equality only.
-//   - Equality with null counts as two values unless the whole key is given.
-//   - Find ignores $ne, $not, $elemMatch, $all, $expr, an unanchored regular expression,
-//     and an $or beside conditions on the first field.
-//   - If a query has its own collation, strings in its filter don't target it.
+//   - A hashed field needs equality or $in.
+//   - Find ignores $ne, $not, $elemMatch, $all, $expr, unanchored regular expressions,
+//     and an $or beside another condition on the first field.
+//   - With a collation other than "simple", Find ignores strings and embedded documents.
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
 // Aggregate returns the shards that a pipeline is sent to, by its leading $match stages.
@@ -143,26 +132,23 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
 // Write returns the shards that a write is sent to, or why it is refused.
 //
-//   - An insert goes to the shard of its key. A missing field counts as null (since
-//     MongoDB 4.4). An array is refused. Manual: "Missing Shard Key Fields".
-//   - updateMany and deleteMany go to one shard if that shard owns all keys that the
-//     filter can match. Otherwise they go to all shards; in a transaction, only to the
-//     shards that own such keys.
-//   - updateOne and deleteOne go to one shard if the filter has the whole key. With only
-//     the _id in the filter, they go to all shards. With neither, since MongoDB 7.1 they
-//     are sent like a query. Earlier versions refuse the write unless one shard owns all
-//     keys that the filter can match. Manual: "db.collection.updateOne()".
-//   - replaceOne by the _id goes only to the shard of the replacement's key: it finds no
-//     document elsewhere. Manual: "db.collection.replaceOne()".
-//   - An upsert needs the whole key in its filter, by equality.
-//   - A change of the key moves the document, even if only a number's type changes. Such
-//     a change needs updateOne, replaceOne or findAndModify with the whole key in the
-//     filter, alone or in a transaction: see [Shard.ChangeKey]. An _id can't change.
+//   - Insert: the shard of its key.
+//   - updateMany, deleteMany: one shard if it owns all keys that the filter can match,
+//     otherwise all shards.
+//   - updateOne, deleteOne: one shard if the filter has the whole key. With only the _id,
+//     all shards. With neither, the shards of [Shard.Find]: before MongoDB 7.1, this must
+//     be one shard.
+//   - replaceOne by the _id: only the shard of the replacement's key.
+//   - Upsert: its filter needs the whole key, by equality.
+//   - A change of the key, even of a number's type: see [Shard.ChangeKey].
+//
+// Manual: "Missing Shard Key Fields", "db.collection.updateOne()",
+// "db.collection.replaceOne()".
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
-// Plan returns the shards that each step of a plan is sent to. A command that sends
-// several steps goes to the shards of all of them. For a $merge, Plan returns the shards
-// that the $merge reads from.
+// Plan returns a [Target] for each step of a plan, as if the step was sent alone. A bulk
+// write of several steps goes to the shards of all these steps. The Target of a $merge
+// has only the shards that the $merge reads from.
 func (x *Shard[D]) Plan(p model.Plan) []Target {
 	out := make([]Target, 0, len(p.Steps))
 	for _, step := range p.Steps {
@@ -173,12 +159,12 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 
 // Check returns the unique indexes of the given techniques that the shard key makes
 // impossible, each with a remedy. A unique index must begin with all fields of the key,
-// in order, in any direction. Pass an index of your own with [model.Entity]. Manual:
-// "Shard Key Indexes", "Unique Indexes".
+// in order. Pass an index of your own with [model.Entity]. Manual: "Shard Key Indexes",
+// "Unique Indexes".
 //
-// Check accepts an index that begins with _id, as MongoDB does. Such an index is unique
-// on each shard only, unless the key is {_id: 1} or {_id: "hashed"}. For techniques that
-// rely on a unique _id (a reservation, a lock, a counter), don't shard by another key.
+// Unless you shard by _id, MongoDB keeps the _id unique on each shard only. Check doesn't
+// report this. So shard by _id for techniques that rely on the _id (a reservation, a
+// lock, a counter).
 func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationError {
 	var list []model.Index
 	for i, t := range techniques {

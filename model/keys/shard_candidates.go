@@ -20,7 +20,8 @@ type ShardCandidate struct {
 	Broken    []*model.DeclarationError // unique indexes that the key makes impossible: see [Shard.Check]
 }
 
-// String returns the candidate on one line: {shop: 1}: 2 of 3 indexes targeted, 1 broken.
+// String returns the key and the numbers of Targeted and Broken indexes on one line:
+// {shop: 1}: 2 of 3 indexes targeted, 1 broken.
 func (c ShardCandidate) String() string {
 	s := fmt.Sprintf("%s: %d of %d indexes targeted", model.Shell(c.Key), len(c.Targeted), len(c.Targeted)+len(c.Scattered))
 	if len(c.Broken) > 0 {
@@ -30,9 +31,9 @@ func (c ShardCandidate) String() string {
 }
 
 // ShardCandidates returns the keys by which a collection of the model could be sharded:
-// the hashed _id, and the first field and all fields of each index. Keys that make the
-// fewest unique indexes impossible come first. Next come keys with the most indexes whose
-// queries go to few shards, then the longest keys.
+// the hashed _id, and the first field and all fields of each index. The order is by the
+// number of Broken indexes (fewest first), then of Targeted indexes (most first), then of
+// the key's fields (most first): see [ShardCandidate].
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
 		core.Fail("the model is nil", "ShardCandidates of "+collection, "give a result of model.New")

@@ -6,8 +6,7 @@ import (
 )
 
 // HashedValue returns the hash that MongoDB stores for a hashed field, as mongosh's
-// convertShardKeyToHashed does: the first eight bytes of the MD5 of a seed of 0, the
-// value's canonical type, and the value. Numbers are hashed as integers, so 2.3 and 2.9
-// have the hash of 2. MongoDB doesn't support hashed floating-point numbers beyond 2^53
-// (manual: "Hashed Indexes"). A missing field is hashed as null.
+// convertShardKeyToHashed does. Numbers are hashed as integers: 2.3 has the hash of 2. A
+// missing field is hashed as null. MongoDB doesn't support floats beyond 2^53 (manual:
+// "Hashed Indexes").
 func HashedValue(v bson.RawValue) int64 { return bsonval.Hash64(v) }

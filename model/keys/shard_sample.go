@@ -17,19 +17,16 @@ import (
 type SampleSpec struct {
 	Shards    int   // 0 means 3
 	Range     int64 // bytes of a chunk before it is split; 0 means 128 MiB, MongoDB's default since 6.0
-	Documents int64 // size of the whole collection; 0 means that of the sample
+	Documents int64 // documents in the whole collection; 0 means as many as in the sample
 	Hot       int   // how many of the most frequent keys to return; 0 means 5
 }
 
-// A Distribution describes how documents would be distributed over shards. Sizes are
-// uncompressed BSON sizes, scaled from the sample to the whole collection.
+// A Distribution estimates how documents would be distributed over shards. Sizes are
+// uncompressed BSON sizes, scaled to the whole collection.
 //
-// Ranged keys: the documents, sorted by key, are split between keys into chunks. Each
-// chunk goes to the shard with the least data, largest chunk first. If the key begins
-// with a hashed field, each shard gets an equal range of hashes.
-//
-// Writes: the earlier half of the sample is split into equal ranges of the key, and the
-// later half is sent to these ranges.
+// With a hashed first field, each shard gets an equal range of hashes. Otherwise the
+// sorted documents are cut into chunks, never within one key. Each chunk goes to the
+// shard with the least data.
 type Distribution struct {
 	Documents int // in the sample
 	Keys      int // different keys in the sample
@@ -38,7 +35,7 @@ type Distribution struct {
 	Shards    []ShardLoad
 	Jumbo     int      // keys whose documents are larger than a chunk
 	Hot       []HotKey // most frequent first
-	Rising    float64  // share of the later half with keys above all of the earlier half; 0 for hashed keys
+	Rising    float64  // share of the sample's later half with keys above all earlier keys; 0 with a hashed first field
 
 	// Warnings are the disadvantages of the key. Each begins with its subject:
 	//
@@ -54,10 +51,10 @@ type Distribution struct {
 
 // A ShardLoad is the data and the writes of one shard.
 type ShardLoad struct {
-	Documents int64   // scaled
-	Bytes     int64   // scaled
+	Documents int64   // scaled to the whole collection
+	Bytes     int64   // scaled to the whole collection
 	Share     float64 // of the bytes
-	Writes    float64 // share of the next writes
+	Writes    float64 // share of the next writes, estimated from the sample's later half
 }
 
 // A HotKey is a frequent key.

@@ -17,10 +17,16 @@ import (
 type Scope uint8
 
 const (
-	AllShards  Scope = iota // every shard. A write for several values or ranges goes to one shard if that shard has all of them
-	SomeShards              // the shards of some values or ranges of the key
-	OneShard                // the shard of one value of the key
-	NoShard                 // see Target.Why: the command is refused or for another collection, or no document can match (then mongos asks one shard)
+	// AllShards means every shard. A write for several values or ranges of the key counts
+	// as AllShards, but goes to a single shard if that shard has all of them.
+	AllShards Scope = iota
+
+	SomeShards // the shards of some values or ranges of the key
+	OneShard   // the shard of one value of the key
+
+	// NoShard means that the command is refused, that it is for another collection, or
+	// that no document can match. In the last case mongos asks one shard. See Target.Why.
+	NoShard
 )
 
 func (s Scope) String() string {
@@ -38,8 +44,8 @@ func (s Scope) String() string {
 // A Target says where a command is sent, and why.
 type Target struct {
 	Scope  Scope
-	Values int    // number of the key's values requested; each is on one shard
-	Ranges int    // number of the key's ranges requested; each is on one or several shards
+	Values int    // number of shard key values in the command; each is on one shard
+	Ranges int    // number of shard key ranges in the command; each is on one or more shards
 	Since  string // first version of MongoDB that accepts the command; "" for all
 	Why    string
 }

@@ -13,7 +13,8 @@ type SpreadSpec struct {
 	Parts int // number of parts for new documents, from 1 to 1000
 
 	// Was lists earlier values of Parts, by which documents may still be stored. Reads
-	// look in those parts too. 0 means documents with the value alone, without a part.
+	// look in those parts too. A 0 in the list stands for documents that store the value
+	// alone, without "#000".
 	Was []int
 
 	// By is the path of the field whose hash ([HashedValue]) decides in which part a
@@ -26,34 +27,30 @@ type SpreadSpec struct {
 	Order bson.D
 }
 
-// Spread divides the documents that share a hot value over n parts. Instead of the value
-// "2014-03-28", the field stores a key, the value with the number of a part:
-// "2014-03-28#000" to "2014-03-28#015". If the field is the shard key, or the first field
-// of an index, the writes of one day go to n places. [Spread.Point] still reads one part,
-// and [Spread.Find] all parts.
+// Spread divides the documents that share a hot value over n parts. Instead of
+// "2014-03-28", a field stores the value and a part's number: "2014-03-28#007". If this
+// field is the shard key or begins an index, the writes of one day go to n places.
+// [Spread.Point] reads one part, [Spread.Find] all parts.
 //
 // # Changing the number of parts
 //
-//  1. Declare {Parts: 16, Was: []int{8}} in all programs. They read by both numbers of
-//     parts and write by the new number.
+//  1. Declare {Parts: 16, Was: []int{8}} in all programs.
 //  2. Run the job of Checks, which moves documents.
 //  3. When Checks finds nothing and no program uses the old declaration, remove Was.
 //
-// A move is one atomic update, which does nothing if the key or the field [SpreadSpec].By
-// was changed meanwhile. Without By, a document moves only if its part no longer exists.
-// A concurrent query can miss the document or return it twice.
+// During a move, a query can miss the document or return it twice. If [SpreadSpec].By is
+// "" (the caller picks parts), only documents of removed parts move.
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
 //
-// Indexes returns {path: 1} with the fields of SpreadSpec.Order, for [Spread.Find], and
-// {path: 1, By: 1} for [Spread.Point], unless By is _id.
+// Indexes returns {path: 1} with the fields of SpreadSpec.Order, and {path: 1, By: 1}
+// unless By is "" or _id.
 //
-// Checks returns one check of documents that aren't in their part. The repair moves them,
-// except documents without a value of By or with an unreadable key.
+// Checks returns one check, which finds documents in a wrong part. The repair moves them.
+// It skips a document with a malformed key, or without a value at the path By.
 //
-// Cost: the check reads the key of every document. Repairs write one document each, by
-// _id.
+// Cost: the check reads every document's key.
 type Spread[D, K any] struct {
 	model.Parts
 
@@ -74,47 +71,47 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 // without By, gives a [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, byValue any) (string, error) { return s.k.Key(value, byValue) }
 
-// KeyAt returns the key of value in the part whose index is number % Parts. The caller
-// picks number at random. It gives an error if [SpreadSpec].By is set.
+// KeyAt returns a key, such as "2014-03-28#007", for the string value. The part in the
+// key is the remainder number % [SpreadSpec].Parts: pass a random number. KeyAt gives an
+// error if the spec has By, or if value is empty or contains "#".
 func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
 }
 
-// Insert returns the write that stores doc under value. It sets the field at the path of
-// [NewSpread] to the [Spread.Key] of value and of doc's field [SpreadSpec].By. In doc,
-// the field at this path must be empty or already contain the key. Insert gives an error
-// if the spec has no By.
+// Insert returns the write that stores doc under the [Spread.Key] of the string value. In
+// doc, the key's field must be empty or already contain this key. Without
+// [SpreadSpec].By, use [Spread.InsertAt].
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
 // InsertAt is [Spread.Insert] for a spec without By. It stores doc under the
-// [Spread.KeyAt] of value and number. A retry needs the same number.
+// [Spread.KeyAt] of value and number. For a retry, pass the same number: otherwise a
+// sharded collection can store doc twice.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
 	return s.k.InsertAt(value, number, doc)
 }
 
-// Point returns the query of the documents that are stored under value, and whose field
-// [SpreadSpec].By equals the parameter byValue. It gives an error if the spec has no By.
+// Point returns the query of the documents that are stored under the string value, and
+// whose field [SpreadSpec].By equals the parameter byValue. It gives an error if the spec
+// has no By.
 //
-// Cost: one command, which reads one part of the value's documents, and one more for each
-// number in [SpreadSpec].Was.
+// Cost: one command. It looks in one part of the value's documents, and in one more part
+// for each number in [SpreadSpec].Was.
 func (s *Spread[D, K]) Point(value string, byValue any) *model.Find[D] {
 	f := s.docs.Find(nil)
 	s.k.Point(&f.Query, value, byValue)
 	return f
 }
 
-// Find returns the query of the documents that are stored under value, in any part, and
-// match filter, in [SpreadSpec].Order. Page it with Limited and Find.Page.
+// Find returns the query of the documents under value that match filter, in
+// [SpreadSpec].Order. Page it with Limited and Find.Page.
 //
-// Cost: one command for each batch. MongoDB merges up to 200 parts in order from the
-// index of [Spread.Indexes] (SORT_MERGE,
-// https://www.mongodb.com/docs/manual/tutorial/equality-sort-range-rule/): with a limit
-// of n it reads about n documents, and one for each part. With more parts, or another
-// sort, the server sorts all documents of the value in memory.
+// Cost: one command for each batch. With a limit of n, MongoDB reads about n documents,
+// and one for each part ([SpreadSpec].Parts). If there are over 200 parts, or you set
+// another sort, MongoDB sorts all documents of the value.
 func (s *Spread[D, K]) Find(value string, filter bson.D) *model.Find[D] {
 	f := s.docs.Find(filter)
 	err := f.Err

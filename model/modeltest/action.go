@@ -82,12 +82,13 @@ func CutAfter() Action {
 }
 
 // CutInside executes the first n parts of a write, and breaks the connection, like a
-// server that crashes halfway. The parts are the documents of an insert, and the
-// statements of an update, delete or bulkWrite. The parts of a single statement that
-// updates or deletes many documents are these documents, in the order of _id. Other
-// commands, and writes with at most n parts, run as with [CutAfter].
+// server that crashes halfway. Parts are:
 //
-// In a transaction the whole command runs.
+//   - the documents of an insert
+//   - the statements of an update, delete or bulkWrite
+//   - the documents of a single updateMany or deleteMany, by _id
+//
+// Other commands, smaller writes, and writes in transactions run as with [CutAfter].
 func CutInside(n int) Action {
 	if n < 1 {
 		panic("modeltest: CutInside: at least one part must be done\n\tremedy: use CutBefore")

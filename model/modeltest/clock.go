@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// A Clock is the time of an in-memory engine, and stands still until the test moves it:
+// A Clock is the time of an in-memory engine. It stands still until the test moves it:
 //
 //	clock := modeltest.NewClock(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC))
 //	client := modeltest.NewClient(t, modeltest.WithClock(clock))
@@ -17,14 +17,12 @@ import (
 //	…
 //	clock.Advance(24 * time.Hour)
 //
-// The engine uses it for $$NOW, $currentDate, TTL indexes, its own ObjectIDs and
-// timestamps, times of operations and change events, timeouts of transactions and
-// snapshots, and [WithChangeLag]. The driver's _ids have the real time.
+// The engine uses the clock for $$NOW, $currentDate, TTL indexes, its own timestamps, and
+// timeouts of transactions. The driver's _ids have the real time.
 //
-// These waits take real time: an awaiting getMore, fail points, [Delay], locks, and
-// maxTimeMS.
+// Fail points, [Delay], locks, maxTimeMS and waiting for new events take real time.
 //
-// A Clock is safe for concurrent use. Several engines may share one.
+// Several engines and goroutines may share a Clock.
 type Clock struct {
 	mu      sync.Mutex
 	now     time.Time
@@ -49,8 +47,8 @@ func (c *Clock) Advance(d time.Duration) {
 }
 
 // Set sets the clock to the time t, and waits for the engines as [Clock.Advance] does.
-// If the clock goes back, the times of operations and change events stay at the latest
-// time until the clock passes it.
+// If the clock goes back, the operationTime of commands and the clusterTime of change
+// events stay at the latest time until the clock passes it.
 func (c *Clock) Set(t time.Time) {
 	c.move(func(time.Time) time.Time { return t.Round(0) })
 }

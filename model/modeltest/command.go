@@ -18,8 +18,8 @@ type Command struct {
 	Body       bson.Raw // the whole command; [Monitor.Commands] shortens large ones
 }
 
-// String returns the collection, the name and the body, without fields that the driver
-// adds.
+// String returns the collection, the name and up to 200 bytes of the body, without fields
+// that the driver adds.
 func (c Command) String() string {
 	s := c.Name
 	if c.Collection != "" {

@@ -19,12 +19,11 @@ type DiffOption func(*differ)
 func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
 
 // Diff compares two values as they are stored, and returns "" if they are equal. It
-// accepts any mix of bson.D, bson.M, bson.Raw, structs, scalars and slices: a struct
-// equals its stored bson.D. BSON types matter: an int32 differs from an int64. The order
-// of fields matters, except in maps and in documents that contain maps.
+// accepts bson.D, bson.M, bson.Raw, structs, scalars and slices: a struct equals its
+// stored bson.D. An int32 differs from an int64. The order of fields matters, except in
+// documents with maps.
 //
-// For each difference, Diff returns a line: the dotted path, and the type and value in
-// want and got.
+// For each difference, Diff returns a line:
 //
 //	items.1.qty: want int32 2, got int64 2
 //	(document): order of fields: want _id, items; got items, _id

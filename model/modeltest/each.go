@@ -25,13 +25,12 @@ const (
 	serverName = "server"
 )
 
-// Each runs f as the subtest "engine", with a database of a new engine. If MONGODB_URI is
-// set, it also runs f as the subtest "server", with a database of that server. The
-// database has a unique name, and is dropped when the subtest ends. An unreachable server
-// fails the test.
+// Each runs f as the subtest "engine", with an empty database of a server in memory. If
+// MONGODB_URI is set, Each also runs f as the subtest "server", with an empty database of
+// that real server. f must give the same results on both.
 //
-// The function f must give the same results on both. If it uses a feature that some
-// servers lack, call a Need function first, such as [NeedTransactions].
+// For a feature that some servers lack, call a Need function first, such as
+// [NeedTransactions].
 func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option) {
 	t.Helper()
 	eachBackend(t, func(t *testing.T, b *backend) {

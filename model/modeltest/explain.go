@@ -16,23 +16,19 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// WantIndexed fails the test unless the index with this name serves the query: the
-// server's plan reads a limited range of this index, and no whole collection. The plan
-// may read other indexes too, as for $or or $lookup. The parameter query is a
-// [model.Find], [model.Aggregate], [model.Modify], a [model.Write] that updates, replaces
-// or deletes, any value with a method Command() bson.D, or a command as bson.D. Nothing
-// is written. If db is under a [model.Scope], the query is explained under the scope.
-//
-// If the server chooses another index, such as _id_ for {_id: x, owner: y}, WantIndexed
-// runs both plans, the second with a hint on the named index. It accepts the server's
-// plan if that plan examines no more keys and documents than the second, and doesn't sort
-// more. Store enough documents to make the plans differ.
+// WantIndexed fails the test unless the index with this name serves the query. The
+// server's plan must read a limited range of this index, and no whole collection. The
+// query is a [model.Find], [model.Aggregate], [model.Modify] or [model.Write], a value
+// with a method Command() bson.D, or a command. If db is under a [model.Scope], the query
+// is explained under the scope.
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// On DocumentDB a test needs some thousands of documents, and only the named index is
-// accepted. DocumentDB explains only find, aggregate and count. For other commands
-// WantIndexed skips the rest of the test, so call it last.
+// The server's plan may also use another index, but must then not examine or sort more
+// than a plan with the named index. Store enough documents to make the plans differ.
+//
+// DocumentDB explains only find, aggregate and count. For other commands WantIndexed
+// skips the rest of the test, so call it last.
 func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 	t.Helper()
 	database, command, err := explained(db, query)

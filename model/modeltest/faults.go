@@ -12,8 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Faults makes chosen commands of a client fail, break its connection, or wait, with any
-// server. Connect it by [WithFaults] or [Faults.Dialer]. It is safe for concurrent use.
+// Faults makes chosen commands of a client fail, wait, or lose their connection, on any
+// server. Connect it by [WithFaults] or [Faults.Dialer]. Encrypted or compressed
+// connections break at the first command. Faults is safe for concurrent use.
 //
 //	f := modeltest.NewFaults()
 //	client := modeltest.NewClient(t, modeltest.WithFaults(f))
@@ -21,12 +22,8 @@ import (
 //
 // # Retries
 //
-// If the connection breaks, or an error has the label RetryableWriteError, the driver
-// sends reads, writes of single documents, and commits a second time. This retry is
-// another command, which succeeds unless it is cut too. Use [Faults.From] to cut it, or a
-// client with options.Client().SetRetryWrites(false).SetRetryReads(false).
-//
-// Faults can't read encrypted or compressed connections: they break at the first command.
+// After a broken connection, or an error with the label RetryableWriteError, the driver
+// sends most commands a second time. To cut the retry too, use [Faults.From].
 type Faults struct {
 	mu       sync.Mutex
 	rules    []*rule

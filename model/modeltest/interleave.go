@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An InterleaveCase gives [Interleave] two operations that may run at the same time.
+// An InterleaveCase has two operations. [Interleave] runs their commands in every order.
 type InterleaveCase struct {
 	// Seed stores the initial documents. Nil stores nothing.
 	Seed func(ctx context.Context, db *mongo.Database) error
@@ -23,8 +23,9 @@ type InterleaveCase struct {
 	// as intended. It must not call t.Run.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
-	// Match selects the commands before which the other operation may run. Nil means All.
-	// Writes gives fewer orders, but doesn't test what a reader sees between writes.
+	// Match selects the commands before which the other operation may run. Nil means
+	// [All]. [Writes] gives fewer orders, but doesn't test what a reader sees between
+	// writes.
 	Match Match
 
 	// Nested runs only orders in which one operation runs as a whole between two commands
@@ -36,9 +37,9 @@ type InterleaveCase struct {
 	// 5000.
 	Max int
 
-	// OnServer is the number of orders that run on a real server, evenly chosen. 0 means
+	// Sample is the number of orders that run on a real server, evenly chosen. 0 means
 	// 3, a negative number all.
-	OnServer int
+	Sample int
 
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
@@ -51,15 +52,12 @@ type InterleaveCase struct {
 	more func()
 }
 
-// Interleave runs A and B together in every order of their commands, each on a new
-// database, and calls Check after each. Operations of m and n commands have (m+n)!/(m!n!)
-// orders. The first order that fails is logged, and ends the test.
+// Interleave runs A and B together in every order of their commands. Each order runs on a
+// new database, then Check is called. The first failure ends the test. Operations of m
+// and n commands have (m+n)!/(m!n!) orders.
 //
-// On the in-memory engine, each order runs in a testing/synctest bubble that starts in
-// the year 2000, so pauses take no time.
-//
-// When a command waits for a lock, the other operation continues. After a write conflict
-// with the other's open transaction, an operation pauses until that transaction ends.
+// On the in-memory engine, pauses take no time: each order runs in a testing/synctest
+// bubble.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {
@@ -72,8 +70,8 @@ func Interleave(t *testing.T, c InterleaveCase) {
 	if c.Max == 0 {
 		c.Max = 5000
 	}
-	if c.OnServer == 0 {
-		c.OnServer = 3
+	if c.Sample == 0 {
+		c.Sample = 3
 	}
 	var schedules []schedule
 	whole := t
@@ -93,7 +91,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 		if len(schedules) == 0 { // the engine's subtest wasn't selected
 			schedules = c.orders(t, onEngine)
 		}
-		chosen := sample(schedules, c.OnServer)
+		chosen := sample(schedules, c.Sample)
 		for _, s := range chosen {
 			c.play(t, b, s, serverPatience)
 		}

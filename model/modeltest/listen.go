@@ -11,21 +11,17 @@ import (
 )
 
 // Listen serves a new, empty engine (a simulated MongoDB server in memory) at a local TCP
-// address, and returns its connection string. Any client on this machine may connect:
+// address, and returns its connection string:
 //
 //	uri, stop, err := modeltest.Listen("127.0.0.1:0") // port 0 means a free one
 //	…
 //	defer stop()
 //	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 //
-// The engine answers as the only member of the replica set "engine". There is no password
-// and no TLS, so an address that isn't loopback is an error.
+// There is no password and no TLS, so an address that isn't loopback is an error.
 //
-// [WithFaults], [WithChangeLag], [WithTTL], [WithShards] and [WithClock] apply to all
-// clients. [WithMonitor] and [WithClientOptions] give an error: set the connecting
-// client's options, and [Monitor.CommandMonitor].
-//
-// The function stop closes the port and all connections, and interrupts running commands.
+// Options apply to all clients. But [WithMonitor] and [WithClientOptions] give an error:
+// set these options where the client connects.
 func Listen(address string, opts ...Option) (uri string, stop func(), err error) {
 	c := newConfig(opts)
 	if err := c.refuseClient(); err != nil {

@@ -39,7 +39,7 @@ func Writes(c Command) bool {
 }
 
 // Reads matches commands that return data: find, getMore, count, distinct,
-// listCollections, listIndexes, and an aggregate that doesn't write.
+// listDatabases, listCollections, listIndexes, and an aggregate that doesn't write.
 func Reads(c Command) bool {
 	switch c.Name {
 	case "find", "getMore", "count", "distinct", "listCollections", "listIndexes", "listDatabases":

@@ -34,31 +34,29 @@ type FaultCase struct {
 	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// OnServer limits the faults, evenly chosen, if MONGODB_URI is set, or with -short.
-	// The limit then holds on the in-memory engine too. 0 means 3, a negative number all.
-	OnServer int
+	// Sample is the maximum number of faults, evenly chosen from all faults. The limit
+	// applies if MONGODB_URI is set, or with -short. In both cases it also limits the
+	// runs on the in-memory engine. 0 means 3, a negative number means no limit.
+	Sample int
 
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
 }
 
-// FaultMatrix runs the operation once without a fault, and once for each way in which
-// each write can fail. Each run has a new database. All runs are on the in-memory engine,
-// and again on the server of MONGODB_URI, if set. The ways are:
+// FaultMatrix tests that an operation survives a fault at each of its writes. It runs the
+// operation once without a fault, and once for each fault, each time on a new database.
+// The faults are:
 //
-//   - fail: the server refuses the write, and the process gets the error
-//   - fail-inside: the server is interrupted within the write, and the process gets the
-//     error
-//   - cut-before: the process dies before the write arrives
-//   - cut-inside: the process dies with the write partly done
-//   - cut-after: the process dies after the write, before the answer
+//   - fail: the server refuses the write
+//   - fail-inside: the server is interrupted within the write
+//   - cut-before, cut-inside, cut-after: the process dies before, within or after the
+//     write
 //
-// The ways "inside" stop after one or more statements or documents: see [CutInside].
+// If Run returns nil, Check must pass. After a fault, a second Run must succeed and Check
+// must pass. A third Run must not change the database, except the fence (a number) of a
+// [model.Lease].
 //
-// A dead process sends nothing: its connections are broken, its transactions aborted.
-// After the fault, a second Run must succeed and Check must pass. A third Run must not
-// change the database, except the fence (a number) of a [model.Lease]. If the first Run
-// returned nil despite the fault, Check must also pass before the second Run.
+// If MONGODB_URI is set, the runs are repeated on its server: see FaultCase.Sample.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {
@@ -70,8 +68,8 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 	if c.Repair == nil {
 		c.Repair = c.Run
 	}
-	if c.OnServer == 0 {
-		c.OnServer = 3
+	if c.Sample == 0 {
+		c.Sample = 3
 	}
 	eachBackend(t, func(t *testing.T, b *backend) {
 		if c.Transactions {
@@ -84,7 +82,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 		all := faultRows(writes)
 		rows := all
 		if os.Getenv(EnvURI) != "" || testing.Short() {
-			rows = sample(all, c.OnServer)
+			rows = sample(all, c.Sample)
 		}
 		for _, row := range rows {
 			t.Run(row.name, func(t *testing.T) { c.row(t, b, row) })

@@ -16,10 +16,9 @@ import (
 // A Monitor records the commands and the cost of one or several clients. It is safe for
 // concurrent use.
 //
-// It counts each command of an application, including getMore, killCursors,
-// commitTransaction and the driver's retries of reads. It doesn't count handshakes,
-// server monitoring, endSessions and retries of writes. If a transaction ran again after
-// the label TransientTransactionError, it counts only the last attempt.
+// It counts an application's commands, including getMore, killCursors, commitTransaction
+// and retries of reads. It doesn't count handshakes, server monitoring, endSessions and
+// retries of writes. Of a repeated transaction it counts only the last attempt.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost

@@ -13,10 +13,10 @@ import (
 // lacks begins the message of every skip. CI relies on it to compare both backends.
 const lacks = "server lacks: "
 
-// Need skips the rest of the test if the server lacks a feature. The function probe tries
-// the feature, and must leave nothing behind. If probe fails, Need skips a test
-// that [Each] runs on a real server, with "server lacks: " and the string in feature.
-// Other tests fail.
+// Need tries a feature of the server with the function probe, which must leave nothing
+// behind. If probe returns an error, and [Each] runs the test t on a real server, Need
+// skips the rest of t, with "server lacks: " and the string in feature. If t isn't such a
+// test, the error makes t fail.
 func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx context.Context, db *mongo.Database) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -31,8 +31,8 @@ func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx conte
 	}
 }
 
-// NeedTransactions skips the rest of the test if the server is neither a member of a
-// replica set nor a mongos.
+// NeedTransactions skips the rest of the test, or fails it as [Need] does, if the server
+// is neither a member of a replica set nor a mongos.
 func NeedTransactions(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "transactions", replicated)

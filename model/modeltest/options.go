@@ -56,13 +56,13 @@ func WithChangeLag(lag time.Duration) Option {
 }
 
 // WithoutTransactions makes the engine a standalone server, which has neither
-// transactions nor change streams. A client of a real server fails with this option.
-// With [WithShards], the option panics.
+// transactions nor change streams. Creating a client of a real server with this option
+// fails. With [WithShards], the option panics.
 func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
 // options. The last value of an option is used. WithClientOptions panics for hosts,
-// dialers, TLS, compressors and direct connections.
+// dialers, TLS, compressors and nil.
 func WithClientOptions(o *options.ClientOptions) Option {
 	if o == nil {
 		panic("modeltest: WithClientOptions: the options are nil\n\tremedy: leave the option out")

@@ -16,13 +16,14 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/pipe"
 )
 
-// EnvRecord is the name of the environment variable that makes [Replay] record. "server"
-// records the server of MONGODB_URI, "engine" a new engine.
+// EnvRecord is the name of the environment variable that makes [Replay] record. With the
+// value "server", Replay records the server of MONGODB_URI. With "engine", Replay records
+// a new server in memory.
 const EnvRecord = "DOCMODEL_RECORD"
 
 // Replay returns a client whose commands are answered from the recording file, without a
-// server or an engine. A command that differs from the recording fails the test, as does
-// a recorded command that isn't sent.
+// server. The test fails if a command differs from the recording, or a recorded command
+// isn't sent.
 //
 //	func TestCheckout(t *testing.T) {
 //		client := modeltest.Replay(t, "testdata/checkout.replay")
@@ -34,28 +35,19 @@ const EnvRecord = "DOCMODEL_RECORD"
 //	DOCMODEL_RECORD=server MONGODB_URI=mongodb://… go test -run TestCheckout .
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
 //
-// A recording must start with databases without collections, and drops them at the end.
+// While recording, use only new databases: at the end, Replay drops them.
 //
 // # What is compared
 //
-// Replay compares a command's database, its fields in their order, and the BSON types of
-// values. It doesn't compare what the driver sets: sessions, numbers of retryable writes,
-// maxTimeMS, afterClusterTime, and the read preferences primary and primaryPreferred.
-// Commands of one transaction must also be of one transaction in the recording.
-//
-// ObjectIDs that this process generates (by the driver or bson.NewObjectID) are mapped to
-// the recorded ones by their position, also within strings in lower-case hexadecimal. All
-// other values must be the same in each run.
-//
-// Commands must come in the recorded order, one at a time, except with [WithAnyOrder].
+// Each run must send the same commands in the same order (else see [WithAnyOrder]), with
+// the same values and BSON types. Only generated ObjectIDs, and what the driver adds,
+// such as sessions and maxTimeMS, may differ.
 //
 // # The file
 //
-// A recording is text: commands and replies in extended JSON. Avoid values that the
-// server computes: $$NOW, $rand, $currentDate with a date.
-//
-// A command that would store credentials or host names in the file fails the test while
-// recording.
+// A recording is text, in extended JSON. Avoid values that the server computes: $$NOW,
+// $rand, $currentDate with a date. Commands with credentials or host names can't be
+// recorded.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)

@@ -17,22 +17,19 @@ import (
 //	… // the code under test
 //	for _, touch := range shards.Touched() { … }
 //
-// The shards are shard0, shard1 and so on. A collection starts on shard0. An empty
-// collection that is sharded by a key whose first field is hashed starts on all shards.
-// reshardCollection distributes documents evenly. There is no balancer: use split (with
-// middle) and moveChunk.
+// A collection starts on shard0, or on all shards if it is empty and the key's first
+// field is hashed. reshardCollection distributes documents evenly. There is no balancer:
+// use split (with middle) and moveChunk.
 //
 // # Limits
 //
-// All shards share one store. If another shard has a document with the same _id, an
-// insert fails with code 238, where MongoDB succeeds.
-//
-// The engine refuses some upserts and key changes that MongoDB 7.1 and later accept.
-//
-// A real mongos may reach fewer shards than are counted, never more. To find the shards,
-// the engine ignores $ne, $not, $elemMatch, $all, $type, $expr, and an $or beside
-// conditions on the key's first field. Reads of $lookup, $graphLookup and $unionWith, and
-// writes of $merge, aren't counted. Time series collections can't be sharded.
+//   - An insert fails with code 238 if another shard has the _id.
+//   - Some upserts and key changes that MongoDB 7.1 accepts are refused.
+//   - A real mongos may reach fewer shards than are counted, never more: conditions by
+//     $ne, $not, $elemMatch, $all, $type, $expr and some $or are ignored.
+//   - Reads of $lookup, $graphLookup and $unionWith, and writes of $merge, aren't
+//     counted.
+//   - Time series collections can't be sharded.
 type Shards struct{ router *router.Router }
 
 // NewShards returns a cluster of n simulated shards, for [WithShards]. It panics unless n

@@ -24,8 +24,9 @@ type TTL struct {
 	engines []*engine.Engine
 }
 
-// NewTTL returns a TTL that removes expired documents at the interval, counted
-// from the client's creation. With 0 or less, only [TTL.Sweep] removes them.
+// NewTTL returns a TTL that removes expired documents after each interval, counted from
+// the creation of the client ([WithTTL]). If the interval is 0 or less, only [TTL.Sweep]
+// removes them.
 func NewTTL(interval time.Duration) *TTL { return &TTL{every: interval} }
 
 // Sweep removes expired documents now.

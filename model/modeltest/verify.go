@@ -25,7 +25,7 @@ type VerifyCase struct {
 	Reads []VerifyOperation
 
 	// Scopes repeats everything under each of these scopes. Under a scope with a Tenant,
-	// equal documents of another tenant are stored too.
+	// equal documents of another tenant are stored too, and must stay unchanged.
 	Scopes []model.Scope
 
 	// Ignore maps paths that aren't compared ("collection.path" or "collection.*") to the
@@ -40,16 +40,17 @@ type VerifyCase struct {
 	Except map[string]string
 
 	// Max limits the orders in which two concurrent operations run; 0 means 200. Verify
-	// runs all orders of their commands, or only of their writes if the former exceed
-	// Max. If both exceed Max, one operation runs as a whole between two commands of the
-	// other.
+	// runs all orders of their commands. If that is more than Max orders, Verify runs all
+	// orders of their writes. If that is more than Max too, one operation runs as a whole
+	// between two commands of the other.
 	Max int
 
-	// OnServer limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
-	// server. At most OnServer subtests run on the plain database, as many under each of
-	// Scopes, and as many again with transactions. Each subtest tests at most OnServer
-	// faults, or orders of commands. 0 means 3, a negative number all.
-	OnServer int
+	// Sample limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
+	// server. At most Sample of these subtests run, and each tests at most Sample
+	// faults, or orders of commands. 0 means 3, a negative number all. The limit applies
+	// separately with and without transactions, on the plain database and under each of
+	// Scopes.
+	Sample int
 }
 
 // A VerifyOperation is a function of a program that uses the model's techniques.
@@ -67,42 +68,31 @@ type VerifyOperation struct {
 	Refused []error
 }
 
-// Verify tests a program's model and operations. Each subtest starts with the model's
-// indexes and Seed's documents. Its operations reach only the model's collections
-// ([model.Model.On]). The subtests for each operation NAME are:
+// Verify tests a program's model and operations. An operation that uses a collection
+// outside m gets an error ([model.Model.On]). The subtests of each operation NAME are:
 //
-//   - "NAME alone": the operation succeeds, or returns one of its Refused errors. Then
-//     the checks of [model.Model.Audit] find nothing. A read writes nothing. Under a
-//     scope, each command filters by the tenant.
-//   - "NAME indexes": an index serves each command, as in [WantIndexed]. It runs only on
-//     the in-memory engine.
-//   - "NAME cut": the operation fails or dies at each write, as in [FaultMatrix]. A
-//     second run succeeds, or returns a Refused error, and the documents are as after a
-//     run without the fault. The audit's job, run in place of the second run, repairs
-//     all findings.
-//   - "NAME and NAME": two operations, or one twice, run concurrently, as in
-//     [Interleave]. The documents are as if one had run after the other. If one returned
-//     an error, they may also be as if only the other had run. The audit's job repairs
-//     all findings.
+//   - "NAME alone": the operation succeeds, or returns a Refused error. Then
+//     [model.Model.Audit] finds nothing. A read writes nothing.
+//   - "NAME indexes": an index serves each command ([WantIndexed]; only on the engine).
+//   - "NAME cut": the operation fails or dies at each write ([FaultMatrix]). After a
+//     second run, the documents are as after a run without a fault.
+//   - "NAME and NAME": two operations run concurrently ([Interleave]). The documents are
+//     as if one had run after the other. If one returned an error, they may be as if only
+//     the other had run.
 //
-// Everything runs on the plain database and with [model.WithTransactions]. Under a scope,
-// another tenant's documents must stay unchanged, and documents that the scope marks as
-// deleted count as missing.
+// After a cut or a concurrent run, the audit's job must repair all findings. Everything
+// runs with and without [model.WithTransactions], and under each of VerifyCase.Scopes.
 //
-// Verify compares documents, so an operation that takes numbers from a counter can fail
-// "NAME cut" and "NAME and NAME". Test it by [FaultMatrix] and [Interleave] with your own
-// Check.
-//
-// Verify skips a pair of operations if neither writes to a collection that the other
-// uses. It doesn't check what a reader sees between two writes.
+// If an operation takes numbers from a counter, use FaultMatrix and Interleave instead.
+// Verify doesn't check what a reader sees between two writes.
 func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 	t.Helper()
 	c.check(m)
 	if c.Max == 0 {
 		c.Max = 200
 	}
-	if c.OnServer == 0 {
-		c.OnServer = 3
+	if c.Sample == 0 {
+		c.Sample = 3
 	}
 	eachBackend(t, func(t *testing.T, b *backend) {
 		v := &verification{model: m, VerifyCase: c, backend: b, whole: true, met: map[string]bool{}}

@@ -21,7 +21,7 @@ func (p *part) runCut(t *testing.T, o VerifyOperation) {
 	}
 	rows := faultRows(writes)
 	if p.backend.plain != nil {
-		rows = sample(rows, p.OnServer)
+		rows = sample(rows, p.Sample)
 	} else if testing.Short() {
 		rows = sample(rows, 6)
 	}

@@ -155,10 +155,10 @@ func (p *part) interleave(st *stage, c InterleaveCase, ofA, ofB []Command) (how 
 		}
 		return how
 	}
-	for _, s := range sample(p.ordersOf(st.t, c), p.OnServer) {
+	for _, s := range sample(p.ordersOf(st.t, c), p.Sample) {
 		st.play(&c, s)
 	}
-	return fmt.Sprintf("%s, of which %d ran", how, p.OnServer)
+	return fmt.Sprintf("%s, of which %d ran", how, p.Sample)
 }
 
 // ordersOf computes the orders for a server on an engine, which is fast.

@@ -43,7 +43,7 @@ func (w *way) parts(t *testing.T) {
 	}
 	chosen := list
 	if w.backend.plain != nil {
-		chosen = sample(list, w.OnServer)
+		chosen = sample(list, w.Sample)
 	}
 	for _, l := range list {
 		if !slices.ContainsFunc(chosen, func(c long) bool { return c.name == l.name }) {

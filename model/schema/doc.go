@@ -13,13 +13,11 @@
 //
 // # Consistency
 //
-// Before an upgrade begins, ensure a validator that accepts old and new documents, with
-// the level "moderate" until the upgrade is complete.
+// Before an upgrade, ensure a validator that accepts old and new documents, with the
+// level "moderate" until the upgrade is complete.
 //
 // # Limits
 //
-// DocumentDB lacks additionalProperties, which maps and Closed need, and enforces no
-// validator.
-//
+// DocumentDB lacks additionalProperties, which validators need for maps and Spec.Closed.
 // Documents can't be converted back to an older version.
 package schema

@@ -50,34 +50,26 @@ type ExpiryPair struct {
 // Expiry keeps documents for a time. Then a TTL index deletes them, or a job moves them
 // to a cold collection.
 //
-// A document expires when the duration After of the [ExpirySpec] has passed since the
-// time in its field. If the field is missing or null, the document never expires. A TTL
-// index deletes once a minute, or later. The query [Expiry.Live] excludes expired
-// documents at once.
+// A document expires when [ExpirySpec].After has passed since the time in its field.
+// Without a time it never expires. A TTL index deletes once a minute, or later.
+// [Expiry.Live] excludes expired documents at once.
 //
 // # Archiving
 //
-// [Expiry.Archive] repeats two steps for each batch:
+// [Expiry.Archive] copies expired documents to the cold collection. Then it deletes the
+// documents that didn't change meanwhile. If [ExpirySpec].Margin is 0, no document is
+// lost. After a crash, documents can be in both collections: see [Expiry.Both]. Use write
+// concern majority.
 //
-//  1. Copy expired documents to the cold collection.
-//  2. Delete the documents that are unchanged since the read.
-//
-// A changed document stays, and the next run replaces its copy. So, without Margin, no
-// document is lost in a crash or to concurrent writers. After a crash, documents can be
-// in both collections: see [Expiry.Both].
-//
-// An _id can be archived again: after a change, or as a new document. The new copy then
-// keeps the earlier copies in the list archivedEarlier. If a copy exceeds 16 MiB, Archive
-// fails before it writes the batch. So don't archive documents with often reused _ids.
-//
-// Use write concern majority, the default since MongoDB 5.0.
+// If an _id is archived again, the copy keeps earlier copies in its list archivedEarlier.
+// If the copy exceeds 16 MiB, Archive fails: don't reuse _ids often.
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
-// Indexes returns the index on the time, and, with [ExpirySpec].ArchiveFor, the TTL index
-// of the cold collection. The index on the time is a TTL index if ExpirySpec.Archive is
-// empty or Margin is set.
+// Indexes returns the index on the time, and with ArchiveFor the cold collection's TTL
+// index. The index on the time is a TTL index if [ExpirySpec].Archive is empty or Margin
+// is set.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -85,17 +77,14 @@ type Expiry[D, K any] struct {
 	in         *expiry.Expiry
 }
 
-// NewExpiry declares that a collection's documents expire by a time field. The parameter
-// atPath is the field's path. NewExpiry panics with a [*model.DeclarationError] if
+// NewExpiry declares that documents expire by the time at atPath. It panics with a
+// [*model.DeclarationError] if
 //
 //   - the field isn't a time, or is within an array;
-//   - After is 0, and a document without a time stores the zero time (for lack of
-//     omitempty), which has expired;
-//   - a duration is negative, not in whole seconds, or 2^31 seconds or more;
-//   - the spec has Margin, ArchiveFor or Version without Archive, or ArchiveFor isn't
-//     longer than After plus Margin;
-//   - Version isn't a number, or Archive is the documents' collection;
-//   - documents have a field archivedEarlier or unarchived.
+//   - [ExpirySpec].After is 0, and the field stores a missing time as the zero time: tag
+//     the field omitempty;
+//   - a field of spec is invalid;
+//   - with Archive, D has a field archivedEarlier or unarchived.
 func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec ExpirySpec) *Expiry[D, K] {
 	x := &Expiry[D, K]{docs: docs, in: expiry.Declare(docs.Docs(), atPath, expiry.Spec(spec))}
 	if spec.Archive != "" {
@@ -133,12 +122,9 @@ func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 }
 
 // Archive returns the job that moves documents that expired by the time now to the cold
-// collection, 500 at a time unless BatchSize is set: see [Expiry]. The job can be
-// stopped, rerun, and run concurrently. Without [ExpirySpec].Archive, it gives a
-// [*model.ValueError].
+// collection: see [Expiry]. It can be stopped, rerun, and run concurrently.
 //
-// Cost: three commands for each batch: one read of documents and their copies, one
-// insert, one delete. One more command replaces copies that differ.
+// Cost: three commands for each batch of 500 documents, or four if copies differ.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of one archived document. Without [ExpirySpec].Archive, it
@@ -152,26 +138,23 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 	return x.cold.ByID(id)
 }
 
-// Restore inserts an archived document into the documents' collection again. The archived
-// copy stays. Without [ExpirySpec].After, the document then expires at the time until, or
-// never if that time is zero. With After, it must be zero, and the next Archive moves the
-// document again. If the documents' collection has this _id, Run writes nothing and
-// returns nil. If neither collection has the _id, the error is [model.ErrNotFound].
+// Restore inserts an archived document again, and keeps its copy. If the documents'
+// collection has this _id, nothing is written. If no copy exists either, the error is
+// [model.ErrNotFound].
 //
-// With a Version, the document gets a later version than all its copies. A version that
-// can't be increased gives a [*model.ValueError].
+// The document expires at the time until, or never for the zero time. With
+// [ExpirySpec].After, until must be zero, and the next Archive moves the document again.
 //
-// Cost: three commands, one document. If the document exists, two reads.
+// Cost: three commands, one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	w := x.docs.Delete(id) // checks and encodes the id
 	return x.in.Restore(w, until)
 }
 
-// Both returns the pipeline of documents in both collections (see [ExpiryPair]), in the
-// order of _id. If a pair is Expired at the time now, the next run of [Expiry.Archive]
-// moves the document. Other documents were changed while they were archived, were
-// restored, or are new with an archived _id. Without [ExpirySpec].Archive, the pipeline
-// gives a [*model.ValueError].
+// Both returns the pipeline of documents in both collections, in the order of _id. If a
+// pair is Expired at the time now, the next [Expiry.Archive] moves the document.
+// Otherwise the document was changed, was restored, or reuses the _id: see
+// [Expiry.Discard].
 //
 // Cost: one command, which reads the cold collection and looks up each document by _id.
 func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
@@ -179,16 +162,14 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 }
 
 // Discard returns the plan that deletes the archived copy of a pair from [Expiry.Both].
-// Look at both documents first: if the live one is new and has an old _id, the copy is
-// all that is left of the archived document. If pair.Expired is true, the plan gives a
-// [*model.ValueError].
+// Compare both documents first: if another document reuses the _id, Discard deletes all
+// that is left of the archived document. The pair must not be Expired.
 //
-// To stop a concurrent Archive, the plan first writes the operation's token into the
-// live document's field unarchived, and increases its Version. Then it deletes the copy.
+// A retry with the same token is safe. If the live document is gone, the error is
+// [model.ErrNotFound]. A copy that changed stays. The live document keeps the token in
+// its field unarchived.
 //
-// Cost: two commands, two documents, by _id. A retry with the same token is safe. If the
-// live document is gone, the error is [model.ErrNotFound]. If the copy changed, it stays,
-// without an error. A crash leaves only the token.
+// Cost: two commands, two documents, by _id.
 func (x *Expiry[D, K]) Discard(pair ExpiryPair, token bson.ObjectID) model.Plan {
 	return x.in.Discard(expiry.Pair(pair), token)
 }

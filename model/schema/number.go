@@ -16,21 +16,17 @@ import (
 const MaxSafe = 1<<53 - 1
 
 // Number is a number with all of its digits, for fields that also travel as JSON. JSON
-// readers commonly use IEEE 754 binary64: JavaScript reads 9007199254740993 as …992 and
-// 0.10 as 0.1. A Number is written as a JSON number if such a reader keeps its digits,
-// else as a string: integers beyond ±[MaxSafe], "1.10", "1E+3", "-0", "NaN", "Infinity"
-// and "-Infinity". The zero Number is 0.
+// readers commonly use float64: JavaScript reads 9007199254740993 as …992. A Number
+// becomes a JSON number if float64 keeps its digits. Otherwise it becomes a string:
+// integers beyond ±[MaxSafe], "1.10", "NaN". The zero Number is 0.
 //
 // In BSON a Number keeps the type that it was made from, if possible. Otherwise it is the
-// first of int64, double and Decimal128 that keeps the digits. With more than 34 digits,
-// or an exponent out of range, it is a string, which sorts after all numbers.
+// first of int64, double, Decimal128 and string that keeps the digits.
 //
-// JSON loses the BSON type: a Decimal128 of 12 comes back as an int64, and 0.1 as a
-// double. If a field must be a Decimal128, such as money, declare it as bson.Decimal128,
-// or use [Number.As].
+// JSON loses the BSON type: a Decimal128 of 12 comes back as an int64. To fix the type,
+// as for money, use bson.Decimal128 or [Number.As].
 //
-// Two Numbers are == if their digits, exponents and BSON types are equal: 1, 1.0 and the
-// double 1 differ, but Compare as equal.
+// Use [Number.Compare], not ==: 1 and 1.0 are equal by value only.
 //
 // Source: "Numbers in JSON" (data modeling for Azure Cosmos DB);
 // https://www.rfc-editor.org/rfc/rfc8259#section-6,
@@ -63,11 +59,10 @@ func parseNumber(s string) (Number, error) {
 	return Number{d.text(), 0}, nil
 }
 
-// NumberOf converts v to a Number. v is an integer or float of any kind, a *big.Int, a
-// bson.Decimal128, a numeric bson.RawValue, a Number, or a string of any kind (such as
-// json.Number). A string must be a JSON number (RFC 8259 §6), "NaN", "Infinity" or
-// "-Infinity", and keeps all digits. A float becomes the shortest decimal that identifies
-// it. Other values, and exponents beyond ±999,999, give a [*model.ValueError].
+// NumberOf converts v to a Number. v is an integer, a float, a *big.Int, a
+// bson.Decimal128, a numeric bson.RawValue, a Number, or a string such as a json.Number.
+// A string must be a JSON number, "NaN", "Infinity" or "-Infinity". A float becomes the
+// shortest decimal that identifies it. Other values give a [*model.ValueError].
 func NumberOf(v any) (Number, error) { return numberOf(v) }
 
 // String returns the number with all of its digits, as [NumberOf] reads it.

@@ -33,11 +33,9 @@ func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	return w.out.Bytes(), w.risky, nil
 }
 
-// DocumentFromJSON reads the output of [DocumentJSON], even if another program rewrote
-// the JSON. In risky, pass the paths that DocumentJSON returned: strings at these paths
-// become numbers. Each number is stored as a [Number], perhaps with another BSON type
-// than the original. DocumentFromJSON returns a [*model.ValueError] for text that isn't a
-// document, a duplicate field, and a string at a risky path that isn't a number.
+// DocumentFromJSON reads JSON that [DocumentJSON] wrote, even if another program rewrote
+// it. In risky, pass the paths that DocumentJSON returned: strings at these paths become
+// numbers. The BSON type of a number can change: see [Number].
 func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
 	r := &jsonReader{json.NewDecoder(bytes.NewReader(text)), map[string]bool{}}
 	r.UseNumber()

@@ -31,12 +31,10 @@ func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
 
-// NumberRisks returns each [NumberRisk] of a collection's Go type: every int64 is a risk.
-// It looks into structs, pointers, arrays and maps, and once into a recursive type. It
-// skips fields that JSON omits (json:"-") or writes as strings (json:",string"), and
-// types with a JSON marshaler. It also reports fields whose contents it doesn't know
-// (bson.D, any, BSON marshalers, types of the collection's Registry): check such
-// documents with [DocumentJSON].
+// NumberRisks returns each [NumberRisk] of a collection's Go type. Every int64 is a risk,
+// unless JSON writes it as a string (json:",string"). Fields with unknown contents, such
+// as bson.D and any, are risks too: check such documents with [DocumentJSON]. Fields that
+// JSON omits, and your own types with a JSON marshaler, aren't risks.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }

@@ -10,12 +10,11 @@ import (
 )
 
 // A Schema, made by [Of], describes the fields, types and bounds of a collection's
-// documents, for validation by the server and in Go. It is immutable and safe for
-// concurrent use.
+// documents, for validation by the server and in Go.
 //
-// Checks returns one check, which finds documents that don't conform. It reads the
-// collection with one cursor. A finding's Detail is the stored document. There is no
-// repair. Run the check before the server enforces [Schema.Validation].
+// Checks returns one check, which reads the collection and finds documents that don't
+// conform. There is no repair. Run the check before the server enforces
+// [Schema.Validation].
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/;
 // https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/.
@@ -50,13 +49,10 @@ type described struct {
 //	bson.D, bson.M, bson.Raw     object of anything
 //	any, custom marshalers       anything: see [Schema.Opaque]
 //
-// A field is required, except if omitempty omits its empty value, or if its struct is
-// inlined through a pointer. The _id is always required. A pointer, slice or map may be
-// null if its nil value is stored as null. A recursive type is described once, then as an
-// object of anything.
+// A field is required unless omitempty can omit it, or its struct is inlined through a
+// pointer. A pointer, slice or map may be null if its nil value is stored as null.
 //
-// Of panics with a [*model.DeclarationError] if a path in spec doesn't exist, a rule
-// doesn't fit the field's type, or a type can't be stored.
+// Of panics with a [*model.DeclarationError] if spec doesn't fit D, or D can't be stored.
 func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 	docs := c.Docs()
 	b := &builder{docs: docs, field: func(path string) { docs.MustField(path) }, opaque: map[string]string{}}

@@ -18,9 +18,9 @@ type Spec struct {
 	Fields []Field
 
 	// Tag and Variants describe several forms of documents. Tag names a string field
-	// whose value selects the document's variant. The collection's type applies to all
-	// documents and may be bson.Raw. A variant adds the rules of its own type. A document
-	// with a missing or unknown tag doesn't conform.
+	// whose value selects the document's variant. The collection's type gives rules for
+	// all documents (bson.Raw: no rules). A variant adds the rules of its own type. A
+	// document with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant
 
@@ -40,10 +40,10 @@ type Spec struct {
 //	schema.Field{Path: "items", MinItems: 1, MaxItems: 100}
 //	schema.Field{Path: "items.qty", Min: 1}
 //
-// A path that leads through an array means the field in each element. If a path ends in
-// an array, MinItems, MaxItems, Unique and NotNull apply to the array. Other rules apply
-// to its elements. * stands for each value of a map: "prices.*". Below the paths of
-// [Schema.Opaque], any path is allowed.
+// A path through an array means each element. If a path ends in an array, MinItems,
+// MaxItems, Unique, Required, Optional and NotNull apply to the array, other rules to its
+// elements. * stands for each value of a map: "prices.*". Below [Schema.Opaque] paths,
+// any path is allowed.
 type Field struct {
 	Path string
 

@@ -38,8 +38,8 @@ func (v Violation) bad() error {
 	return e
 }
 
-// Violations are all rules that a document breaks, in the order of the schema. As an
-// error, they wrap a [*model.ValueError] per rule.
+// Violations are all rules that a document breaks. As an error, they wrap a
+// [*model.ValueError] per rule.
 type Violations []Violation
 
 func (v Violations) Error() string {

@@ -11,55 +11,45 @@ import (
 )
 
 // Versions reads documents of all versions as the newest version, and upgrades them on
-// request. A field of each document contains its version, and each [Step] converts
-// documents to the next version. Declare a Versions by [NewVersions], with the
-// collection.
+// request. Each [Step] converts documents to the next version.
 //
-// Then every read of a whole document returns the newest version, in the collection's
-// queries and in techniques over it. Every insert and replace stores the newest version.
-// This applies to this collection value and the results of its methods Named and
-// Unchecked. To read stored fields use [model.Project].
+// With the collection value given to [NewVersions], every read of a whole document
+// returns the newest version. Inserts and replaces store it. To read stored fields use
+// [model.Project].
 //
 // Filters see stored documents: a field that a step computes matches only in upgraded
-// documents. A query, except [Versions.Raw], ends with a [*VersionError] at the first
-// document that can't be read. Documents that a pipeline joins aren't converted.
+// documents. The first document that can't be read ends a query with a [*VersionError].
+// Documents that a pipeline joins aren't converted.
 //
-// Documents are upgraded one by one ([Versions.Edit]), by a job ([Versions.Migrate]), or
-// never. An upgrade writes only what the steps changed, and keeps unknown fields.
+// Upgrade documents one by one ([Versions.Edit]), by a job ([Versions.Migrate]), or
+// never.
 //
 // # Consistency
 //
-// An upgrade is one atomic update. Its filter contains the version and all fields that
-// the steps could read. If another client, or old code, changed one of them, the write
-// gives [model.ErrStale].
+// An upgrade is one atomic update, and keeps unknown fields. If another client changed a
+// field that the steps can read, the upgrade gives [model.ErrStale].
 //
-// Programs with an older Go type decode newer documents by that type, and miss their new
-// fields. So while such old code runs, make a change in two versions:
+// Old programs lose new fields when they replace a document. New programs don't see what
+// old programs write to old fields of an upgraded document. So while old programs run,
+// make a change in two versions:
 //
-//  1. Expand: the first version adds the new fields and keeps the old ones.
-//  2. Contract: the second removes the old fields, when no old code is left.
-//
-// Old code that replaces a document stores the old version, and loses the newer fields.
-// New code doesn't see what old code writes to the old fields of an upgraded document.
+//  1. Expand: add the new fields and keep the old ones.
+//  2. Contract: remove the old fields, when no old program is left.
 //
 // # Other techniques
 //
-// Other techniques work on stored documents: a denorm.Copy compares stored fields. So a
-// path that a technique uses must have the same type in all versions. Otherwise the
-// constructor called later panics. The path must also have the same meaning, which isn't
-// checked. To use a path that differs, run [Versions.Migrate], remove the steps, then
-// declare the technique.
+// Other techniques, such as a denorm.Copy, work on stored documents. A path that they use
+// must have the same meaning and type in all versions. If the type differs, the
+// declaration panics: first run [Versions.Migrate] and remove the steps.
 //
-// A technique's update, such as Set of a denorm.Copy, gives a [*model.ValueError] if it
-// sets a field that an older version lacks. Set such a field by [Versions.Edit], then run
-// the Copy's Refresh.
+// A technique can't set a field that an older version lacks. Set such a field by
+// [Versions.Edit], then run the Copy's Refresh.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
 //
-// Indexes returns the index on the version, for [Versions.Outdated] and for
-// [Versions.Migrate] of one version. Pass the Versions to [model.New] only if you want
-// this index.
+// Indexes returns the index on the version, for [Versions.Outdated] and
+// [Versions.Migrate]. Pass the Versions to [model.New] only if you want this index.
 type Versions[D, K any] struct {
 	model.Parts
 
@@ -107,11 +97,9 @@ func Upcast[From, To any](step func(From) (To, error)) Step {
 // order, from the first version to D, the newest. It panics with a
 // [*model.DeclarationError] if
 //
-//   - the collection already has versions, or D is a bson.Raw;
-//   - the steps' types don't connect to D, or aren't stored as documents;
-//   - Field isn't a name, is the _id, or isn't an integer in D;
-//   - Missing is neither negative nor a version of the steps;
-//   - a technique uses a path that hasn't the same type in all versions.
+//   - the collection already has versions;
+//   - the steps or the spec are invalid;
+//   - another technique uses a path whose type isn't the same in all versions.
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
 	list, older := make([]versions.Step, len(steps)), make([]reflect.Type, len(steps))
 	for i, s := range steps {
@@ -139,28 +127,23 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 	return doc, err
 }
 
-// Save stores doc over a document of any version. Pass the stored document, read by
-// [Versions.Raw], in raw. Save writes the fields that differ, and the newest version's
-// number.
+// Save returns the write that stores doc over the stored document raw, of any version,
+// read by [Versions.Raw]. It writes only what differs. It gives
 //
-// The filter contains raw's value of every field that the Go type of raw's version has.
-// If such a field changed, or the write runs again, the error is [model.ErrStale]. Use
-// [Versions.Edit] to read and try again.
+//   - [model.ErrStale] if the document changed since raw was read. A second run of the
+//     write also gives it: use [Versions.Edit] to try again.
+//   - a [*VersionError] if raw can't be decoded, or if the write would lose fields that
+//     the Go type of raw's version lacks.
 //
-// Save also gives a [*VersionError] if raw can't be decoded, or if unknown fields would
-// be lost. They are lost in an array whose length a step changes, or if a step creates a
-// field of the same name. If doc has another _id, Save gives a [*model.ValueError].
-//
-// Cost: one command, one document, by _id. It sends old and new values, so a document
-// above 8 MiB may not fit.
+// Cost: one command, one document, by _id. A document above 8 MiB may not fit.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
-// Upgrade stores a document read by [Versions.Raw] as the newest version. The write
-// counts as applied if the document is already upgraded, also by another client. The
-// error is [model.ErrStale] if an old document changed since the read, and
-// [model.ErrNotFound] if it is gone. Other errors are those of [Versions.Save].
+// Upgrade returns the write that stores a document, read by [Versions.Raw], as the newest
+// version. If the document is upgraded already, it does nothing. It gives
+// [model.ErrStale] if an old document changed since the read, and [model.ErrNotFound] if
+// it is gone. Other errors are those of [Versions.Save].
 //
-// Cost: one command, one document, by _id; one or two more reads if nothing matched.
+// Cost: one command, one document, by _id.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	var doc D
 	if err := v.in.Decode(raw, &doc); err != nil {
@@ -169,13 +152,12 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	return v.in.Saved(raw, &doc, true)
 }
 
-// Edit reads a document as the newest version, calls the function edit, and stores the
-// result as [Versions.Save] does. If another client changed the document in between, Edit
-// begins again. A nil edit only upgrades the document. A retry calls edit with the result
-// of the first run, so edit should set values, not add to them.
+// Edit returns the change that reads a document as the newest version, calls the function
+// edit, and stores the result. On a retry, doc can already contain edit's changes: set
+// values, don't add to them. A nil edit only upgrades the document.
 //
-// Cost: two commands, one document. If nothing is to be written, one command. Errors:
-// [model.ErrNotFound], and those of Save.
+// Cost: two commands, one document. Errors: [model.ErrNotFound], and those of
+// [Versions.Save].
 func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.Raw] {
 	q := v.c.ByID(id).Query
 	q.Options.ReadPreference = readpref.Primary()

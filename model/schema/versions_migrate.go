@@ -23,12 +23,11 @@ type MigrateOptions struct {
 	Skip bool
 }
 
-// Migrate returns the job that upgrades all outdated documents, in the order of _id,
-// while the collection is in use. It never overwrites concurrent changes, but reads
-// changed documents again.
+// Migrate returns the job that upgrades all outdated documents, while the collection is
+// in use. It never overwrites concurrent changes. After a crash, run the job again.
 //
-// After a crash a rerun continues. Old code can store old versions of documents that the
-// job has passed: rerun it until [Versions.Counts] shows only the newest version.
+// Old code can store an old version after the job has passed. Run the job again until
+// [Versions.Counts] shows only the newest version.
 //
 // Cost: one read for each batch, one write for each document.
 func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {

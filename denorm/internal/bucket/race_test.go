@@ -118,11 +118,11 @@ func TestBucketInterleaved(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				Match:    interleaved,
-				OnServer: 5,
-				Seed:     filled(c.b, c.before...),
-				A:        appending(c.b, "p", c.x),
-				B:        appending(c.b, "p", c.y),
+				Match:  interleaved,
+				Sample: 5,
+				Seed:   filled(c.b, c.before...),
+				A:      appending(c.b, "p", c.x),
+				B:      appending(c.b, "p", c.y),
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 					if err := errors.Join(errA, errB); err != nil {
 						t.Error(err)

@@ -150,8 +150,8 @@ func TestCopyInterleaved(t *testing.T) {
 					t.Parallel()
 				}
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Match:    interleaved,
-					OnServer: 3, Seed: f.oneOf, A: f.rename("b"), B: b,
+					Match:  interleaved,
+					Sample: 3, Seed: f.oneOf, A: f.rename("b"), B: b,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						for _, err := range []error{errA, errB} {
 							if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) {
@@ -172,8 +172,8 @@ func TestCopyInterleaved(t *testing.T) {
 func TestCopyRepairLosesNothing(t *testing.T) {
 	parallel(t)
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match:    interleaved,
-		OnServer: 3,
+		Match:  interleaved,
+		Sample: 3,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			if err := copyForms[2].oneOf(ctx, db); err != nil {
 				return err
@@ -280,8 +280,8 @@ func TestCopyFoldRace(t *testing.T) {
 	parallel(t)
 	f := copyForms[2]
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match:    interleaved,
-		OnServer: 3, Seed: f.oneOf,
+		Match:  interleaved,
+		Sample: 3, Seed: f.oneOf,
 		A: func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, f.c.Set(&origin{ID: "s", Name: "a"}, bson.D{e("name", "b"), e("note", "own")}))
 		},

@@ -65,7 +65,7 @@ func TestCopyStoringInterleaved(t *testing.T) {
 					t.Parallel()
 				}
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Match: modeltest.Writes, Transactions: tx, OnServer: 2, Seed: copyForms[0].oneOf,
+					Match: modeltest.Writes, Transactions: tx, Sample: 2, Seed: copyForms[0].oneOf,
 					A: changed(inserting(c, "new"), way), B: changed(renaming(c, "b"), way),
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						if err := errors.Join(errA, errB); err != nil {

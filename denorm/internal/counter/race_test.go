@@ -161,7 +161,7 @@ func counterMeet(t *testing.T, c *volumeCounter, a, b operation, match modeltest
 
 func counterMeeting(c *volumeCounter, a, b operation, match modeltest.Match) modeltest.InterleaveCase {
 	return modeltest.InterleaveCase{
-		OnServer: 2, Match: match,
+		Sample: 2, Match: match,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return errors.Join(
 				exec(ctx, db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})),

@@ -143,7 +143,7 @@ func TestEventLogInterleaved(t *testing.T) {
 		for _, b := range ops[i:] {
 			t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
 				testkit.Meet(t, a, b, modeltest.InterleaveCase{
-					Match: modeltest.Writes, OnServer: 2,
+					Match: modeltest.Writes, Sample: 2,
 					Seed: func(ctx context.Context, db *mongo.Database) error {
 						return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), token(20)))
 					},

@@ -377,7 +377,7 @@ func TestProjectionInterleaved(t *testing.T) {
 		for _, b := range ops[i:] {
 			t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
 				testkit.Meet(t, a, b, modeltest.InterleaveCase{
-					OnServer: 2, Nested: true,
+					Sample: 2, Nested: true,
 					Seed: func(ctx context.Context, db *mongo.Database) error {
 						return errors.Join(run(ctx, db, plain.Append("a", 0, noon, cents(1), token(20)), listed.CatchUp("a")),
 							jobs(ctx, db, relisted.Rebuild()), run(ctx, db, plain.Append("a", 1, noon, cents(2), token(21))))

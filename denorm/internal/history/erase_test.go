@@ -95,7 +95,7 @@ func TestHistoryEraseInterleaved(t *testing.T) {
 			return testkit.RunJob(ctx, db, kept.Erase("ann", by(2), op))
 		}}
 		testkit.Meet(t, erase, other, modeltest.InterleaveCase{
-			OnServer: 3, Seed: begin, Match: modeltest.Writes,
+			Sample: 3, Seed: begin, Match: modeltest.Writes,
 			Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 				if errA != nil || errB != nil {
 					t.Error(errA, errB)

@@ -70,7 +70,7 @@ func TestHistoryInterleaved(t *testing.T) {
 	}
 	for _, pair := range testkit.Pairs(ops) {
 		testkit.Meet(t, pair[0], pair[1], modeltest.InterleaveCase{
-			OnServer: 3, Seed: begin, Match: testkit.Interleaved, Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			Sample: 3, Seed: begin, Match: testkit.Interleaved, Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 				done := 0
 				for _, err := range []error{errA, errB} {
 					switch {

@@ -144,7 +144,7 @@ func TestInboxInterleaved(t *testing.T) {
 	}
 	for n, want := range map[int]int64{1: 1, 2: 3} {
 		testkit.Meet(t, handle(1), handle(n), modeltest.InterleaveCase{
-			OnServer: 3, Seed: begin,
+			Sample: 3, Seed: begin,
 			Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 				if errA != nil || errB != nil {
 					t.Error(errA, errB)

@@ -227,8 +227,8 @@ func meeting(t *testing.T, x *denorm.IndexTable[member, string], a, b operation)
 	all, mended := 0, 0
 	t.Cleanup(func() { t.Logf("%d of %d orders left what a repair mended", mended, all) })
 	return modeltest.InterleaveCase{
-		Match:    interleaved,
-		OnServer: 3,
+		Match:  interleaved,
+		Sample: 3,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, x.Insert(member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x"}, token(9)))
 		},

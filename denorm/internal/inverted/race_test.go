@@ -86,8 +86,8 @@ func TestInvertedInterleaved(t *testing.T) {
 
 func meetInverted(t *testing.T, a, b operation) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match:    interleaved,
-		OnServer: 3,
+		Match:  interleaved,
+		Sample: 3,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, membersBy.Insert(member{ID: "a", City: "Rome", Tags: []string{"x"}}, token(9)))
 		},

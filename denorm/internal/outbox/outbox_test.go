@@ -298,7 +298,7 @@ func TestOutboxInterleaved(t *testing.T) {
 			}}
 		}
 		testkit.Meet(t, publish(2), other, modeltest.InterleaveCase{
-			OnServer: 3, Match: modeltest.Writes,
+			Sample: 3, Match: modeltest.Writes,
 			Seed: func(ctx context.Context, db *mongo.Database) error {
 				s = &sink{}
 				_, err := lots.Insert(lot{ID: "a"}).Run(ctx, db)

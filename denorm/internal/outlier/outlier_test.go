@@ -339,7 +339,7 @@ func TestOutlierInterleaved(t *testing.T) {
 				match = modeltest.Writes
 			}
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 3, Match: match,
+				Sample: 3, Match: match,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					err := exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"})))
 					if c.pushed {

@@ -99,7 +99,7 @@ func TestRollupInterleaved(t *testing.T) {
 				match = modeltest.Writes
 			}
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 2, Nested: !every, Match: match,
+				Sample: 2, Nested: !every, Match: match,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					err := errors.Join(inserted(ctx, db, rolled, five[0]), rolledUp(ctx, db), inserted(ctx, db, rolled, five[1:]...))
 					if err == nil && c.seed != nil {

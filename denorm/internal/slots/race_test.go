@@ -144,7 +144,7 @@ func TestSlotsInterleaved(t *testing.T) {
 				match = modeltest.Writes
 			}
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				Match: match, OnServer: 5, Max: 20000, A: run(c.a), B: run(c.b),
+				Match: match, Sample: 5, Max: 20000, A: run(c.a), B: run(c.b),
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					before = 0
 					if c.seed == nil {
@@ -186,7 +186,7 @@ func TestSlotsInterleaved(t *testing.T) {
 func TestSlotsResizesMeet(t *testing.T) {
 	parallel(t)
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match: modeltest.Writes, OnServer: 5, Nested: true,
+		Match: modeltest.Writes, Sample: 5, Nested: true,
 		Seed: seeded(full(), run(pair.Add("s", 5, tokenOf(1, 2, 9)))),
 		A:    run(pair.Resize("s", 4)), B: run(pair.Resize("s", 1)),
 		Check: func(t testing.TB, db *mongo.Database, _, _ error) {

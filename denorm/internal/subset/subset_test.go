@@ -318,7 +318,7 @@ func TestSubsetInterleaved(t *testing.T) {
 					t.Parallel()
 				}
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					OnServer: 3, Match: match, Seed: fiveRemarks,
+					Sample: 3, Match: match, Seed: fiveRemarks,
 					A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, token(1)) },
 					B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, token(2)) },
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -363,7 +363,7 @@ func TestSubsetInterleavedBehind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 3, Match: modeltest.All, Seed: c.seed,
+				Sample: 3, Match: modeltest.All, Seed: c.seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return runChange(ctx, db, c.change) },
 				B: func(ctx context.Context, db *mongo.Database) error {
 					return exec(ctx, db, newestThree.Insert(remark{ID: "new", Thread: "a", At: 1}))

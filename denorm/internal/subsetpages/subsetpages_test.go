@@ -334,7 +334,7 @@ func TestMeets(t *testing.T) {
 			}
 			t.Run(a.name+" | "+b.name, func(t *testing.T) {
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					OnServer: 1, Match: modeltest.Writes, Seed: begun(10, 20, 30, 40), A: a.run, B: b.run,
+					Sample: 1, Match: modeltest.Writes, Seed: begun(10, 20, 30, 40), A: a.run, B: b.run,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						gone := errors.Is(errors.Join(errA, errB), model.ErrNotFound) // a change came after the removal
 						if err := errors.Join(errA, errB); err != nil && !gone {

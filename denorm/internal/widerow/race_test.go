@@ -117,7 +117,7 @@ func wideMeet(t *testing.T, a, b operation) {
 	}
 	all, mended := 0, 0
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		OnServer: 2, Match: modeltest.Writes, Seed: seedWide,
+		Sample: 2, Match: modeltest.Writes, Seed: seedWide,
 		A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, token(1)) },
 		B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, token(2)) },
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {

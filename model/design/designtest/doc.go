@@ -1,5 +1,5 @@
-// Package designtest compares the prices (computed costs) of package design with measured
-// costs. It stores a workload's data under several layouts and runs its operations.
+// Package designtest measures the layouts of package design. It stores a workload's data
+// under each layout and runs the operations.
 //
 //	func TestLayouts(t *testing.T) {
 //		d, err := shop.Design() // shop is a design.Workload

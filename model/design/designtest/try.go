@@ -35,11 +35,11 @@ type Measured struct {
 	Rate      float64
 	Runs      int
 
-	Commands, Read, Written float64
+	Commands, Read, Written float64 // commands; documents returned, documents written
 	Bytes                   float64 // bytes returned
 
-	// Time is computed from the fields above by [design.Costs]. Index entries, shards,
-	// loaded bytes and disk reads aren't measured, but taken from the layout's
+	// Time is computed by [design.Costs] from the fields above. Index entries, shards,
+	// loaded bytes and disk reads aren't measured: Time takes them from the layout's
 	// [design.Prices].
 	Time time.Duration
 
@@ -50,8 +50,8 @@ type Measured struct {
 // Documents returns the number of documents returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is about how many times [Try] runs operations for each layout. Their rates divide
-// the runs among the operations, but each operation runs at least ten times.
+// Runs is the approximate number of operations that [Try] runs for each layout. Each
+// operation runs as often as its rate says, but at least ten times.
 const Runs = 600
 
 // Try fills a database for each layout and measures w's operations. It fails the test if

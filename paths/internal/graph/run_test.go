@@ -313,8 +313,8 @@ func TestGraphFaults(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			want := map[bool]string{} // of the engine and of the server, which order new fields differently
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 4,
-				Seed:     func(ctx context.Context, db *mongo.Database) error { return graphSeed(ctx, db, all) },
+				Sample: 4,
+				Seed:   func(ctx context.Context, db *mongo.Database) error { return graphSeed(ctx, db, all) },
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					_, err := s.steps.Job().Run(ctx, db, model.JobOptions{BatchSize: 4})
 					return err

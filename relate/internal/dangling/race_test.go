@@ -87,7 +87,7 @@ func TestDanglingInterleaved(t *testing.T) {
 					other = mend
 				}
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Seed: seedCrates, OnServer: 3, A: mend, B: other,
+					Seed: seedCrates, Sample: 3, A: mend, B: other,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						gone := m.spec.Repair == relate.DeleteReferrers && errB != nil // the writer found no crate
 						if errA != nil || errB != nil && !gone {

@@ -71,7 +71,7 @@ func TestJoinCollectionInterleaved(t *testing.T) {
 	for _, a := range ops {
 		for _, b := range ops {
 			testkit.Meet(t, a, b, modeltest.InterleaveCase{
-				Seed: seedLikes, OnServer: 2,
+				Seed: seedLikes, Sample: 2,
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 					for _, err := range []error{errA, errB} {
 						if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrTaken) {

@@ -302,8 +302,8 @@ func TestPassCheckpointFaults(t *testing.T) {
 	}
 	m := newInvert(relate.InvertSpec{Order: "at"})
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 4,
-		Seed:     before.insert,
+		Sample: 4,
+		Seed:   before.insert,
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			done, err := db.Collection("docmodel.migrations").CountDocuments(ctx, bson.D{{Key: "dropping", Value: true}})
 			if err != nil {

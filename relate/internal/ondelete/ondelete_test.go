@@ -369,8 +369,8 @@ func TestOnDeletePlan(t *testing.T) {
 	reach := relate.Reach{Levels: []relate.ReachLevel{
 		{Collection: "nodes", IDs: ids("a")},
 		{Depth: 1, Collection: "nodes", IDs: ids("b c d"), Via: []relate.ReachVia{
-			{From: "nodes", Path: "parent", To: "nodes", IDs: ids("b c"), Targets: ids("a")},
-			{From: "nodes", Path: "list", To: "nodes", Owned: true, IDs: ids("c d"), Targets: ids("a")},
+			{From: "nodes", Path: "parent", To: "nodes", IDs: ids("b c"), Sources: ids("a")},
+			{From: "nodes", Path: "list", To: "nodes", Owned: true, IDs: ids("c d"), Sources: ids("a")},
 		}},
 	}}
 	plan, err := way.Delete("a").Decide(reach)
@@ -390,7 +390,7 @@ db.nodes.deleteMany({_id: {$in: ['a']}})`
 		t.Errorf("%v, %v, %d", plan.Guarantee(), plan.Cost(), reached(reach))
 	}
 	unknown := relate.Reach{Levels: []relate.ReachLevel{{Collection: "nodes", IDs: ids("b"), Via: []relate.ReachVia{
-		{From: "nodes", Path: "$where", To: "nodes", IDs: ids("b"), Targets: ids("a")},
+		{From: "nodes", Path: "$where", To: "nodes", IDs: ids("b"), Sources: ids("a")},
 	}}}}
 	if p, err := way.Delete("a").Decide(unknown); err == nil && p.Err() == nil {
 		t.Errorf("a way that no rule leads along: %s", p)

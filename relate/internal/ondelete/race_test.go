@@ -125,7 +125,7 @@ func TestOnDeleteInterleaved(t *testing.T) {
 				match = modeltest.Writes // reads together with the write before: thousands of orders less
 			}
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				Seed: nodeSeed(seed), OnServer: 4, A: deleting(way, "a"), B: c.other, Match: match,
+				Seed: nodeSeed(seed), Sample: 4, A: deleting(way, "a"), B: c.other, Match: match,
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 					if errA != nil || errB != nil && !errors.Is(errB, model.ErrStale) && !errors.Is(errB, model.ErrNotFound) {
 						t.Errorf("%v; %v", errA, errB)
@@ -281,9 +281,9 @@ func TestOnDeleteSweepFaults(t *testing.T) {
 		{Collection: "nodes", IDs: ids("a")}, {Depth: 1, Collection: "nodes", IDs: ids("b")}, {Depth: 2, Collection: "nodes", IDs: ids("c")},
 	}}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 5,
-		Seed:     nodeSeed("m<c n<m k<a o p:b,o q:n,p"), // they came while a was deleted
-		Run:      testkit.Changed(way.Sweep(reach)),
+		Sample: 5,
+		Seed:   nodeSeed("m<c n<m k<a o p:b,o q:n,p"), // they came while a was deleted
+		Run:    testkit.Changed(way.Sweep(reach)),
 		Check: func(t testing.TB, db *mongo.Database) {
 			if got, want := nodesLeft(t, db), "o p:o q:p"; got != want {
 				t.Errorf("left %s, want %s", got, want)

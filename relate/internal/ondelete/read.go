@@ -14,7 +14,8 @@ import (
 // maxBlocked is how many findings forbid a deletion: the others are not told.
 const maxBlocked = 10
 
-// gone is what of some documents is not there, and how many queries were sent to find out.
+// gone is what of some documents is not there, and how many queries were sent to find
+// out.
 func (o *Deletion) gone(ctx context.Context, db model.DB, levels []Level) (out []Level, queries int, _ error) {
 	for _, level := range levels {
 		there := map[string]bool{}
@@ -68,9 +69,9 @@ type Level struct {
 // Via is a way by which documents of a level were reached.
 type Via struct {
 	From, Path, To string          // the reference
-	Owned          bool            // along the reference, from Targets to the documents; else against it
+	Owned          bool            // along the reference, from Sources to the documents; else against it
 	IDs            []bson.RawValue // of the documents
-	Targets        []bson.RawValue // of those from which they were reached
+	Sources        []bson.RawValue // of those from which they were reached
 }
 
 // by reports whether the documents were reached along a reference.
@@ -124,7 +125,7 @@ func (w *walker) follow(ctx context.Context, level *Level, r rule) error {
 		return nil
 	}
 	for _, chunk := range idref.Chunked(level.IDs, w.chunk) {
-		via := Via{From: r.ref.From, Path: r.ref.Path, To: r.ref.To, Owned: r.action == owns, Targets: rawValues(chunk)}
+		via := Via{From: r.ref.From, Path: r.ref.Path, To: r.ref.To, Owned: r.action == owns, Sources: rawValues(chunk)}
 		into, filter, path := r.ref.From, r.ref.Refers(chunk), "_id"
 		if via.Owned {
 			into, filter, path = r.ref.To, commands.AmongIDs(chunk), r.ref.Path
@@ -153,7 +154,8 @@ func (w *walker) query(ref idref.Ref, filter bson.D, fields ...string) *model.Fi
 	return f
 }
 
-// reached notes documents: new ones at their depth, others as reached in one more way, unless they go in any case.
+// reached notes documents: new ones at their depth, others as reached in one more way,
+// unless they go in any case.
 func (w *walker) reached(depth int, collection string, ids []bson.RawValue, via *Via) {
 	ways := map[*Level]*Via{}
 	for _, id := range ids {
@@ -177,7 +179,8 @@ func (w *walker) reached(depth int, collection string, ids []bson.RawValue, via 
 	}
 }
 
-// level returns the level of a depth and a collection; a new one goes to the end, for depths are reached in order.
+// level returns the level of a depth and a collection; a new one goes to the end, for
+// depths are reached in order.
 func (w *walker) level(depth int, collection string) *Level {
 	for i := len(w.levels) - 1; i >= 0 && w.levels[i].Depth == depth; i-- {
 		if w.levels[i].Collection == collection {

@@ -39,13 +39,13 @@ func (o *Deletion) planFrom(depth int, reach Reach) model.Plan {
 	return p
 }
 
-// owners is the condition that leaves out the documents that own those of a level along a reference. They go too, and
-// their lists are what a second run finds the level by.
+// owners is the condition that leaves out the documents that own those of a level along
+// a reference. They go too, and their lists are what a second run finds the level by.
 func owners(level Level, ref idref.Ref) bson.D {
 	var ids []bson.RawValue
 	for _, via := range level.Via {
 		if via.Owned && via.by(ref) {
-			ids = append(ids, via.Targets...)
+			ids = append(ids, via.Sources...)
 		}
 	}
 	if len(ids) == 0 {
@@ -54,7 +54,8 @@ func owners(level Level, ref idref.Ref) bson.D {
 	return bson.D{{Key: "_id", Value: mql.Op("$nin", idref.AsArray(ids))}}
 }
 
-// deletes is what deletes one level: the first documents by their ids, others if they still hold what led to them.
+// deletes is what deletes one level: the first documents by their ids, others if they
+// still hold what led to them.
 func (o *Deletion) deletes(level Level) (steps []model.Step, _ error) {
 	remove := func(filter bson.D) model.Write {
 		return model.Write{Collection: level.Collection, Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: filter}}
@@ -72,7 +73,7 @@ func (o *Deletion) deletes(level Level) (steps []model.Step, _ error) {
 		for _, ids := range idref.Chunked(via.IDs, o.chunk) {
 			filter := commands.AmongIDs(ids)
 			if !via.Owned {
-				filter = append(filter, ref.Refers(idref.AsArray(via.Targets))...)
+				filter = append(filter, ref.Refers(idref.AsArray(via.Sources))...)
 			}
 			steps = append(steps, remove(filter))
 		}

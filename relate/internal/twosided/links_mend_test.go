@@ -68,10 +68,10 @@ func TestVersionedRepairFaults(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 4,
-				Seed:     func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, c.before) },
-				Run:      c.mend,
-				Check:    func(t testing.TB, db *mongo.Database) { testkit.WantDocsInAnyOrder(t, db, c.after) },
+				Sample: 4,
+				Seed:   func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, c.before) },
+				Run:    c.mend,
+				Check:  func(t testing.TB, db *mongo.Database) { testkit.WantDocsInAnyOrder(t, db, c.after) },
 			})
 		})
 	}

@@ -73,7 +73,7 @@ func TestManyToManyVersionedInterleaved(t *testing.T) {
 		t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
 			testkit.Parallel(t)
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 3, Seed: seed,
+				Sample: 3, Seed: seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, testkit.Token(1)) },
 				B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, testkit.Token(2)) },
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -97,7 +97,7 @@ func TestManyToManyBareInterleaved(t *testing.T) {
 		a, b := pair[0], pair[1]
 		t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 3, Seed: seed,
+				Sample: 3, Seed: seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, bson.NilObjectID) },
 				B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, bson.NilObjectID) },
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {

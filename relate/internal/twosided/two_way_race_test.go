@@ -82,7 +82,7 @@ func TestTwoWayVersionedInterleaved(t *testing.T) {
 		t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
 			testkit.Parallel(t)
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 3, Seed: seed,
+				Sample: 3, Seed: seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, testkit.Token(1)) },
 				B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, testkit.Token(2)) },
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -118,7 +118,7 @@ func TestTwoWayBareInterleaved(t *testing.T) {
 			t.Run(way.name+": "+a.Name+" | "+b.Name, func(t *testing.T) {
 				testkit.Parallel(t)
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					OnServer: 3, Seed: seed, A: none(a), B: none(b),
+					Sample: 3, Seed: seed, A: none(a), B: none(b),
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						testkit.StaleOrNil(t, errA)
 						testkit.StaleOrNil(t, errB)

@@ -151,7 +151,7 @@ func TestCompositeRekey(t *testing.T) {
 		_, err := job.Run(ctx, db, model.JobOptions{})
 		return err
 	}
-	modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: store, Run: run, Check: check, OnServer: 4})
+	modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: store, Run: run, Check: check, Sample: 4})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		taken := resident{State: "CA", City: "San", User: 1, Name: "Ann"}
 		taken.ID, _ = byPlace.Key(&taken)
@@ -357,7 +357,7 @@ func TestCompositeMoveFaults(t *testing.T) {
 	for _, inTransaction := range []bool{false, true} {
 		t.Run(fmt.Sprint("transaction ", inTransaction), func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				Transactions: inTransaction, OnServer: 4,
+				Transactions: inTransaction, Sample: 4,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					return compositeRun(ctx, db, byPlace.InsertMany([]resident{{State: "CA", City: "San", User: 1, Name: "Ann"}}))
 				},

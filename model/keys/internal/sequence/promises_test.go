@@ -145,7 +145,7 @@ func TestKeysCosts(t *testing.T) {
 // A repair of counters that is cut is completed by running it again; no counter goes back.
 func TestSequenceRepairFaults(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 4,
+		Sample: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			steps := model.Plan{}
 			for _, owner := range []string{"a", "b", "c", "d"} {

@@ -241,7 +241,7 @@ func TestMoves(t *testing.T) {
 		}},
 	})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		OnServer: 2, Match: testkit.Interleaved, Seed: inserted(four, 0, 4),
+		Sample: 2, Match: testkit.Interleaved, Seed: inserted(four, 0, 4),
 		A: testkit.InBatchesOf(2, five.Checks()[0].Job()), B: inserted(five, 4, 6),
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			testkit.StaleOrNil(t, errA, errB)
@@ -249,7 +249,7 @@ func TestMoves(t *testing.T) {
 		},
 	})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		OnServer: 2, Match: modeltest.All, Seed: inserted(four, 0, 4),
+		Sample: 2, Match: modeltest.All, Seed: inserted(four, 0, 4),
 		A: testkit.InBatchesOf(2, five.Checks()[0].Job()),
 		B: func(ctx context.Context, db *mongo.Database) error {
 			got, token := []string{}, ""

@@ -161,7 +161,7 @@ func TestExpiryFaults(t *testing.T) {
 	for name, x := range map[string]*schema.Expiry[expOrder, string]{"whole": expArchived, "version": expVersion} {
 		t.Run(name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 8,
+				Sample: 8,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					expPut(t, ctx, db, "orders", expAged("a", 31), expAged("b", 31), expAged("c", 31), expAged("d", 1))
 					old := expAged("b", 31)

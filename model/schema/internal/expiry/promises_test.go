@@ -135,7 +135,7 @@ func TestExpiryTouchFaults(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 3, Run: c.run,
+				Sample: 3, Run: c.run,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					for name, docs := range map[string][]any{"orders": c.hot, "cold": c.cold} {
 						if len(docs) > 0 {

@@ -50,7 +50,7 @@ func TestExpiryInterleaved(t *testing.T) {
 		for name, x := range map[string]*schema.Expiry[expOrder, string]{"whole": expArchived, "version": expVersion} {
 			t.Run(w.reason+" "+name, func(t *testing.T) {
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					OnServer: 4,
+					Sample: 4,
 					Seed: func(ctx context.Context, db *mongo.Database) error {
 						changed.Store(false)
 						expPut(t, ctx, db, "orders", expAged("a", 31), expAged("b", 32))

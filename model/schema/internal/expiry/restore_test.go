@@ -82,7 +82,7 @@ func TestExpiryRestore(t *testing.T) {
 func TestExpiryDiscardInterleaved(t *testing.T) {
 	at := expNow.Add(31 * expDay) // A runs when the document has expired, B saw it alive
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		OnServer: 4,
+		Sample: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			expPut(t, ctx, db, "orders", expAged("a", 1))
 			expPut(t, ctx, db, "cold", expAged("a", 1))
@@ -116,7 +116,7 @@ func TestExpiryDiscardInterleaved(t *testing.T) {
 func TestExpiryDiscardFaults(t *testing.T) {
 	op := bson.NewObjectID()
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 4,
+		Sample: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			expPut(t, ctx, db, "orders", expAged("a", 1))
 			expPut(t, ctx, db, "cold", expAged("a", 31))

@@ -49,7 +49,7 @@ func expRestoreInterleaved(t *testing.T, x *schema.Expiry[expOrder, string], unt
 	}
 	var restored bool
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		OnServer: 3, Match: match,
+		Sample: 3, Match: match,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			restored = false
 			expPut(t, ctx, db, "orders", expAged("a", 31))

@@ -206,7 +206,7 @@ func TestMigrateCut(t *testing.T) {
 		want[p.ID] = fmt.Sprintf("%+v", show(p))
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 4,
+		Sample: 4,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			for _, s := range docs {
 				if _, err := db.Collection("people").InsertOne(ctx, raw(t, s)); err != nil {
@@ -263,7 +263,7 @@ func TestUpgradeInterleaved(t *testing.T) {
 	} {
 		t.Run(pair[0]+" and "+pair[1], func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				OnServer: 2,
+				Sample: 2,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					_, err := db.Collection("people").InsertOne(ctx, bson.D{{Key: "_id", Value: "a"}, {Key: "name", Value: "Ann Lee"}, {Key: "n", Value: 1}})
 					return err
