@@ -9,4 +9,9 @@ import (
 // convertShardKeyToHashed does. Numbers are hashed as integers: 2.3 has the hash of 2. A
 // missing field is hashed as null. MongoDB doesn't support floats beyond 2^53 (manual:
 // "Hashed Indexes").
-func HashedValue(v bson.RawValue) int64 { return bsonval.Hash64(v) }
+func HashedValue(v bson.RawValue) int64 {
+	if v.Type == 0 { // a missing field
+		v = bson.RawValue{Type: bson.TypeNull}
+	}
+	return bsonval.Hash64(v)
+}

@@ -81,6 +81,9 @@ func TestShardHash(t *testing.T) {
 			t.Errorf("%s: %d, want %d", model.Shell(test.v), got, test.want)
 		}
 	}
+	if null, missing := keys.HashedValue(bson.RawValue{Type: bson.TypeNull}), keys.HashedValue(bson.RawValue{}); missing != null {
+		t.Errorf("a missing field has the hash %d, and null %d", missing, null)
+	}
 }
 
 func TestShardDeclarations(t *testing.T) {
