@@ -84,7 +84,7 @@ func holdModify(m *FindAndModify, s *scope) {
 	if m.Err == nil {
 		m.Err = s.knows(m.Collection)
 	}
-	if !s.holds(m.Collection) || m.Err != nil {
+	if !s.holds(m.Collection) || m.Err != nil || m.Filter == nil { // checkModify refuses a nil filter
 		return
 	}
 	if m.Remove && s.mark != nil {

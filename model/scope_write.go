@@ -245,6 +245,9 @@ func (s *scope) filtered(collection string, filter any, with bson.D) (any, error
 	default:
 		return nil, &ConflictError{Collection: collection, Reason: "a scope needs filters that are bson.D or bson.Raw"}
 	}
+	if core.IsNilDocument(filter) {
+		return filter, nil // refused when it is encoded
+	}
 	f, _ := asDocument(filter)
 	if err := s.allows(collection, f); err != nil {
 		return nil, err
