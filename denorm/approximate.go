@@ -41,8 +41,8 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 
 // Count returns the plan that adds events to a document's count. It rounds their number
 // up or down to a multiple of the n of [NewApproximate]. draw decides: pass a random
-// number in [0, 1), such as rand.Float64(). A missing owner gives model.ErrNotFound. A
-// retry may count the events twice.
+// number in [0, 1), such as rand.Float64(). If Count rounds to 0, the plan is empty.
+// Else a missing owner gives model.ErrNotFound. A retry may count the events twice.
 //
 // Cost: at most one command and one document, by _id.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {

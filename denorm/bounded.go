@@ -65,7 +65,8 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 //
 // Without BoundedSpec.Key, a second run adds the elements again. With a Key, the write
 // adds nothing if the array has any of the pushed keys. If the array has only some of
-// these keys, the write gives model.ErrStale, unless the bound would drop the others.
+// these keys, the write gives model.ErrStale, unless the bound would drop the pushed
+// elements that the array lacks.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing.

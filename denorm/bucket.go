@@ -55,11 +55,11 @@ type BucketSpec struct {
 // stored as a document.
 type BucketDoc[K, E any] struct {
 	ID     string           `bson:"_id"`              // key, period and Seq; sorts a key's buckets by period and Seq
-	Key    K                `bson:"key"`              // the sequence
+	Key    K                `bson:"key"`              // key of the sequence
 	Period string           `bson:"period,omitempty"` // "2014-03-28" or "2014-03"; "" without a Period
 	Seq    int64            `bson:"seq"`              // number in its key and period, 0 to 9999999999
-	N      int              `bson:"n"`                // number of items
-	Bytes  int64            `bson:"bytes"`            // of the items, in BSON
+	N      int              `bson:"n"`                // number of elements
+	Bytes  int64            `bson:"bytes"`            // of the elements, in BSON
 	Closed bool             `bson:"closed,omitempty"` // the bucket takes no more elements
 	Totals map[string]Total `bson:"totals,omitempty"` // by the paths of BucketSpec.Totals, with "/" for a dot
 	Items  []E              `bson:"items,omitempty"`  // in the order of appending
@@ -78,7 +78,7 @@ type BucketTotals struct {
 	Buckets int              `bson:"buckets"`
 	N       int64            `bson:"n"`      // elements
 	Bytes   int64            `bson:"bytes"`  // of elements, in BSON
-	Totals  map[string]Total `bson:"totals"` // named as in [BucketDoc]; zero if no element has the number
+	Totals  map[string]Total `bson:"totals"` // named as in [BucketDoc]; zero if no element has a number at the path
 }
 
 // Bucket stores a sequence of elements for each key, such as the mail of a mailbox. A

@@ -15,8 +15,8 @@ type ColumnsSpec struct {
 	// character, but not dot, "%", "#", "!" or dollar sign. "" means "/".
 	Separator string
 
-	// MaxProperties is the most properties that a document may have. Each field counts,
-	// at all levels, and each element of an array that becomes columns. 0 means 1000. A
+	// MaxProperties is the most properties that a document may have. Every field counts,
+	// at all levels. Without WholeArrays, every array element counts too. 0 means 1000. A
 	// document with more gives a [*model.ValueError].
 	MaxProperties int
 

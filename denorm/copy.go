@@ -82,8 +82,9 @@ type CopySpec struct {
 	Version, VersionTo string
 
 	// CountUp is the version field of an embed.Versioned over the documents with copies.
-	// Every write of the Copy increments this field. If the Versioned then replaces a
-	// document that was read before, this gives embed.ErrVersion, and the new copy stays.
+	// Every write of the Copy increments this field. If you read a document before such a
+	// write, replacing the document by the Versioned gives embed.ErrVersion. The new copy
+	// stays.
 	CountUp string
 
 	// Lock is an integer field of the source that no other code writes. In a transaction,
@@ -139,7 +140,7 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 // afterwards. For an array inside an array, push the [Copy.Snapshot] instead. The write
 // can be run again.
 //
-// Cost: one command, one document, by _id. If it wrote nothing, one more command.
+// Cost: one command, one document, by _id. If an existing copy stays, one more command.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 	return c.c.Attach(id, source)
 }
@@ -200,11 +201,11 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 //
 // If the source changes meanwhile:
 //
-//   - Without a transaction, the change then runs [Copy.Refresh] for docs, or for all
-//     copies if docs is empty. After a crash, run the change again.
 //   - In a transaction with CopySpec.Lock, the other writer waits or fails, or this
 //     transaction runs again.
-//   - In a transaction that you began, without a Lock, the copies may stay old.
+//   - Otherwise the change then runs [Copy.Refresh] for docs, or for all copies if docs
+//     is empty. After a crash, run the change again.
+//   - But in a transaction that you began, without a Lock, the copies may stay old.
 //
 // For copies of two sources, let store return Storing of the second source. Outside a
 // transaction, an action that needs one gives model.ErrTransactional.

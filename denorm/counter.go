@@ -36,9 +36,9 @@ type CounterSpec struct {
 	Tokens  string
 	Pending string
 
-	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100.
-	// After Keep other operations on the parent, a retry of an operation counts again,
-	// which [Counter.Recount] repairs.
+	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100. An
+	// operation's retry counts again if the parent had that many other operations since.
+	// [Counter.Recount] repairs this.
 	Keep int
 
 	// Partial lets operations without Tokens run outside transactions, as separate

@@ -17,7 +17,7 @@ import (
 // E is the interface of an embed.Union, declare the collection with the Union's Options.
 type EventCommit[K, E any] struct {
 	ID     string        `bson:"_id"`    // key and First; sorts a key's commits in order
-	Key    K             `bson:"key"`    // the aggregate
+	Key    K             `bson:"key"`    // the aggregate, such as an account
 	First  int64         `bson:"first"`  // number of the first event; an aggregate's first event is 1
 	Last   int64         `bson:"last"`   // number of the last event: the aggregate's version
 	At     time.Time     `bson:"at"`     // never before the previous commit's At
@@ -189,7 +189,7 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, t time.Time, events []
 // came first, decide is called again. A retry with the same token does nothing.
 //
 // Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
-// document. If a snapshot exists, one more.
+// document. If a snapshot exists, one more command looks for the token.
 func (l *EventLog[K, E, S]) Decide(
 	key K, t time.Time, token bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {

@@ -35,9 +35,9 @@ type ProjectionSpec[V, E any] struct {
 // Projection stores a view of each aggregate of an [EventLog] in another collection, for
 // queries and indexes: {_id: key, version, at, revision, state}.
 //
-// Views are stored in generations, each in a collection: accounts.1, accounts.2. A
-// document, the pointer, says which generation is live (read by readers). Under a
-// [model.Scope], use [Projection.CatchUp] instead of a stream.
+// A generation is a collection with all views: accounts.1, accounts.2. A document, the
+// pointer, says which generation is live (read by readers). Under a [model.Scope], use
+// [Projection.CatchUp] instead of a stream.
 //
 // # Consistency
 //

@@ -28,8 +28,8 @@ import (
 // Plans of one document run in the order of its changes, plans of different documents at
 // the same time. [model.StreamProgress] reports how late the copies are. If two programs
 // run a feed, the later program takes over. In rare cases ([model.Stream.Run]) an old
-// write still arrives. To exclude this, let plans compare a version of the document, or
-// FeedChange.Token.
+// write still arrives. To exclude this, store FeedChange.Token or the document's version
+// in the copy, and don't overwrite a greater value.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 //

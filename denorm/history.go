@@ -67,7 +67,7 @@ type Difference struct {
 // writers must increment the version.
 //
 // Methods take a note (who, when, why) and a token, a fresh bson.NewObjectID(). A retry
-// with the same token does nothing while the operation's revision is stored.
+// with the same token does nothing while the version that the change began is stored.
 //
 // # Errors
 //
@@ -81,7 +81,8 @@ type Difference struct {
 // # Transactions
 //
 // In a transaction, [History.AsOf] and the other queries give a [*model.ValueError].
-// Changes send one more command, [History.Insert] two more, [History.Restore] three more.
+// Changes read with one more command, [History.Insert] with two more, and
+// [History.Restore] with three more.
 //
 // # Scopes
 //
@@ -90,8 +91,8 @@ type Difference struct {
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns indexes of revisions by time, operation and HistorySpec.Subject, and of
-// documents by Subject.
+// Indexes returns indexes of revisions by time, operation (its token) and
+// HistorySpec.Subject, and of documents by Subject.
 //
 // Checks returns three checks:
 //   - Unfinished deletions. The repair finishes them after a minute.

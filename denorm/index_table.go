@@ -34,7 +34,8 @@ import (
 //
 // Checks returns the checks, with repairs, that find
 //
-//   - surplus entries. Age, one minute, must be longer than any plan takes.
+//   - surplus entries. [model.Check].Age is one minute. Set a longer Age if a plan can
+//     take longer.
 //   - old copied fields
 //   - values without an entry
 //   - in a unique table, values whose entry is of another document. No repair: change one

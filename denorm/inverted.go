@@ -53,8 +53,8 @@ func (x *Inverted[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
 // Set returns the plan that sets fields of a document and updates the entries of all
 // declared paths. For the parameters and errors, see [IndexTable.Set].
 //
-// Cost: one command for the document, and two for each path that is set. Each path that
-// gets or loses values takes one more command, or two.
+// Cost: one command for the document, and two for each path that is set. A path that gets
+// or loses values takes one or two more commands.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
 	return x.cores.Set(doc, fields, token)
 }
@@ -85,10 +85,10 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 }
 
 // IDs returns the query of the _ids of the documents that q finds, in order. In a
-// transaction, a query of several values gives a [*model.ValueError].
+// transaction, a q with several values gives a [*model.ValueError].
 //
-// Cost: one command, which reads the table entries of each value in q. On DocumentDB, a
-// query of more than 16 values may read all entries of its paths.
+// Cost: one command, which reads the [IndexTable] entries of each value in q. On
+// DocumentDB, a q with more than 16 values may read all entries of q's paths.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)

@@ -76,8 +76,8 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 }
 
 // Documents returns the query that puts whole documents together from the rows. filter
-// selects main rows; nil means all. In the embedded document of a [Part] with a Key, the
-// key becomes the first field.
+// selects main rows; nil means all. In the embedded document of a [Part], the field
+// Part.Key comes first.
 //
 // Cost: one command. For each main row, the server looks up the rows of each part, by _id
 // or by [Normalized.Indexes].

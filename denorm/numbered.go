@@ -24,8 +24,8 @@ type NumberedSpec struct {
 	Separator string
 
 	// Key is the field, one of Fields, that identifies an element in its list. For unique
-	// plain values, give the name of the list's field. Then an append whose key is in the
-	// list adds nothing. "" means that elements can repeat.
+	// plain values, give the name of the list's field. With a Key, an append whose key is
+	// in the list adds nothing. "" means that elements can repeat.
 	Key string
 }
 
@@ -173,8 +173,9 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 }
 
 // Documents returns the pipeline that finds the same documents as query, and converts
-// their numbered fields to a list, as in D. Make the query by [Numbered.Equal],
-// [Numbered.Match] or the collection. A projection of the query is ignored.
+// their numbered fields to a list, as in D. Make the query by [Numbered.Equal] or
+// [Numbered.Match]. For a query f of the collection, pass
+// &model.Find[bson.Raw]{Query: f.Query}. A projection of the query is ignored.
 //
 // Cost: one command, and one per further batch. It uses the same index as query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
@@ -196,8 +197,8 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 // converted document.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
-// Restore returns the write that stores all flat lists as arrays again. It leaves out
-// documents that [Numbered.Checks] finds. After a crash, run it again.
+// Restore returns the write that stores all flat lists (numbered fields) as arrays again.
+// It leaves out documents that [Numbered.Checks] finds. After a crash, run it again.
 //
 // Cost: one command that reads every document and writes the flat documents.
 func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

@@ -39,7 +39,7 @@ type OutgoingEvent[E any] struct {
 	Body     E             `bson:"body"`
 	Attempts int           `bson:"attempts,omitempty"` // how often it failed
 	After    time.Time     `bson:"after,omitempty"`    // when it is tried again
-	Error    string        `bson:"error,omitempty"`    // why it failed last, in at most 500 bytes
+	Error    string        `bson:"error,omitempty"`    // why it failed last, cut after 500 bytes
 }
 
 // A Delivery is an event as the function given to [Outbox.Relay] receives it.
@@ -79,7 +79,7 @@ type OutboxDepth struct {
 // the next events. After RelaySpec.Attempts failures it is parked (set aside).
 //
 // Deleting or replacing a whole document removes its events. A [Relay] under a
-// [model.Scope] with Delete doesn't deliver the events of deleted documents.
+// [model.Scope] doesn't deliver the events of documents that the Scope soft-deleted.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //
@@ -125,8 +125,8 @@ func (x *Outbox[D, K, E]) Outgoing(id K, event E, t time.Time, token bson.Object
 	return out, err
 }
 
-// Depth returns the query that counts waiting and parked events. Without events, it has
-// no result.
+// Depth returns the query that counts waiting events and parked events (set aside after
+// failures). Without events, the query has no result.
 //
 // Cost: one command, served by the partial indexes; it reads each document with events.
 func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
@@ -155,7 +155,7 @@ func (x *Outbox[D, K, E]) Drop(id K, token bson.ObjectID) model.Write { return x
 
 // RelaySpec says how a [Relay] works. All runners need the same RelaySpec.
 type RelaySpec struct {
-	Attempts int           // how often an event fails before it is parked; 0 means 10
+	Attempts int           // failures after which an event is parked (set aside); 0 means 10
 	Pause    time.Duration // before an event is tried again, doubled each time; 0 means 1 s
 	MaxPause time.Duration // the longest such pause; 0 means 1 minute
 
@@ -203,5 +203,6 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 //
 // Cost: one read per 100 documents with events, and one write per document with delivered
 // events. A part (see RelaySpec.Parts) without events costs one read per RelaySpec.Poll.
-// Every RelaySpec.For/3, a runner's leases cost about three commands, and one per part.
+// Every RelaySpec.For/3, a runner's leases cost about three commands, and one more
+// command for each part that the runner holds.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

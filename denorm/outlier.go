@@ -48,9 +48,9 @@ type OutlierCount struct {
 //
 // Checks returns three checks. For the overflow documents themselves, see
 // [Bucket.Checks].
-//   - Overflow without the flag: readers miss it. The repair sets the flag. With a Key,
-//     the repair instead deletes overflow documents that an interrupted [Outlier.Split]
-//     copied from the array.
+//   - Overflow without the flag: readers miss it. The repair sets the flag. But if an
+//     interrupted [Outlier.Split] left overflow that only repeats the array, the repair
+//     deletes this overflow. Without a Key, such overflow stays.
 //   - Arrays with more than Max elements. No repair: use [Outlier.Split], or
 //     [Outlier.Settle] for owners with the flag.
 //   - Overflow without an owner. The repair deletes the overflow.
@@ -63,7 +63,7 @@ type Outlier[D, K, E any] struct {
 }
 
 // NewOutlier declares that the array at path keeps an owner's first elements, and the
-// Bucket the later elements. Give [model.New] the Outlier without its Bucket.
+// Bucket the later elements. Give [model.New] the Outlier, but not its Bucket.
 //
 // It panics with a [*model.DeclarationError] if
 //   - path or spec is invalid

@@ -72,8 +72,8 @@ func (x *Proximity[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
 }
 
-// Replace returns the write that replaces the document with doc's _id by doc, with the
-// text as in [Proximity.Insert]. A missing document gives [model.ErrNotFound].
+// Replace returns the write that stores doc in place of the document with the same _id,
+// with the text as in [Proximity.Insert]. A missing document gives [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Replace(doc D) model.Write {

@@ -73,9 +73,8 @@ type SlotTotal[K any] struct {
 // Checks returns three checks:
 //
 //   - Unfinished transfers. The repair finishes them.
-//   - Keys with a token that belongs to no open slot (SlotDoc.Of) or to two slots, and
-//     keys whose stock isn't the total of SlotDoc.Sum. The repair only stores missing
-//     slots.
+//   - Keys where no open slot (SlotDoc.Of), or more than one, counts a token. Also keys
+//     whose stock isn't the total of SlotDoc.Sum. The repair only stores missing slots.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
 type Slots[K any] struct {
 	model.Parts
@@ -112,7 +111,8 @@ func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, token)
 }
 
-// Total returns the pipeline of a key's total. An unknown key gives [model.ErrNotFound].
+// Total returns the pipeline of a key's total. For an unknown key, Aggregate.One gives
+// [model.ErrNotFound].
 //
 // Cost: one command, served by _id; it reads the key's slots.
 func (s *Slots[K]) Total(key K) *model.Aggregate[SlotTotal[K]] {

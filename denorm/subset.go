@@ -6,8 +6,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Subset keeps a parent's newest children (SubsetSpec.By) in an array of the parent, so
-// that one read finds them. The children's own collection contains all children.
+// Subset keeps a parent's first children in the order SubsetSpec.By, such as the newest,
+// in an array of the parent, so that one read finds them. The children's own collection
+// contains all children.
 //
 // # Consistency
 //
@@ -88,7 +89,8 @@ func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 // parent isn't an error.
 //
 // Cost: one command that reads, served by the index. If the array differs, one command
-// writes it. If the old array was full, one more command can check the new array.
+// writes it. If the old array was full, one more command may look for children that were
+// inserted meanwhile.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.Refresh(parent)
 }

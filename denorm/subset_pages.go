@@ -53,7 +53,7 @@ type SubsetPages[P, K, E any] struct {
 
 // NewSubsetPages declares that the parents' array at path contains the newest elements of
 // a Bucket's pages. The Bucket needs a Key and its own collection. Give [model.New] the
-// SubsetPages without its Bucket. A bad path, Bucket or spec panics with a
+// SubsetPages, but not its Bucket. A bad path, Bucket or spec panics with a
 // [*model.DeclarationError].
 func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, pages *Bucket[K, E], spec SubsetPagesSpec) *SubsetPages[P, K, E] {
 	if pages == nil {

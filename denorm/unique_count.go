@@ -109,9 +109,10 @@ func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregat
 	return commands.Indexed(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
-// PerPeriod returns the pipeline that counts the different members that a group saw in
-// each period that overlaps the time start ≤ t < end, in order. Empty periods are left
-// out. Without UniqueSpec.Period it gives a [*model.ValueError].
+// PerPeriod returns the pipeline that counts a group's different members in each period
+// that overlaps the time start ≤ t < end, oldest period first. Each period counts as a
+// whole. Empty periods are left out. Without UniqueSpec.Period it gives a
+// [*model.ValueError].
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggregate[Counted[string]] {
@@ -119,9 +120,9 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggr
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline that counts the different members that each group saw at
-// times t with start ≤ t < end, in the order of groups. Groups without members are left
-// out.
+// Counts returns the pipeline that counts the different members that each group saw in
+// the periods that overlap the time start ≤ t < end, in the order of groups. Groups
+// without members are left out.
 //
 // Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
 // periods, or the whole collection if both times are zero.
@@ -131,9 +132,9 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counte
 }
 
 // Rollup returns the plan that copies members into another UniqueCount (target) with a
-// longer Period or none: days into months. It copies members that were seen at times t
-// with start ≤ t < end. More than 120 periods of target give a [*model.ValueError]. If
-// interrupted, run the plan again.
+// longer Period or none: days into months. It copies the members of the periods that
+// overlap the time start ≤ t < end. More than 120 periods of target give a
+// [*model.ValueError]. If interrupted, run the plan again.
 //
 // Cost: one command per period of target, served by [UniqueCount.Indexes].
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {

@@ -40,7 +40,8 @@ type RowColumn[K any] struct {
 
 // WideRow is a many-to-many relation that is read from both ends in order of time, such
 // as which items a user likes. Each left and right document has a row: the list of its
-// links. A column ([RowColumn]) is one link, with copied fields of the linked document.
+// links. A column ([RowColumn]) is an entry of a row, with copied fields of the linked
+// document.
 //
 // A row consists of documents for consecutive time spans ([RowPage]). Full documents are
 // split. The field row is the left or right document's _id:
@@ -49,10 +50,11 @@ type RowColumn[K any] struct {
 //
 // # Consistency
 //
-// A link is two columns in two documents. A crash, or concurrent operations on a pair,
-// can leave one column of a link, or two columns in one row. The next operation on the
-// pair, or the repair, corrects this. While a document is split, readers can see columns
-// twice. Copied fields are as old as the link or the last [RowSide.Refresh].
+// A link is stored as two columns: in the left and in the right document's row. A crash,
+// or concurrent operations on a pair, can leave one column of a link, or two columns in
+// one row. The next operation on the pair, or the repair, corrects this. While a document
+// is split, readers can see columns twice. Copied fields are as old as the link or the
+// last [RowSide.Refresh].
 //
 // Source: a text on data as an ordered map of maps.
 //
@@ -160,8 +162,8 @@ func (s RowSide[D, K, O]) Oldest(id K, pageToken string, n int64) *model.Aggrega
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, pageToken, n)}
 }
 
-// ColumnsFrom returns a pageToken. With it, [RowSide.Oldest] begins at the time t, and
-// [RowSide.Newest] begins before t.
+// ColumnsFrom returns a value for the parameter pageToken. With this value,
+// [RowSide.Oldest] begins at the time t, and [RowSide.Newest] begins before t.
 func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
 // A RowCount is the size of a row of a [WideRow].
@@ -183,8 +185,8 @@ func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 // ([RowColumn]) that link to doc. If it is interrupted, or a row's document is being
 // split, run it again.
 //
-// Cost: one command, served by [WideRow.Indexes]. It writes each [RowPage] with an old
-// copy.
+// Cost: one command, served by [WideRow.Indexes]. It writes each [RowPage] that contains
+// an old copy.
 func (s RowSide[D, K, O]) Refresh(doc *D) model.Write {
 	return s.w.Refresh(s.side, doc)
 }

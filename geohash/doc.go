@@ -32,8 +32,8 @@
 //
 // # Costs
 //
-// Each range costs one index scan. Fewer ranges cover more outside the area. Eight are a
-// good default. A cover's area, divided by its circle's:
+// Each range costs one index scan. The fewer the ranges, the larger the cover. Eight
+// ranges are a good default. A cover's area, divided by its circle's:
 //
 //	ranges        4     8    16    32
 //	mean       2.03  1.44  1.21  1.10

@@ -49,7 +49,7 @@ type Check struct {
 	Mend func(found []Finding) Plan
 
 	// MendAll replaces Mend where a plan isn't enough. It repairs all findings older than
-	// the duration age, which is the check's Age.
+	// the duration age, which is the check's Age. The job's [Progress] counts the Result.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
 	// Err reports bad input. Every run returns it.

@@ -64,8 +64,8 @@ func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
 // Of returns the driver's collection with the [CollectionOptions], without any [Scope].
 func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return declOf(c).of(db) }
 
-// ID returns the document's _id, or a [*ValueError] if it is missing, nil, refused by
-// MongoDB, or a zero value other than a number or boolean.
+// ID returns the document's _id. A missing or nil _id, or one that MongoDB refuses, gives
+// a [*ValueError]. So does a zero value, except 0 and false.
 func (c *Collection[D, K]) ID(doc *D) (id K, err error) {
 	v, err := c.Docs().ID(doc)
 	id, _ = v.(K)

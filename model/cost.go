@@ -82,10 +82,11 @@ func indexes(name string) []string {
 // Cost returns the plan's price if each write finds what it expects. After a failure,
 // [Plan.Run] sends at most these additional commands:
 //
-//   - A write with Expect [One] that matches nothing: one for [Write].Done, one for each
-//     [Reason], one for the _id, and the [Plan.IfStale] steps.
-//   - A duplicate key: one for Done or to compare documents, and one for each Reason.
-//     Then the IfStale steps, or one for the steps after the duplicate.
+//   - If a write with Expect [One] matches nothing: one for [Write].Done, one for each
+//     [Reason], one to look for the _id, and the [Plan.IfStale] steps.
+//   - After a duplicate key error: one for Done or to compare documents, and one for each
+//     Reason. If a Reason applies, also the IfStale steps. If an earlier run applied the
+//     write, one more command for the steps after it.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {

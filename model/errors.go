@@ -19,8 +19,8 @@ var (
 
 	// ErrStale, in a [*StepError], reports that a write matched nothing because its
 	// document has changed since the caller's read. A write whose filter has no _id also
-	// returns ErrStale for a missing document. No later step was sent, except
-	// [Plan.IfStale]. Read and plan again, or use [Change].
+	// returns ErrStale for a missing document. No later step takes effect,
+	// except [Plan.IfStale]. Read and plan again, or use [Change].
 	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
 	// ErrGuard reports that a document exists, but doesn't match a condition that the

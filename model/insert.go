@@ -18,9 +18,10 @@ func (c *Collection[D, K]) Insert(doc D) (w Write) {
 	return w
 }
 
-// InsertMany returns the plan that stores documents in order: see [Collection.Insert]. If
-// one document is bad, running the plan returns an error and stores nothing. The plan can
-// run again after a crash. Cost: one command for each 25,000 documents or 16 MiB.
+// InsertMany returns the plan that stores documents in order. If [Collection.Insert] sets
+// [Write].Err for one document, running the plan stores nothing and returns an error. On
+// a duplicate key error, earlier documents stay. The plan can run again after a crash.
+// Cost: one command for each 25,000 documents or 16 MiB.
 func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })
 }

@@ -28,7 +28,7 @@ import (
 //  4. stores its plan in the lock document and runs it,
 //  5. releases the lease.
 //
-// Rules:
+// If you set a Lease, make sure that:
 //
 //   - Each plan is rerunnable, even a plan of one write.
 //   - Each write to an existing document compares and sets the fence ([Fence]), so that
@@ -306,9 +306,9 @@ func harmless(p Plan, r Result, err error) bool {
 	return outdated(err) || writesOne(p.Steps[0])
 }
 
-// Forget deletes a dead writer's stored plan that can't be finished and therefore blocks
-// every writer. Check and repair the structure afterwards. While a writer has the lease,
-// Forget does nothing. Cost: one command.
+// Forget deletes a dead writer's stored plan. Use it only if the plan can't be finished
+// and therefore blocks every writer. Check and repair the structure afterwards. While a
+// writer has the lease, Forget does nothing. Cost: one command.
 func (l Lease) Forget(ctx context.Context, db DB) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
@@ -320,8 +320,8 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 
 // Raise makes later fences (see [Fence]) greater than the number n. Use Raise after the
 // lock document was restored from an older backup: pass the greatest fence stored in the
-// structure's documents. If the lock document is missing, Raise does nothing: set
-// Lease.Begin instead. Cost: one command.
+// documents that the lease protects. If the lock document is missing, Raise does nothing:
+// set Lease.Begin instead. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

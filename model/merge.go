@@ -21,8 +21,9 @@ import (
 //     allowed);
 //   - the writes differ in collection, upsert, hint, sort or collation;
 //   - the filters differ, and not all of them require the same _id;
-//   - the filters differ, and a write without Expect [One] has a condition besides _id
-//     (filters that differ only in the test for a shared token are allowed).
+//   - the filters differ, and a write has a condition besides _id, but not Expect [One].
+//     Exception: all updates contain the same token (an ObjectID), and the filters differ
+//     only in {$ne: token}.
 //
 // Filters that differ are joined by [And]. If a write has Expect [One], the merged write
 // has it too.

@@ -23,7 +23,7 @@ type Model struct {
 //   - a technique or the name of a check occurs twice
 //   - one writes a path that another owns (see [Footprint])
 //   - two keep their own documents in one collection
-//   - one guards documents by a version that another doesn't increment when it writes
+//   - one guards documents by a version, and writes of another don't increment it
 //   - two different indexes have one name
 //   - two techniques need an index on the same keys, but only one needs it unique
 //   - a collection has two shard keys, or a unique index that its shard key prevents

@@ -7,10 +7,10 @@ import (
 )
 
 // LogTo returns an observer that logs each operation at its end. A nil logger means
-// slog.Default. The levels are:
+// slog.Default. The first of these levels that applies is used:
 //
 //   - Debug: a nested operation
-//   - Warn: another writer disturbed the operation, or a job left documents
+//   - Warn: another writer disturbed the operation, or a job left documents unchanged
 //   - Info: success, "not found", "full" and "taken"
 //   - Error: other failures
 func LogTo(l *slog.Logger) Observer {

@@ -38,10 +38,10 @@ type Plan struct {
 	// steps.
 	Leaves string
 
-	// Applied says that an earlier run wrote everything. If [Change.Decide] sees this in
-	// the state, such as by a token, set Applied and leave Steps empty. The Change then
-	// reads again by a linearizable read, calls Decide again, and runs the second plan.
-	// If the second plan is Applied too, Run succeeds.
+	// Applied says that an earlier run wrote everything. If [Change.Decide] finds this in
+	// the state (by a token, for example), it returns a plan with Applied, without Steps.
+	// The Change then reads again by a linearizable read, calls Decide again, and runs
+	// the second plan. If the second plan is Applied too, Run succeeds.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again

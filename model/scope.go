@@ -33,7 +33,8 @@ type DB interface {
 // [*ConflictError], except:
 //
 //   - New documents and replacements get the scope's value of a Set field.
-//   - A replacement keeps its own Insert fields, such as createdAt.
+//   - A replacement document's own value of an Insert field (createdAt) is stored, unless
+//     Filter names the field.
 //   - An update by a pipeline gets the scope's values of Tenant and Set.
 type Scope struct {
 	// Tenant identifies the tenant's documents. It is added to every filter, to all

@@ -9,9 +9,9 @@ import (
 )
 
 // Indexes returns the indexes of set as [IndexSet.Ensure] creates them on a database of
-// [Scope.On]. The fields of Tenant come first, except in TTL and wildcard indexes, so a
-// unique key is unique per tenant. With [Scope.Delete], unique indexes ignore deleted
-// documents.
+// [Scope.On]. The fields of Tenant come first, so a unique key is unique per tenant. TTL
+// and wildcard indexes don't get these fields. With [Scope.Delete], unique indexes ignore
+// deleted documents.
 func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 	own, err := s.compiled()
 	if err != nil {

@@ -131,7 +131,7 @@ type StreamMode uint8
 const (
 	Following StreamMode = iota // a change stream
 	Scanning                    // all documents
-	Polling                     // documents by the field Since
+	Polling                     // queries by the field that Stream.Since names
 )
 
 func (m StreamMode) String() string { return nameOf(m, "following", "scanning", "polling") }
@@ -198,9 +198,10 @@ func (s Stream) stages() mongo.Pipeline {
 	}}}}
 }
 
-// PlanFor returns the plan that Run sends for an event: the result of s.Plan, with s.Mark
-// added to updates of the watched collection. Errors: the plan's bad input,
-// [ErrNotRepeatable], or a [*ValueError] for a write that Mark doesn't allow.
+// PlanFor returns the plan that Run sends for an event: the result of s.Plan, with the
+// field [Stream].Mark added to updates of the watched collection. Errors: s.Plan's error,
+// the plan's bad input, [ErrNotRepeatable], or a [*ValueError] if s.Plan is nil or Mark
+// doesn't allow a write.
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -250,8 +251,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // o.PlanTime.
 //
 // So the plans of a document run in the order of its changes, unless a command arrives
-// very late. To be safe, store the event's Token, and write only if no greater Token is
-// stored.
+// very late. To be safe, store [Event].Token in the documents that the plan writes. Write
+// a document only if it has no greater token.
 //
 // Cost: the reads of the changes, the plans, two commands for each run, one for each
 // stored place, and one for each quarter of PlanTime in which plans run.

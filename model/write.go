@@ -37,9 +37,9 @@ type Write struct {
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if an earlier run
-	// applied this write. Run queries it if a write with Expect [One] matches nothing
-	// and, outside a transaction of the caller, after a duplicate key error. If a
-	// document matches, the plan continues.
+	// applied this write. If a document matches, the plan continues. Run queries Done if
+	//   - the write has Expect [One] and matches nothing
+	//   - outside a transaction of the caller, the write gives a duplicate key error
 	Done bson.D
 
 	// Reasons replace ErrStale and ErrNotFound: Run returns the error of the first reason
@@ -99,9 +99,9 @@ func (w Write) scoping() scoped {
 // example because its list is full.
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A reason with a nil If always applies. If the write's filter is only a unique key
-	// other than _id, a missing document gives [ErrStale]. To get [ErrNotFound] instead,
-	// add Reason{Err: ErrNotFound}.
+	// A reason with a nil If always applies. Example: if the write's filter is only a
+	// unique key other than _id, Reason{Err: ErrNotFound} makes a missing document give
+	// [ErrNotFound] instead of [ErrStale].
 	If  bson.D
 	Err error // the returned error
 
@@ -192,10 +192,10 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 //
 // Under a [Scope], its reads get the scope's filter, and the written documents get the
 // scope's fields. A target in another database gives a [*ConflictError]. If the scope can
-// hide target documents, every last stage gives this error, except two kinds of $merge:
+// hide target documents, $out gives this error. $merge also gives it, unless
 //
-//   - whenMatched is "fail"
-//   - "on" lists all fields of [Scope.Tenant], and the scope has no Delete or Filter
+//   - whenMatched is "fail", or
+//   - "on" lists all fields of [Scope.Tenant], and the scope has no Delete or Filter.
 type MergeInto struct {
 	Collection string // the source
 	Pipeline   mongo.Pipeline

@@ -7,9 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Convert returns the change that adds the fields of a second tree (target) to the
-// documents of a first tree (source). Both trees must have the same collection and
-// [TreeSpec].
+// Convert returns the change that adds the fields of a second tree (target), such as the
+// paths of [NewMaterializedPath], to the documents of a first tree (source). Both trees
+// must have the same collection and [TreeSpec].
 //
 // Run Convert again after a crash, and after writes by the first tree. Then create the
 // second tree's unique index, if it has one, before writers use that tree. Finally

@@ -53,7 +53,8 @@ type AbsorbSpec[K any] struct {
 //   - [ErrDamaged]: repair the tree or the list first.
 //
 // Cost: one command reads the documents, in batches. One reads the owner by _id, and one
-// writes the owner. All nodes are held in memory.
+// writes the owner. With spec.Top, one more reads this node. All nodes are held in
+// memory.
 func Absorb[D, K, E, N, O any](
 	source *Tree[D, K], target *DocumentTree[E, N, O], owner O, build func(D) (E, error), spec AbsorbSpec[K],
 ) model.Change[any] {

@@ -66,7 +66,8 @@ type DocumentTreeSpec struct {
 //
 // Checks returns one check, which finds owners with invalid elements, repeated ids,
 // orphans, cycles, and siblings with equal or missing order keys. The repair works as
-// [DocumentTree.Repair], but different nodes that share an id keep the id.
+// [DocumentTree.Repair], but it gives no new ids. If different nodes share an id, run
+// DocumentTree.Repair with fresh ids.
 //
 // Cost: one command, in batches, which sends every list. The repair takes one write per
 // damaged list.
@@ -187,7 +188,7 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Ch
 // [model.ErrNotFound], [ErrCycle] and [model.ErrFull].
 //
 // Cost: two commands, one document. It writes the whole list or, with
-// DocumentTreeSpec.Order, two fields of the node.
+// DocumentTreeSpec.Order, usually two fields of the node.
 func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	p, errTo := forest.PlaceOf(place.place, t.nodeID)

@@ -34,9 +34,9 @@ type GraphMessage[K, M any] struct {
 func (v *GraphVertex[D, K, S, M]) Send(target K, m M) { v.send(target, m) }
 
 // NewProgram returns the computation that calls the function compute for the vertices of
-// the graph x. Each superstep calls compute for the vertices that haven't halted or have
-// received messages. The computation ends when no such vertex is left. BSON must be able
-// to encode the state S and the message M.
+// the graph x. Each superstep calls compute for the vertices that have messages or
+// haven't halted. The computation ends when no such vertex is left. BSON must be able to
+// encode the state S and the message M.
 //
 // compute must depend only on its argument. Calls aren't concurrent. An error of compute
 // ends the run.

@@ -20,8 +20,7 @@ type Numbered[T any] struct {
 // distance between numbers: see [NestedSetSpec].Gap. Number yields a node after all its
 // descendants.
 //
-// If the depths aren't in preorder, Number yields a [*model.ValueError] and ends. It
-// sends nothing.
+// If the depths aren't in preorder, Number yields a [*model.ValueError] and ends.
 func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], error] {
 	gap = max(gap, 1)
 	return func(yield func(Numbered[T], error) bool) {

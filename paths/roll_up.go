@@ -76,8 +76,8 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 }
 
 // Branches returns the query of the totals of each child of the node n, in no order. If n
-// is nil, the children are the roots. Pass the documents of all children in children, in
-// the order of the tree. [Branch].Key identifies the child.
+// is nil, the children are the roots. The parameter children lists the documents of all
+// these children, in the tree's order. [Branch].Key identifies the child.
 //
 // Cost: one command, which returns one document per child. The server reads the subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {
@@ -137,7 +137,7 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 // tree gives [ErrDamaged]. Other changes of the tree wait ([model.Lease]).
 //
 // Cost: one command reads all nodes, in batches. Each node takes about 1 KB of memory.
-// The writes take a command per 25,000 documents or 16 MiB, the lease two.
+// The writes take a command per 25,000 documents or 16 MiB. The lease takes two in all.
 func (r *RollUp[V, D, K]) Store() model.Change[any] {
 	return r.r.Store()
 }

@@ -60,9 +60,9 @@ import (
 // segment yourself. Orphans, and one node of each cycle, become the last roots. If the
 // repair crashes, queries can miss nodes until you run it again.
 //
-// Cost: four to seven commands for a sound tree. For a damaged tree, one more reads the
-// tree's fields of all nodes into memory. The repair adds a command per 25,000 documents
-// or 16 MiB, and two for the lease.
+// Cost: four to seven commands for a sound tree. For a damaged tree, one of the commands
+// reads the tree's fields of all nodes into memory. The repair adds a command per 25,000
+// documents or 16 MiB, and two for the lease.
 type Tree[D, K any] struct {
 	model.Parts
 
@@ -139,7 +139,8 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 //
 // Cost: six commands for a root or a child, seven next to a sibling, and one more in some
 // trees. It writes one document. A tree of [NewChildTree] also writes the parent. A tree
-// of [NewNestedSet] also writes the shifted nodes.
+// of [NewNestedSet] also writes the shifted nodes. A full gap costs up to twelve more
+// commands.
 func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
 	p, errAt := forest.PlaceOf(place.place, t.id)
@@ -154,9 +155,9 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 //
 // A crash leaves some nodes in the old place until the tree's next change: see [Tree].
 //
-// Cost: six to eight commands, up to ten for a child tree. A nested set with gaps needs
-// up to twelve more for a place without room. The tree's constructor says which documents
-// a move writes.
+// Cost: six to eight commands. A tree of [NewChildTree] needs up to ten. If a nested set
+// with gaps has no room at the place, it needs up to twelve more commands. The tree's
+// constructor says which documents a move writes.
 func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	n, err := t.id(id)
 	p, errTo := forest.PlaceOf(place.place, t.id)
@@ -243,11 +244,11 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 	return nodes, nil
 }
 
-// Drop returns the job that removes the fields of this representation, such as paths,
-// from all nodes.
+// Drop returns the job that removes this tree's own fields, for example each node's
+// materialized path, from all nodes. Parent links stay.
 //
-// After [Convert], wait until no client uses this representation. Then delete the unique
-// index on the fields, and run the job. After a crash, run it again.
+// After [Convert], wait until no client uses this tree. Then delete its unique index, if
+// it has one, and run the job. After a crash, run the job again.
 //
 // Cost: two commands per batch of 500 documents, by _id, and two to find the end.
 func (t *Tree[D, K]) Drop() model.Job { return t.t.Drop() }

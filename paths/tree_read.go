@@ -54,8 +54,8 @@ func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D
 func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.t.Rep.Above) }
 
 // Descendants returns the query of the nodes below the node n, down to a depth. Depth 1
-// means children, 0 means all. To sort the nodes, use [Tree.Arrange]. A nested set
-// returns none if n was read while a change shifted n's numbers.
+// means children, 0 means all. To sort the nodes, use [Tree.Arrange]. In a nested set,
+// the query finds nothing if you read n during a shift of n's numbers.
 //
 // Cost: one command, by an index. Parent trees and child trees use $graphLookup.
 func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {

@@ -55,7 +55,7 @@ const (
 	// ReportOnly only reports.
 	ReportOnly RepairPolicy = iota
 	// DetachIDs removes the id, or the element that contains the id, from a list. Outside
-	// a list, it unsets the id. It marks a single [Link] as Ended.
+	// a list, it unsets a plain id, and marks a [Link] as Ended.
 	DetachIDs
 	// DeleteReferrers deletes the document that contains the id, even if its list
 	// contains other ids.

@@ -20,7 +20,7 @@ type ExtractSpec[OK, CK any] struct {
 	// arguments, and different _ids for different elements.
 	ID func(owner OK, position int, element bson.Raw) (CK, error)
 
-	Refs   string // the owners' path of the list of ids, or of one id for a subdocument
+	Refs   string // path in the owners for the ids: a list, or one id for a subdocument
 	Parent string // the documents' field with the owner's _id
 
 	// Order is the field of the documents that stores an element's position in the

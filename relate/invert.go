@@ -32,13 +32,14 @@ type InvertSpec struct {
 // From lists to references:
 //
 //   - Copy stores in each child the parent's id and, at InvertSpec.Order, the position.
-//     It unsets both if no parent lists the child. It reports children that several
-//     parents list.
-//   - Drop unsets a list that agrees with the references. It reports other lists.
+//     It unsets both if no parent lists the child. Without InvertSpec.FirstWins, it
+//     reports children that several parents list.
+//   - Drop unsets a list that agrees with the references. It keeps and reports other
+//     lists.
 //
 // From references to lists:
 //
-//   - Copy stores each parent's list. It reports a list of 16 MiB.
+//   - Copy stores each parent's list. It reports a parent that would exceed 16 MiB.
 //   - Drop unsets the references and positions if the parent's list agrees. Otherwise it
 //     reports the parent.
 //

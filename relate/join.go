@@ -28,7 +28,7 @@ type Join[P, PK, C any, CK comparable] struct {
 
 // JoinSpec says what a [Join] loads. The zero value loads every child whole.
 type JoinSpec struct {
-	Filter bson.D // ANDed to the ids. Joined.Missing omits excluded children
+	Filter bson.D // ANDed to the ids. A child that Filter excludes isn't in Joined.Missing
 	Sort   bson.D // of each parent's children; nil means the stored order of the ids
 	Limit  int64  // children per parent, after Sort; 0 means all
 

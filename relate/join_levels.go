@@ -72,8 +72,8 @@ func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db model.DB, parents
 	return out, nil
 }
 
-// Loader returns the loader, for [Then], of each parent's n newest children, newest
-// first. 0 means all children.
+// Loader returns a [Loader] for [Then]. It loads each parent's n newest children, newest
+// first, or all children if n is 0.
 //
 // Cost: one command for each 10,000 parents, as [ParentRef.Load].
 func (r *ParentRef[C, CK, P, PK]) Loader(n int64) Loader[P, Loaded[P, C]] {

@@ -95,7 +95,7 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 }
 
 // Queries returns the queries that [Join.Load] sends for parents, one for each chunk of
-// ids. With JoinSpec.Filter, Load looks up the ids without a match again. Queries leaves
+// ids. With JoinSpec.Filter, Load looks up unmatched ids a second time. Queries leaves
 // out this second look-up. If a value can't be an _id, Queries returns one query with the
 // error in Err.
 //
@@ -118,8 +118,8 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 	return out
 }
 
-// Pipeline returns the join as an aggregation with one $lookup, over the parents that
-// match filter. JoinSpec.Strict gives a [*model.ValueError]. A parent and its children
+// Pipeline returns the join as an aggregation with $lookup, over the parents that match
+// filter. JoinSpec.Strict gives a [*model.ValueError]. A parent and its children
 // must fit 16 MiB. JoinSpec.Sort needs MongoDB 5.2.
 //
 // Cost: one command. The time to order a parent's children is quadratic in their number.

@@ -24,12 +24,14 @@ import (
 //  1. With versioned links only: right documents with a link of an interrupted operation.
 //     The repair finishes the operation. If the left list is full, check 3 removes the
 //     link.
-//  2. Left documents that list a missing right document, or one that doesn't list them.
-//  3. Right documents that list a missing left document, or one that doesn't list them.
+//  2. Left documents that list a missing right document, or a right document that doesn't
+//     list them.
+//  3. Right documents that list a missing left document, or a left document that doesn't
+//     list them.
 //
 // The repairs of 2 and 3 make the right side agree with the left: see
-// [ManyToManySpec].TrustRight. They remove ids of missing documents. Age is as in
-// [TwoWay].
+// [ManyToManySpec].TrustRight. They remove ids of missing documents. Each
+// [model.Check].Age is one minute.
 //
 // Cost: checks 1 and 3 read every right document, check 2 every left document.
 type ManyToMany[L, LK, R, RK any] struct {

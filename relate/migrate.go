@@ -14,8 +14,9 @@ import (
 //     {$exists: true}). When no Copy runs, run Drop, which removes the old form where
 //     both forms agree.
 //
-// If the new form has data before the first Copy, Copy returns [ErrPresent] (except for
-// [NewExtract] with a Parent). From the first Drop on, Copy returns [ErrDropping].
+// The first Copy returns [ErrPresent] if the new form has data, unless the spec sets
+// Overwrite (or, for [NewExtract], Parent). From the first Drop on, Copy returns
+// [ErrDropping].
 //
 // Indexes returns the indexes by which Copy, Verify and Drop find related documents.
 type Migration struct {

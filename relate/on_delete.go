@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OnDelete deletes documents, and applies rules to the documents that refer to them, at
-// any depth. A rule forbids the deletion, deletes the referring documents, or removes the
-// reference.
+// OnDelete deletes documents. At any depth, it applies rules to the documents that refer
+// to a deleted document, or that a deleted document owns. A rule forbids the deletion,
+// deletes the referring or owned documents, or removes the reference.
 //
 // # Consistency
 //
@@ -22,9 +22,9 @@ import (
 // can refer to deleted documents. OnDelete has no Checks: an audit doesn't finish a
 // deletion.
 //
-// If another writer changes a reference during a deletion, the document with this
-// reference stays. Documents that were reached from it may be gone. To prevent this, set
-// [model.Change].Tx.
+// If another writer changes a referring document's reference during a deletion, this
+// document stays. Documents that the deletion found through this document may be gone. To
+// prevent this, set [model.Change].Tx.
 //
 // A document that is stored during a deletion keeps its reference, also with a
 // transaction. Remove such references with [OnDelete.Sweep] or [Dangling].
@@ -40,8 +40,8 @@ type OnDelete[D, K any] struct {
 // OnDeleteSpec contains the rules of an [OnDelete]. A reference can be in one of
 // Restrict, Cascade and Nullify, and also in Owns.
 type OnDeleteSpec struct {
-	// Cascade deletes the documents that refer to a deleted document. For the pages of a
-	// denorm.Bucket, give a [Dangling] of their field key.
+	// Cascade deletes the documents that refer to a deleted document. For the documents
+	// of a denorm.Bucket, give a [Dangling] with the path "key".
 	Cascade []Referrer
 
 	// Owns deletes the documents that a deleted document refers to: a product's parts. If
@@ -88,7 +88,8 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 // Cost, for each [ReachLevel] and each 10,000 ids:
 //   - one query for each rule about the level's collection, except Nullify
 //   - one update for each Nullify rule about the level's collection
-//   - one delete for each [ReachVia]; one for the given documents
+//   - one delete for the level of the given documents
+//   - one delete for each [ReachVia] of another level
 func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	return reaching(o.in.Change(o.in.Roots(core.Anys(ids))))
 }

@@ -25,8 +25,8 @@ type ParentRef[C, CK, P, PK any] struct {
 
 // ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
-	// By is the path that orders a parent's children. Reads return the child with the
-	// greatest value, the newest, first. "" means _id.
+	// By is the path that orders a parent's children. The newest child has the
+	// greatest value. Reads return the newest child first. "" means _id.
 	By string
 
 	// CountUp is the path of a version number in the children. Each write of the

@@ -48,9 +48,9 @@ type TwoWaySpec struct {
 	TrustLists bool
 }
 
-// NewTwoWay declares that the owners' field at listPath and the items' field at
-// refPath are two sides of one relation. Both contain plain _ids (bare ids), or both
-// [Link]. An invalid path or spec panics with a [*model.DeclarationError].
+// NewTwoWay declares a one-to-many relation, stored in the owners' list at listPath and
+// in the items' field at refPath. Both contain plain _ids (bare ids), or both [Link]. An
+// invalid path or spec panics with a [*model.DeclarationError].
 func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], listPath string, items *model.Collection[I, IK], refPath string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	l, r := owners.Docs().CheckArray(listPath), items.Docs().MustField(refPath)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{

@@ -19,8 +19,8 @@ type Area interface {
 	Validate() error
 }
 
-// Keys returns the query of the keys in an area, and some keys around it, with the fields
-// of FieldSpec.Prefix and Suffix. For filters, see [Field.Within].
+// Keys returns the query of the geohash keys in an area, and some keys around the area,
+// with the fields of FieldSpec.Prefix and Suffix. For filters, see [Field.Within].
 //
 // Cost: as [Field.Within], but the server reads no documents, unless filters has
 // conditions on other fields. DocumentDB reads documents.

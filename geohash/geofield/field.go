@@ -22,9 +22,9 @@ import (
 // Indexes returns the index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
 // FieldSpec.Sphere it also returns a 2dsphere index on the point.
 //
-// Prefix and the key, all ascending, can be a shard key. [Field.Set] then needs a
-// transaction or retryable write, and the whole old shard key in its filter
-// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
+// Prefix and the key, all ascending, can be a shard key. Then add the whole old shard key
+// to the filter of [Field.Set]'s write, and run it in a transaction or as a retryable
+// write (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
 // Checks returns one check: documents with an invalid point, or with a key that is
 // missing, wrong, or without a point. The repair writes or removes the key.

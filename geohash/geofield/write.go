@@ -13,8 +13,8 @@ import (
 
 // Insert returns the write that stores a new document, with its point's key (a geohash).
 // A document without a point (missing, null, or a zero [Point] with omitempty) gets no
-// key. An invalid point gives a [*model.ValueError]: see also FieldSpec.Zero. So does a
-// wrong key: leave the key empty.
+// key. An invalid point (see FieldSpec.Zero) or a wrong key gives a [*model.ValueError].
+// Leave the key empty.
 //
 // Cost and other errors: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }

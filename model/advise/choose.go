@@ -48,10 +48,12 @@ type RunnerUp struct {
 //  3. Children shouldn't be embedded if they are looked up on their own, written more
 //     often than read, seldom shown with their parent, or added too fast.
 //     [Relation].Atomic turns this rule off.
-//  4. Otherwise, a child stores its parent's id. If children are ordered by hand or fixed
-//     in number, the parent lists their ids. In a many-to-many relation, one or both ends
-//     list ids, or each link is a document.
-//  5. Additions follow: pages, copies of fields, the newest few, totals, kinds, expiry.
+//  4. Children are embedded if rules 2 and 3 allow it. Else a child stores its parent's
+//     id. If children are ordered by hand or fixed in number, the parent lists their ids
+//     instead. In a many-to-many relation, one or both ends list ids, or each link is a
+//     document.
+//  5. Where useful, Choose adds pages, copies of fields, the newest few, totals, kinds,
+//     expiry.
 //
 // Cost: it sends nothing.
 func Choose(r Relation) Advice {

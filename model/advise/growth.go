@@ -20,7 +20,7 @@ const (
 // A [Survey] counts each parent's new children in SurveySpec.Window. It leaves out
 // bursts, and parents without a child from before the window.
 //
-// PerDay is the gain of the parent that gained most, less the part that chance explains
+// PerDay is the gain of the parent that gained most, minus the part that chance explains
 // (credibility: https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are a
 // confidence interval for the fastest-growing parent, if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).

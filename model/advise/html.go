@@ -11,8 +11,8 @@ import (
 )
 
 // HTML returns the advice as a web page that needs no network. It has the content of
-// String, bar charts of the commands, and line charts of a parent's size by children and
-// over time.
+// String, bar charts of the commands, and two line charts of a parent's size: by the
+// number of its children, and over time.
 func (a Advice) HTML() string {
 	if a.Err != nil {
 		p := page.New("Refused")

@@ -130,7 +130,7 @@ type Newest struct {
 // document of the other end: an article with the count of its comments.
 type Total struct {
 	ReadsPerChange float64 // reads of the total for each change; 0 means no total
-	Distinct       bool    // counts different members
+	Distinct       bool    // counts each member once: the visitors of a site, not the visits
 	ByTime         bool    // shown by hour, day or month of the documents
 	Rough          bool    // may be off by a few percent
 }
@@ -161,19 +161,19 @@ const (
 
 	AccessLimit = 0.1 // a kind of reads with a smaller share is ignored (004 rules 2, 6)
 	WriteLimit  = 1.0 // reads per write below which data isn't embedded (000, 002 §3)
-	CopyLimit   = 10. // least reads per change for up to 10 copies (004 rule 5)
+	CopyLimit   = 10. // minimum reads per change to store up to 10 copies (004 rule 5)
 
 	ArrayLimit = 1 << 20  // bytes of an array in a document (Firestore)
 	WasteLimit = 16 << 10 // bytes that an average read loads but doesn't show (manual)
 	HotLimit   = 100      // writes to one document in a second (Firestore)
 
-	NestedLimit = 1000 // least reads per change of a tree for a NestedSet (manual)
+	NestedLimit = 1000 // minimum reads per change of a tree to use a NestedSet (manual)
 )
 
 // An Assumption is the value that [Choose] assumed for a missing field.
 type Assumption struct {
 	Field string  // as in [Change]
-	Value float64 // in the field's unit; 0 means none
+	Value float64 // in the field's unit; 0 means zero, not unknown
 }
 
 // String returns "ReadsPerAdd 10", or "Child.Alone none" for the value 0.

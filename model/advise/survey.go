@@ -95,7 +95,7 @@ type SurveyDocument struct {
 type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
-	First *time.Time    `bson:"first"` // creation time of the first referring document, by its ObjectID
+	First *time.Time    `bson:"first"` // creation time of the first referring document, by its _id
 	Last  *time.Time    `bson:"last"`
 
 	Early int64 `bson:"early"` // added in the window's first third: see [Survey.Added]
@@ -238,9 +238,9 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns the pipeline that counts the children recently added to each parent in
-// ids. The count begins [SurveySpec].Window before windowEnd. It has no end: later
-// children count too. The result omits parents without such children.
+// Added returns the pipeline that counts the children added to each parent in ids since
+// the time windowEnd minus [SurveySpec].Window. Children added after windowEnd count too.
+// The result omits parents without such children.
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
 // the path Ref. Else it reads the parents, by _id.

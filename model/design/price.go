@@ -29,7 +29,7 @@ type Price struct {
 	Shards   float64 // shards that commands reach beyond the first
 	Cold     float64 // documents read from disk
 
-	Time time.Duration // computed by Server.Costs of the workload
+	Time time.Duration // computed from the unit times in Workload.Server.Costs
 
 	// Sent lists the commands in mongosh's syntax, with example values, or in words.
 	Sent []string

@@ -108,7 +108,7 @@ func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int)
 	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
 }
 
-// Returned returns the bytes of the documents that finds of r returned.
+// Returned returns the total size in bytes of the documents that r's find commands read.
 func (r *Runner) Returned() int64 { return r.bytes }
 
 // live is the database of a running work.

@@ -15,12 +15,12 @@ type Design struct {
 	Next       []Prices // up to three: the second best, then others that differ in more than Storage.Copy
 	Normalized Prices   // the layout with references only
 	Reasons    []Reason // what the storage of each relation saves, except plain references
-	Flips      []Flip   // what would make each of the next layouts the best
+	Flips      []Flip   // changes of one Rate that make a layout of Next the best
 
 	Priced int  // number of layouts priced
 	Exact  bool // every combination of the candidates was priced
 
-	// Bound is a lower bound of the Time of any layout. If Exact, it is the Time of Best.
+	// If Exact, Bound is the Time of Best. Otherwise no candidate's Time is below Bound.
 	Bound time.Duration
 }
 
@@ -35,8 +35,8 @@ const SearchLimit = 5000
 //     children, or totals or the newest children (at most 100) in the parent
 //   - Embedded, if no parent has more than [advise.FewLimit] children or
 //     [advise.ArrayLimit] bytes of them
-//   - Paged by 100, also with the newest children in the parent, if children never change
-//     and a parent has at least 25 on average
+//   - Paged by 100, with or without the newest children in the parent, if children never
+//     change and a parent has at least 25 on average
 //
 // Above [SearchLimit] layouts, Design prices only some of them: see Design.Bound.
 func (w Workload) Design() (Design, error) {

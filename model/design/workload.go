@@ -107,8 +107,9 @@ type Access struct {
 	// An Update or Delete can only have "_id".
 	//
 	// By of an Insert names the parents of the new document: "toUser=receiver" means that
-	// the relation toUser leads to the document named receiver. A relation that By omits
-	// leads to the document with the name of the parent entity: "users".
+	// the relation toUser leads to the document named receiver (for names, see [Access]).
+	// If By omits a relation, its parent is the document named like the parent entity:
+	// "users".
 	By []string
 
 	// Since is the path of a field. A Read then returns only documents in which this
@@ -151,9 +152,9 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server describes the workload's server.
 type Server struct {
-	// With Transactions, the writes that an operation sends together run in one
-	// transaction. Each model.Change of a technique runs in its own transaction: see
-	// model.WithTransactions. Prices are then those of MongoDB 8.0 or later.
+	// Transactions makes operations use model.WithTransactions: one transaction for each
+	// model.Change of a technique, and one for other writes that an operation sends
+	// together. Prices are then those of MongoDB 8.0 or later.
 	Transactions bool
 
 	// Shards is the number of shards, by default 1. Collections are sharded by hashed

@@ -37,9 +37,9 @@ type KindsSpec struct {
 
 // A KindIndex is an index on fields of the values of a [Kinds].
 type KindIndex struct {
-	Tag    string // makes a partial index of this type, for queries with the tag; "" means all types
-	Keys   bson.D // paths within a value; the type must have these fields
-	Unique bool   // unique among values of the type; refused for arrays
+	Tag    string // makes a partial index of the values with this tag; "" means all values
+	Keys   bson.D // paths within a value; the tag's type must have these fields
+	Unique bool   // unique among the indexed values; refused for arrays
 }
 
 // A KindCount is the number of values with a tag: see [Kinds.Counts].

@@ -18,8 +18,8 @@ import (
 //
 // Indexes returns the spec's indexes.
 //
-// Checks returns one check, without repair: parents in which the value at the path is
-// neither a document nor null, or a value above the path isn't a document.
+// Checks returns one check, without repair. It finds parents in which a value at or above
+// the path isn't a document. Null at the path is allowed.
 //
 // Cost: the check reads every parent.
 type One[D, K, E any] struct {

@@ -178,8 +178,9 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // codecs. Call it before the first use of the registry. Pass the registry to
 // NewCollection in [model.CollectionOptions].
 //
-// It panics with a [*model.DeclarationError] if the registry already has a union of I, or
-// a union from which this union's values can't be distinguished.
+// It panics with a [*model.DeclarationError] if the registry has a union of I, or a union
+// with the same tag field and a common type. Maps, and structs with an inline map, can't
+// be shared.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

@@ -27,8 +27,8 @@ type VersionedSpec struct {
 	Keep int // number of tokens to keep; 0 means 100
 
 	// Uncounted are paths that other techniques write without increasing the version.
-	// Replace and Change would undo such writes, so they give a *model.ValueError. Use
-	// Update, ChangeBy, Guarded and Take.
+	// With Uncounted, Replace and Change always give a *model.ValueError, because a whole
+	// document would undo such writes. Use Update, ChangeBy, Guarded and Take.
 	Uncounted []string
 }
 
@@ -38,8 +38,8 @@ type VersionedSpec struct {
 //
 // A Replace can undo a write that didn't increase the version. All writers must increase
 // the version: set CountUp in the specs of denorm.Copy and relate.ParentRef. [model.New]
-// refuses other techniques that write these documents, except at the paths
-// VersionedSpec.Uncounted.
+// refuses techniques that write fields without increasing the version, except at the
+// paths VersionedSpec.Uncounted.
 //
 // The parameter token of a write is a new ObjectID for each operation, or the zero
 // ObjectID if the spec has no Tokens. A retry is a no-op while the document keeps the
@@ -152,8 +152,8 @@ func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
 // Update applies update operators to the document, if it has this version, and increases
 // the version. For errors and retries see [Versioned.Replace].
 //
-// A nil update only increases the version. In a transaction that relies on this document,
-// it makes the transaction or a concurrent change of the document fail.
+// A nil update only increases the version. Use it in a transaction that only reads the
+// document: if the document changes meanwhile, the transaction or the other change fails.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.ObjectID) model.Write {

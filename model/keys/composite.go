@@ -18,11 +18,11 @@ import (
 //
 //	CA :San Francisco :b42
 //
-//	text      a space at the end, or before a digit or another byte up to "<", becomes
-//	          " <": "a 1" is "a <1". Other spaces stay. A tab is " ;I", and other
+//	text      A space becomes " <" at the end, and before a byte up to "<", such as a
+//	          digit: "a 1" is "a <1". Other spaces stay. A tab is " ;I", and other
 //	          control characters likewise.
-//	integer   a letter for the number of digits comes first: a7, b42, c100; of a negative
-//	          number S, R, …, then each digit subtracted from 9: -42 is R57
+//	integer   A letter tells the number of digits: a7, b42, c100. For a negative number
+//	          the letter is S, R, …, and each digit d becomes 9-d: -42 is R57.
 //	time      2014-03-28T09:00:00.000Z, in UTC
 //	ObjectID  in hexadecimal
 //
@@ -123,11 +123,11 @@ func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 // also one insert command for their batch, and one delete command for each document.
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
-// Prefix returns the query of the documents whose first parts equal the given values, in
-// the order of keys. "San" doesn't find "San Francisco". Without values it returns all
-// documents. Page it in both directions:
+// Prefix returns the query of the documents whose first parts equal the given values. The
+// query sorts by _id. "San" doesn't find "San Francisco". Without values, the query
+// returns all documents. Page it in both directions:
 //
-//	inCity := byPlace.Prefix("CA", "San")
+//	inCity := byPlace.Prefix("CA", "San Francisco")
 //	next := inCity.After(doc.ID).Limited(1)
 //	previous := inCity.Sorted(bson.D{{Key: "_id", Value: -1}}).After(doc.ID).Limited(1)
 //

@@ -15,6 +15,6 @@
 //
 // # Limits
 //
-// Except for a [Shard], the collection must not have a collation. A [Part] of a key can't
-// be descending. A [Shard] ignores zones.
+// Only the collection of a [Shard] may have a collation. A [Part] of a key can't be
+// descending. A [Shard] ignores zones.
 package keys

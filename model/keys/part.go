@@ -24,8 +24,8 @@ func Time(path string) Part { return Part{composite.Part{Path: path, Kind: compo
 // not be zero.
 func ID(path string) Part { return Part{composite.Part{Path: path, Kind: composite.ID}} }
 
-// KeyOnly returns the part as a value that only the key contains, not a field of the
-// document. Its path is then just a name.
+// KeyOnly returns the part without a field in the document: only the key contains the
+// value. The part's path is then just a name.
 func (p Part) KeyOnly() Part {
 	p.in.Only = true
 	return p

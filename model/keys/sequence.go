@@ -29,10 +29,10 @@ type SequenceCounter[K any] struct {
 	Last int64 `bson:"last"` // the greatest number given out
 }
 
-// A SequenceGap is an owner with fewer documents than numbers.
+// A SequenceGap is an owner with missing numbers: see [Sequence.Gaps].
 type SequenceGap[K any] struct {
 	Owner  K     `bson:"owner"`
-	N      int64 `bson:"n"`      // number of documents
+	N      int64 `bson:"n"`      // count of documents
 	Newest int64 `bson:"newest"` // greatest number of a document
 }
 
@@ -59,8 +59,8 @@ type SequenceGap[K any] struct {
 //
 //   - for owners with documents: counters that are missing, damaged, or less than the
 //     newest number. The repair raises the counter.
-//   - all damaged counters. No repair. For an owner without documents, use
-//     [Sequence.Raise].
+//   - all damaged counters. This check has no repair: for an owner without documents, use
+//     [Sequence.Raise]. For other owners, the first check repairs the counter.
 //   - _ids that aren't keys of the sequence. No repair.
 //
 // Cost: the checks read every key, not the documents, and every counter.
@@ -76,7 +76,8 @@ type Sequence[D, K any] struct {
 // NewSequence declares that the _id of each document in docs contains its owner's id and
 // a number from the owner's counter in counters. K is the type of owners' ids: a string,
 // signed integer or bson.ObjectID. NewSequence panics with a [*model.DeclarationError]
-// for another K or an invalid spec, and if two of the collections have the same name.
+// for another K or an invalid spec, and if two of docs, counters and SequenceSpec.Days
+// have the same name.
 func NewSequence[D, K any](
 	docs *model.Collection[D, string], counters *model.Collection[SequenceCounter[K], K], spec SequenceSpec,
 ) *Sequence[D, K] {
@@ -94,8 +95,8 @@ func NewSequence[D, K any](
 
 // Key returns the _id of an owner's document with the number n:
 // "alice_000000000000000042". In the owner, "_" becomes %5F, and "%" becomes %25. It
-// returns a [*model.ValueError] if the owner is empty or isn't UTF-8, and if the number
-// is negative or has too many digits. Counters begin at 1.
+// returns a [*model.ValueError] for an owner that is empty or isn't UTF-8, or a number
+// that is negative or has too many digits. The first number from a counter is 1.
 func (s *Sequence[D, K]) Key(owner K, n int64) (string, error) { return s.in.Key(owner, n) }
 
 // Parse returns the owner and the number of a key, or a [*model.ValueError] if the string
@@ -189,7 +190,7 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 
 // Raise returns the write that raises an owner's counter to number, unless the
 // counter is at least that number. It creates a missing counter and sets a damaged one.
-// The write can be run again, and beside writers.
+// The write can be run again, and while others take or insert numbers.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, number int64) model.Write { return s.in.Raise(owner, number) }

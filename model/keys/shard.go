@@ -13,8 +13,8 @@ type ShardSpec struct {
 	// Unique makes the whole key unique. With a hashed key, [NewShard] then panics.
 	Unique bool
 
-	// Moves allows documents to change their key, by [Shard.ChangeKey]. Fewer commands
-	// are then sent with the key: see [model.ShardKey].
+	// Moves allows documents to change their key, by [Shard.ChangeKey]. Fewer filters
+	// then get the key's fields, so more commands go to all shards: see [model.ShardKey].
 	Moves bool
 
 	// Tenant lists the fields of [model.Scope].Tenant. Set it if all operations run in
@@ -68,7 +68,8 @@ func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollecti
 // Reshard returns the command that changes the key of a sharded collection in database db
 // to this key. The command needs MongoDB 5.0 and rewrites all documents. Run it as
 // [Shard.Command]. With [ShardSpec].Unique, first create the index of [Shard.Indexes].
-// For this index, the new key must begin with the old key. Manual: "reshardCollection".
+// MongoDB creates that index only if the new key begins with the old key. Manual:
+// "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
 // ShardKey returns the key for [model.Model.On], which adds the key's fields to filters
@@ -82,8 +83,8 @@ func (x *Shard[D]) ShardKey() model.ShardKey {
 // safe. The write gives [model.ErrStale] if the document has neither the old nor the new
 // key.
 //
-// Run the write without other writes, as a retryable write (the driver's default) or in a
-// transaction. The write needs [ShardSpec].Moves.
+// Send the write alone, not with other writes in a plan or bulk write. Send it as a
+// retryable write (the driver's default) or in a transaction. It needs [ShardSpec].Moves.
 //
 // Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
@@ -92,7 +93,7 @@ func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
 
 // Targets returns the shards that each step of a plan is sent to, by the shard keys of a
 // model. On a database that [model.Model.On] returns, filters by _id also get the shard
-// key's fields. A step may then go to fewer shards.
+// key's fields. There a step may go to fewer shards than Targets returns.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")

@@ -17,8 +17,9 @@ import (
 type Scope uint8
 
 const (
-	// AllShards means every shard. A write for several values or ranges of the key counts
-	// as AllShards, but goes to a single shard if that shard has all of them.
+	// AllShards means every shard. An updateMany or deleteMany for several values or
+	// ranges of the key counts as AllShards, but goes to a single shard if that shard has
+	// all of them.
 	AllShards Scope = iota
 
 	SomeShards // the shards of some values or ranges of the key

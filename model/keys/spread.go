@@ -13,8 +13,8 @@ type SpreadSpec struct {
 	Parts int // number of parts for new documents, from 1 to 1000
 
 	// Was lists earlier values of Parts, by which documents may still be stored. Reads
-	// look in those parts too. A 0 in the list stands for documents that store the value
-	// alone, without "#000".
+	// look in those parts too. Include 0 if documents may store the value without a
+	// part's number: "2014-03-28" instead of "2014-03-28#007".
 	Was []int
 
 	// By is the path of the field whose hash ([HashedValue]) decides in which part a
@@ -28,9 +28,9 @@ type SpreadSpec struct {
 }
 
 // Spread divides the documents that share a hot value over n parts. Instead of
-// "2014-03-28", a field stores the value and a part's number: "2014-03-28#007". If this
-// field is the shard key or begins an index, the writes of one day go to n places.
-// [Spread.Point] reads one part, [Spread.Find] all parts.
+// "2014-03-28", a field (the key) stores the value and a part's number: "2014-03-28#007".
+// If this field is the shard key or begins an index, the writes of one day go to n
+// places. [Spread.Point] reads one part, [Spread.Find] all parts.
 //
 // # Changing the number of parts
 //
@@ -50,7 +50,7 @@ type SpreadSpec struct {
 // Checks returns one check, which finds documents in a wrong part. The repair moves them.
 // It skips a document with a malformed key, or without a value at the path By.
 //
-// Cost: the check reads every document's key.
+// Cost: the check reads every document.
 type Spread[D, K any] struct {
 	model.Parts
 
@@ -73,7 +73,7 @@ func (s *Spread[D, K]) Key(value string, byValue any) (string, error) { return s
 
 // KeyAt returns a key, such as "2014-03-28#007", for the string value. The part in the
 // key is the remainder number % [SpreadSpec].Parts: pass a random number. KeyAt gives an
-// error if the spec has By, or if value is empty or contains "#".
+// error if [SpreadSpec].By is set, or if value is empty or contains "#".
 func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
 }

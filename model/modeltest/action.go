@@ -86,7 +86,7 @@ func CutAfter() Action {
 //
 //   - the documents of an insert
 //   - the statements of an update, delete or bulkWrite
-//   - the documents of a single updateMany or deleteMany, by _id
+//   - the documents of a single updateMany or deleteMany, sorted by _id
 //
 // Other commands, smaller writes, and writes in transactions run as with [CutAfter].
 func CutInside(n int) Action {

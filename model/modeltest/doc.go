@@ -71,16 +71,16 @@
 // An unsupported feature is an error that names it, with code 238, 115 or 59:
 //
 //	collations           other locales, maxVariable "space" with alternate "shifted",
-//	                     often caseLevel and caseFirst; collations of views, time
-//	                     series and wildcard indexes
+//	                     caseLevel and caseFirst of some locales; collations of views,
+//	                     time series and wildcard indexes
 //	indexes              compound wildcard, 2dsphere of version 1 or of two fields, text
 //	                     of versions 1 and 2
 //	text and places      languages other than english and none, $text and $geoNear in
 //	                     inner pipelines, $meta except textScore, the CRS of strict
 //	                     winding
 //	time series          updates that MongoDB 8.0 refuses too
-//	find                 min and max; returnKey by an unordered index, or an index with a
-//	                     collation
+//	find                 min and max; returnKey by a hashed, wildcard, geospatial or text
+//	                     index, or an index with a collation
 //	change streams       splitting large events, resuming after more than 10,000 changes
 //	administration       encryption, users, roles, a second member, most of serverStatus
 //	regular expressions  recursion, group calls, branch reset groups, verbs, callouts,

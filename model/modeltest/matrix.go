@@ -35,8 +35,8 @@ type FaultCase struct {
 	Match Match
 
 	// Sample is the maximum number of faults, evenly chosen from all faults. The limit
-	// applies if MONGODB_URI is set, or with -short. In both cases it also limits the
-	// runs on the in-memory engine. 0 means 3, a negative number means no limit.
+	// applies only if MONGODB_URI is set, or with -short. Then it applies to the runs
+	// on the in-memory engine too. 0 means 3, a negative number means no limit.
 	Sample int
 
 	// Transactions skips the case on a server without transactions.

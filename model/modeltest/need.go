@@ -38,7 +38,8 @@ func NeedTransactions(t testing.TB, db *mongo.Database) {
 	Need(t, db, "transactions", replicated)
 }
 
-// NeedChangeStreams skips the rest of the test if the server can't open a change stream.
+// NeedChangeStreams skips the rest of the test, or fails it as [Need] does, if the server
+// can't open a change stream.
 func NeedChangeStreams(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "change streams", func(ctx context.Context, db *mongo.Database) error {
@@ -64,8 +65,8 @@ func replicated(ctx context.Context, db *mongo.Database) error {
 	return nil
 }
 
-// NeedValidators skips the rest of the test if the server doesn't enforce a validator set
-// by collMod.
+// NeedValidators skips the rest of the test, or fails it as [Need] does, if the server
+// doesn't enforce a validator set by collMod.
 func NeedValidators(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "enforced validators", func(ctx context.Context, db *mongo.Database) error {

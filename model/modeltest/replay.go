@@ -76,7 +76,7 @@ func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 // goroutines. A command gets the reply of the first equal recorded command that wasn't
 // sent yet.
 //
-// Without this option, recording fails if a command is sent before another's reply.
+// Recording also needs this option, if a command is sent before another command's reply.
 func WithAnyOrder() Option { return func(c *config) { c.anyOrder = true } }
 
 var errAnyOrder = errors.New("WithAnyOrder is an option of Replay alone")

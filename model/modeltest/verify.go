@@ -47,9 +47,9 @@ type VerifyCase struct {
 
 	// Sample limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
 	// server. At most Sample of these subtests run, and each tests at most Sample
-	// faults, or orders of commands. 0 means 3, a negative number all. The limit applies
-	// separately with and without transactions, on the plain database and under each of
-	// Scopes.
+	// faults, or orders of commands. 0 means 3, a negative number all. The subtests run
+	// with and without transactions, and again under each of Scopes. Each such run has
+	// its own limit.
 	Sample int
 }
 
@@ -71,14 +71,15 @@ type VerifyOperation struct {
 // Verify tests a program's model and operations. An operation that uses a collection
 // outside m gets an error ([model.Model.On]). The subtests of each operation NAME are:
 //
-//   - "NAME alone": the operation succeeds, or returns a Refused error. Then
-//     [model.Model.Audit] finds nothing. A read writes nothing.
+//   - "NAME alone": the operation succeeds, or returns an error that is listed in
+//     VerifyOperation.Refused. Then [model.Model.Audit] finds nothing. A read writes
+//     nothing.
 //   - "NAME indexes": an index serves each command ([WantIndexed]; only on the engine).
 //   - "NAME cut": the operation fails or dies at each write ([FaultMatrix]). After a
 //     second run, the documents are as after a run without a fault.
 //   - "NAME and NAME": two operations run concurrently ([Interleave]). The documents are
-//     as if one had run after the other. If one returned an error, they may be as if only
-//     the other had run.
+//     as if one had run after the other. If one returned an error, the documents may be
+//     as if only the other had run.
 //
 // After a cut or a concurrent run, the audit's job must repair all findings. Everything
 // runs with and without [model.WithTransactions], and under each of VerifyCase.Scopes.

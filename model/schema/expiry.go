@@ -124,7 +124,8 @@ func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 // Archive returns the job that moves documents that expired by the time now to the cold
 // collection: see [Expiry]. It can be stopped, rerun, and run concurrently.
 //
-// Cost: three commands for each batch of 500 documents, or four if copies differ.
+// Cost: three commands for each batch of 500 documents, and one more for each document
+// that differs from its archived copy.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of one archived document. Without [ExpirySpec].Archive, it
@@ -139,8 +140,8 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 }
 
 // Restore inserts an archived document again, and keeps its copy. If the documents'
-// collection has this _id, nothing is written. If no copy exists either, the error is
-// [model.ErrNotFound].
+// collection has this _id, nothing is written. If neither collection has the _id, the
+// error is [model.ErrNotFound].
 //
 // The document expires at the time until, or never for the zero time. With
 // [ExpirySpec].After, until must be zero, and the next Archive moves the document again.
@@ -162,8 +163,8 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 }
 
 // Discard returns the plan that deletes the archived copy of a pair from [Expiry.Both].
-// Compare both documents first: if another document reuses the _id, Discard deletes all
-// that is left of the archived document. The pair must not be Expired.
+// Compare both documents first: the live document can be a new one that reuses the _id.
+// Then Discard deletes the only copy of the old document. The pair must not be Expired.
 //
 // A retry with the same token is safe. If the live document is gone, the error is
 // [model.ErrNotFound]. A copy that changed stays. The live document keeps the token in

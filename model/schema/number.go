@@ -23,8 +23,8 @@ const MaxSafe = 1<<53 - 1
 // In BSON a Number keeps the type that it was made from, if possible. Otherwise it is the
 // first of int64, double, Decimal128 and string that keeps the digits.
 //
-// JSON loses the BSON type: a Decimal128 of 12 comes back as an int64. To fix the type,
-// as for money, use bson.Decimal128 or [Number.As].
+// JSON loses the BSON type: a Decimal128 of 12 comes back as an int64. If the type must
+// not change, as for money, use bson.Decimal128 or [Number.As].
 //
 // Use [Number.Compare], not ==: 1 and 1.0 are equal by value only.
 //
@@ -73,7 +73,8 @@ func (n Number) String() string {
 	return n.text
 }
 
-// Safe reports whether [Number.MarshalJSON] writes a JSON number, not a string.
+// Safe reports whether JSON readers that use float64 keep the number's digits: see
+// [Number]. If so, [Number.MarshalJSON] writes a JSON number, not a string.
 func (n Number) Safe() bool {
 	d, ok := scanDecimal(n.String())
 	switch {

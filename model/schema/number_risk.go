@@ -31,10 +31,11 @@ func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
 
-// NumberRisks returns each [NumberRisk] of a collection's Go type. Every int64 is a risk,
-// unless JSON writes it as a string (json:",string"). Fields with unknown contents, such
-// as bson.D and any, are risks too: check such documents with [DocumentJSON]. Fields that
-// JSON omits, and your own types with a JSON marshaler, aren't risks.
+// NumberRisks returns each [NumberRisk] of a collection's Go type. Every float, uint64
+// and bson.Decimal128 is a risk. Every int64 is a risk, unless JSON writes it as a string
+// (json:",string"). Fields with unknown contents, such as bson.D and any, are risks too:
+// check such documents with [DocumentJSON]. Fields that JSON omits, and your own types
+// with a JSON marshaler, aren't risks.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }

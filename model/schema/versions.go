@@ -30,20 +30,20 @@ import (
 // field that the steps can read, the upgrade gives [model.ErrStale].
 //
 // Old programs lose new fields when they replace a document. New programs don't see what
-// old programs write to old fields of an upgraded document. So while old programs run,
+// old programs write to old fields of an upgraded document. So if old programs still run,
 // make a change in two versions:
 //
 //  1. Expand: add the new fields and keep the old ones.
-//  2. Contract: remove the old fields, when no old program is left.
+//  2. Contract: when no old program is left, remove the old fields.
 //
 // # Other techniques
 //
 // Other techniques, such as a denorm.Copy, work on stored documents. A path that they use
-// must have the same meaning and type in all versions. If the type differs, the
-// declaration panics: first run [Versions.Migrate] and remove the steps.
+// must have the same meaning and type in all versions. If the path is missing or its type
+// differs, the declaration panics: first run [Versions.Migrate] and remove the steps.
 //
-// A technique can't set a field that an older version lacks. Set such a field by
-// [Versions.Edit], then run the Copy's Refresh.
+// A technique's Set, such as Copy.Set, refuses a field that an older version lacks. Set
+// such a field by [Versions.Edit]. If copied fields change too, run Copy.Refresh.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
@@ -135,7 +135,8 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 //   - a [*VersionError] if raw can't be decoded, or if the write would lose fields that
 //     the Go type of raw's version lacks.
 //
-// Cost: one command, one document, by _id. A document above 8 MiB may not fit.
+// Cost: one command, one document, by _id. The command contains the old and new values:
+// for a document above 8 MiB, it may be too large.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
 // Upgrade returns the write that stores a document, read by [Versions.Raw], as the newest

@@ -16,7 +16,7 @@ import (
 // A Report is the result of [Try].
 type Report struct {
 	Workload design.Workload
-	Trials   []Trial // for each layout, on the engine and on the server
+	Trials   []Trial // for each layout: in memory and, with MONGODB_URI, on that server
 }
 
 // A Trial is what [Try] measured of one layout, on the in-memory engine of modeltest or
@@ -26,7 +26,7 @@ type Trial struct {
 	Backend    string // "engine" or "server"
 	Priced     design.Prices
 	Operations []Measured    // in the order of the workload
-	Time       time.Duration // sum of Rate times Time over all operations
+	Time       time.Duration // sum of Rate × Time of all Operations; not real time
 }
 
 // Measured is the average cost of one operation, over its Runs.
