@@ -22,6 +22,18 @@ func (d *Docs) CheckFilter(filter bson.D) error {
 }
 
 // checkFilter is CheckFilter for documents of a layout, at a path of the collection's.
+// Guard returns a checked copy of the condition of a write. It must not be empty.
+func (d *Docs) Guard(guard bson.D) (bson.D, error) {
+	if len(guard) == 0 {
+		return nil, d.Refuse("guard", nil, "is empty: give at least one condition")
+	}
+	own, err := d.Codec().CopyD(guard)
+	if err != nil {
+		return nil, d.Refuse("guard", nil, err.Error())
+	}
+	return own, d.CheckFilter(own)
+}
+
 func (d *Docs) checkFilter(l *Layout, at string, filter bson.D) error {
 	for i := range filter {
 		e := &filter[i]

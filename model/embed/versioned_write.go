@@ -178,14 +178,8 @@ func (v *versioning) when(id any, cond bson.D, op bson.ObjectID, otherwise error
 
 func (v *versioning) guarded(id any, guard, update bson.D, op bson.ObjectID) model.Write {
 	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
-	if len(guard) == 0 {
-		return refused(v.docs.Refuse("guard", nil, "is empty: give at least one condition"))
-	}
-	cond, err := v.docs.Codec().CopyD(guard)
+	cond, err := v.docs.Guard(guard)
 	if err != nil {
-		return refused(v.docs.Refuse("guard", nil, err.Error()))
-	}
-	if err := v.docs.CheckFilter(cond); err != nil {
 		return refused(err)
 	}
 	next := bson.E{Key: "$inc", Value: bson.D{{Key: v.version, Value: int64(1)}}}

@@ -129,16 +129,9 @@ func (c *Counter) Set(id any, fields bson.D, op bson.ObjectID) model.Change[any]
 
 // SetIf sets fields of a child that matches a guard.
 func (c *Counter) SetIf(id any, guard, fields bson.D, op bson.ObjectID) model.Change[any] {
-	refused := func(err error) model.Change[any] { return commands.RefusedChange[any](c.docs.Name(), err) }
-	if len(guard) == 0 {
-		return refused(c.docs.Refuse("guard", nil, "is empty: give at least one condition, or use Set"))
-	}
-	own, err := c.docs.Codec().CopyD(guard)
+	own, err := c.docs.Guard(guard)
 	if err != nil {
-		return refused(c.docs.Refuse("guard", nil, err.Error()))
-	}
-	if err := c.docs.CheckFilter(own); err != nil {
-		return refused(err)
+		return commands.RefusedChange[any](c.docs.Name(), err)
 	}
 	return c.set(id, own, fields, op)
 }
