@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys/internal/stored"
@@ -107,7 +108,7 @@ func (c *Key) Move(was, now any) model.Plan {
 		return model.NewPlan(w)
 	}
 	w := c.raws().Insert(doc)
-	p := model.NewPlan(w, c.takeOut(asItWas))
+	p := model.NewPlan(w, c.moved(asItWas, from, c.shapeOf(now).AsRead(doc)))
 	p.Transactional = true
 	p.Leaves = "the document with both keys; run the plan again to remove the old key"
 	return p
@@ -119,6 +120,15 @@ func (c *Key) shapeOf(doc any) core.Shape {
 		return c.Shape().As(reflect.TypeOf(doc))
 	}
 	return c.Shape()
+}
+
+// moved deletes a document as it was read, after its copy was stored under another key. If others changed it meanwhile, the copy is deleted
+// instead, if it is as it was stored: the document would have two keys, one with old data.
+func (c *Key) moved(asItWas bson.D, id any, copied bson.D) model.Write {
+	w, back := c.takeOut(asItWas), c.takeOut(copied)
+	back.Expect = model.Any
+	w.Reasons = []model.Reason{{If: commands.ByID(id), Err: model.ErrStale, Instead: []model.Step{back}}}
+	return w
 }
 
 // takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
