@@ -115,6 +115,27 @@ func TestCopyStoringCosts(t *testing.T) {
 	}
 }
 
+// An action that was applied before doesn't lock its source again: a retry changes nothing.
+func TestCopyStoringApplied(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		if err := copyForms[0].oneOf(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := modeltest.Dump(t.Context(), db)
+		done := model.NewPlan(model.Write{Collection: "holders", Model: &mongo.DeleteOneModel{Filter: bson.D{e("_id", "none")}}})
+		done.Applied = true
+		c := locked.Storing("s", func(*origin) model.Action { return done }, "new")
+		if err := changed(c, model.WithTransactions)(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if after, _ := modeltest.Dump(t.Context(), db); after != before {
+			t.Errorf("it is now\n%s\nand was\n%s", after, before)
+		}
+	})
+}
+
 // A copy within a copy: of two sources in one document, with what follows each change.
 func TestCopyStoringNested(t *testing.T) {
 	parallel(t)

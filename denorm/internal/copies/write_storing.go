@@ -59,7 +59,7 @@ func (c *Copying) Storing(
 				return model.Plan{}, err
 			}
 			p, err := store(s.Source).Change().Decide(s.State)
-			if err != nil || !s.Held || len(p.Steps) == 0 {
+			if err != nil || !s.Held || len(p.Steps) == 0 || p.Applied { // what was applied before holds no source again
 				return p, err
 			}
 			p.Steps, p.Transactional = append(slices.Clone(p.Steps), c.hold(s.Source)), true
