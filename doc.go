@@ -1,7 +1,7 @@
-// Package docmodel has no code: it is the index of the packages of a library of
-// document-modeling patterns for MongoDB. A program declares once, as Go values, how its
-// data is modeled. From these declarations the library generates the documents, queries,
-// updates, indexes, checks and repairs for the official driver.
+// Package docmodel lists the packages of this library of document-modeling patterns for
+// MongoDB. It has no code. A program declares once, as Go values, how its data is
+// modeled. From these declarations the library generates documents, queries, updates,
+// indexes, checks and repairs for the official driver.
 //
 //	model             collections, plans, changes, jobs, scopes, audits
 //	model/embed       arrays and single documents inside a document, versions

@@ -78,10 +78,10 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	return a.find(filter, err)
 }
 
-// Match returns the query of the documents whose attribute of this name matches a
-// condition. condition contains operators, such as {$gte: 20, $lt: 40}; without operators
-// it gives a [*model.ValueError]. To query by several attributes, pass one query's Filter
-// to [model.Find.Where] of another.
+// Match returns the query of documents whose attribute of this name matches a
+// condition. The condition contains operators: {$gte: 20, $lt: 40}. Any other condition
+// gives a [*model.ValueError]. To query by several attributes, pass the Filter of one
+// query to [model.Find.Where] of another.
 //
 // Cost: one command, served by [Attributes.Indexes].
 func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {

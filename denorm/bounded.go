@@ -16,17 +16,16 @@ type BoundedSpec struct {
 	// default a push keeps the last elements.
 	First bool
 
-	// By sorts the array by fields of its elements. A push keeps the last elements in
-	// this order: {time: 1} keeps the newest. With BoundedSpec.First it keeps the first:
-	// {score: -1, id: 1} keeps the top scores. End the sort with a unique field, because
-	// MongoDB doesn't order equal elements. {"": -1} sorts an array of scalars. Nil keeps
-	// the order of pushing.
+	// By sorts the array by fields of its elements. {time: 1} keeps the newest elements.
+	// With BoundedSpec.First, {score: -1, id: 1} keeps the top scores. End the sort with
+	// a unique field, because MongoDB doesn't order equal elements. {"": -1} sorts an
+	// array of scalars. Nil keeps the order of pushing.
 	By bson.D
 
 	// Key is the path, within an element, of the value that identifies the element. ""
-	// means that elements have no key. With a Key, [Bounded.Remove] can be used. A repeated
-	// push changes nothing while the array contains the pushed elements. If the bound has
-	// dropped these elements meanwhile, a repeated push can add them again.
+	// means that elements have no key. [Bounded.Remove] needs a Key. With a Key, a
+	// repeated push changes nothing while the array contains the pushed elements. If the
+	// array has dropped these elements, a repeated push can add them again.
 	Key string
 
 	// Create lets a push create a missing owner by an upsert: a document with only its
@@ -34,8 +33,8 @@ type BoundedSpec struct {
 	Create bool
 }
 
-// Bounded is an array that keeps at most Max elements, in the order of pushing or sorted:
-// the last 1000 messages of a host.
+// Bounded is an array that keeps at most Max elements, such as the last 1000 messages of
+// a host. [BoundedSpec].By sorts the array.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2;
 // https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
@@ -59,17 +58,16 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
 }
 
-// Push returns the write that adds elements to the array of the document owner (an _id).
-// The write also sorts and shortens the array: see [BoundedSpec]. A missing document
-// gives model.ErrNotFound, unless the spec has Create.
+// Push returns the write that adds elements to an owner's array (owner is the _id). The
+// write also sorts and shortens the array: see [BoundedSpec]. A missing document gives
+// model.ErrNotFound, unless the spec has Create.
 //
 // Without BoundedSpec.Key, a second run adds the elements again. With a Key, the write
-// adds nothing if the array has any of the pushed keys. If the array has only some of
-// these keys, the write gives model.ErrStale, unless the bound would drop the pushed
-// elements that the array lacks.
+// adds nothing if the array contains any of the pushed keys. If the array lacks a pushed
+// element that the bound would keep, this write gives model.ErrStale.
 //
-// Cost: one command, one document, by _id. With a Key, one or two more commands if the
-// update matches nothing.
+// Cost: one command, one document, by _id. If the spec has a Key and the update matches
+// nothing, one or two more commands.
 func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 	return b.b.Push(owner, elements, nil, nil)
 }

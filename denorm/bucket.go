@@ -26,40 +26,39 @@ const (
 type BucketSpec struct {
 	Max int // the most elements in a bucket; at least 1
 
-	// MaxBytes bounds the BSON bytes of a bucket's elements, without array overhead and
-	// the bucket's other fields. It is at most 15 MiB; 0 means no bound. A larger element
-	// gives a [*model.ValueError]. If an element doesn't fit into the newest bucket,
+	// MaxBytes is the most BSON bytes of a bucket's elements; 0 means no bound. Array
+	// overhead doesn't count. MaxBytes can be up to 15 MiB. A larger element gives a
+	// [*model.ValueError]. If an element doesn't fit into the newest bucket,
 	// [Bucket.Append] closes this bucket and opens the next one.
 	MaxBytes int64
 
-	// Key is the path, within an element, of the value that identifies the element among
-	// all elements stored under one BucketDoc.Key. If Key is set, a repeated
-	// [Bucket.Append] adds nothing, whichever bucket holds the element.
+	// Key is a path within an element. The value there identifies the element among all
+	// elements with one BucketDoc.Key. If Key is set, a repeated [Bucket.Append] adds
+	// nothing.
 	Key string
 
-	// Totals are paths, within an element, of numbers. Each bucket keeps the sum, minimum
-	// and maximum of each path in BucketDoc.Totals, under the path with "/" for each dot.
-	// Missing values don't count.
+	// Totals are paths, within an element, of numbers. BucketDoc.Totals contains the sum,
+	// minimum and maximum for each path, written with "/" for each dot. Missing values
+	// don't count.
 	Totals []string
 
-	// With Period and At, every day (Daily) or month (Monthly) has its own buckets. They
-	// hold the elements whose time, at the path At, is in that day or month. Give both or
-	// neither.
+	// With Period and At, every day (Daily) or month (Monthly) has its own buckets, for
+	// the elements whose time at the path At is in it. Give Period and At or neither.
 	Period   Period
 	At       string         // path, within an element, of its time
 	Location *time.Location // time zone of days and months; nil means UTC
 }
 
-// BucketDoc is the document of a bucket: consecutive elements of type E from the sequence
-// of one key. The key's type K is of kind string or integer, or is bson.ObjectID. E is
-// stored as a document.
+// BucketDoc is the document of a bucket: consecutive elements from the sequence of one
+// key. The key's type K is a string type, an integer type or bson.ObjectID. An element's
+// type E is stored as a document.
 type BucketDoc[K, E any] struct {
-	ID     string           `bson:"_id"`              // key, period and Seq; sorts a key's buckets by period and Seq
+	ID     string           `bson:"_id"`              // Key, Period and Seq; sorts a key's buckets
 	Key    K                `bson:"key"`              // key of the sequence
 	Period string           `bson:"period,omitempty"` // "2014-03-28" or "2014-03"; "" without a Period
-	Seq    int64            `bson:"seq"`              // number in its key and period, 0 to 9999999999
+	Seq    int64            `bson:"seq"`              // number among buckets of this Key and Period, 0 to 9999999999
 	N      int              `bson:"n"`                // number of elements
-	Bytes  int64            `bson:"bytes"`            // of the elements, in BSON
+	Bytes  int64            `bson:"bytes"`            // BSON size of the elements
 	Closed bool             `bson:"closed,omitempty"` // the bucket takes no more elements
 	Totals map[string]Total `bson:"totals,omitempty"` // by the paths of BucketSpec.Totals, with "/" for a dot
 	Items  []E              `bson:"items,omitempty"`  // in the order of appending
@@ -88,9 +87,9 @@ type BucketTotals struct {
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
 //
-// With BucketSpec.Key, Indexes returns the index that finds an element.
+// If BucketSpec.Key is set, Indexes returns the index that finds an element.
 //
-// Checks returns two checks:
+// Checks returns:
 //   - Buckets with a wrong count, bytes or totals. The repair computes these numbers
 //     again.
 //   - Buckets over Max or MaxBytes. No write repairs them.
@@ -115,27 +114,27 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 
 // Append returns the change that adds an element at the end of the key's sequence.
 //
-// With BucketSpec.Key, a retry is safe: it doesn't add a stored element again. The result
-// then has no step, or a step with status model.Already. Without Key, look for the
-// element before a retry.
+// A retry doesn't add an element whose BucketSpec.Key is stored. The retry's result has
+// no step, or a step with status model.Already. Without Key, look for the element before
+// a retry.
 //
-// Cost: two commands, one document, by _id. With BucketSpec.Key, one more command in a
-// transaction. Closing a bucket for MaxBytes adds one command and one document.
+// Cost: two commands, one document, by _id. In a transaction, BucketSpec.Key adds one
+// command. Closing a bucket for MaxBytes adds one command and one document.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }
 
-// AppendTo returns the write that adds an element to the key's bucket with the number
-// seq, and creates a missing bucket. Pass the newest bucket's BucketDoc.Seq, or the next
-// number if that bucket is full or closed. With BucketSpec.Period, each day or month has
-// its own numbers.
+// AppendTo returns the write that adds an element to bucket number seq of the key. A
+// missing bucket is created. Pass BucketDoc.Seq of the newest bucket. If that bucket is
+// full or closed, pass the next number. With BucketSpec.Period, each day or month has its
+// own numbers.
 //
 // The write gives
 //   - model.ErrFull if the bucket is full or closed
 //   - model.ErrStale if another writer has just created the bucket: run the write again
 //
-// With BucketSpec.Key, an element that this bucket holds isn't added again. Other buckets
-// aren't searched.
+// With BucketSpec.Key, an element of this bucket isn't added again. Other buckets aren't
+// searched.
 //
 // Cost: one command, one document, by _id.
 func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
@@ -174,12 +173,12 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Between returns the query of a key's buckets, oldest first. It finds the buckets of
-// each day or month that contains a time t with start ≤ t < end. The first and last
-// buckets may contain elements of other times. Without BucketSpec.Period the query gives
+// Between returns the query of a key's buckets, oldest first. It finds buckets whose day
+// or month overlaps the time from start to end, without end itself. The first and last
+// buckets can contain elements of other times. Without BucketSpec.Period the query gives
 // a [*model.ValueError].
 //
-// Cost: one command, by _id; it reads one document for each bucket.
+// Cost: one command, by _id, which reads one document for each bucket.
 func (b *Bucket[K, E]) Between(key K, start, end time.Time) *model.Find[BucketDoc[K, E]] {
 	filter, err := b.in.Between(key, start, end)
 	return b.find(filter, 1, err)
@@ -194,8 +193,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Holding returns the query of the key's bucket that holds an element. The parameter
-// element isn't the whole element, but only its value at the path BucketSpec.Key. Without
+// Holding returns the query of the key's bucket that holds an element. Pass as
+// element only the element's value at the path BucketSpec.Key. Without
 // BucketSpec.Key the query gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].

@@ -15,13 +15,13 @@ type ColumnsSpec struct {
 	// character, but not dot, "%", "#", "!" or dollar sign. "" means "/".
 	Separator string
 
-	// MaxProperties is the most properties that a document may have. Every field counts,
-	// at all levels. Without WholeArrays, every array element counts too. 0 means 1000. A
-	// document with more gives a [*model.ValueError].
+	// MaxProperties is the most properties that a document may have. Fields at all
+	// levels count. Without WholeArrays, array elements also count. 0 means 1000. A
+	// document with more properties gives a [*model.ValueError].
 	MaxProperties int
 
-	// MaxDepth is how many levels of fields a document may have, at most 200; 0 means
-	// 127. Top-level fields are level 1, and fields or array elements in them level 2. A
+	// MaxDepth is how many levels of fields a document may have, at most 200. 0 means
+	// 127. Top-level fields are level 1. Fields or array elements in them are level 2. A
 	// document with a deeper field gives a [*model.ValueError].
 	MaxDepth int
 
@@ -38,8 +38,8 @@ type ColumnsSpec struct {
 	// WholeArrays stores an array as one column. By default each element has columns.
 	WholeArrays bool
 
-	// Typed ends each column's name with "!" and the BSON type of the value, as $type
-	// names it: price!double. A column then has one type.
+	// Typed ends each column's name with "!" and $type's name of the value's BSON type:
+	// price!double. Each column then has values of one type.
 	Typed bool
 }
 
@@ -52,14 +52,13 @@ type ColumnsSpec struct {
 // A column's name is its path; "#0" is the first element of an array. In a field's name,
 // "%", the separator and a leading "#" are escaped as % and two hexadecimal digits.
 //
-// The flat documents' collection changes only by [Columns.Store], [Columns.Delete] and
-// [Columns.Rebuild].
+// Only [Columns.Store], [Columns.Delete] and [Columns.Rebuild] write flat documents.
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
 //
-// Checks returns one check: flat documents whose original document is missing. The repair
-// deletes them.
+// Checks returns one check: flat documents whose original is missing. The repair deletes
+// these flat documents.
 //
 // Cost: the check looks up each original document by _id.
 type Columns[D, K any] struct {
@@ -124,9 +123,9 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 
-// Rebuild returns the job that stores as columns the documents that match the filter, or
-// all for nil. A document that can't be flattened ends the job. The job can be run again.
-// Concurrently changed documents may get old values.
+// Rebuild returns the job that stores matching documents as columns. A nil filter matches
+// all. A document that can't be flattened ends the job. The job can be run again. A
+// document that changes meanwhile can get old values.
 //
 // Cost: two commands for each batch of 500 documents, and two at the end.
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {

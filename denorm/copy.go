@@ -19,25 +19,24 @@ import (
 //
 // # Consistency
 //
-// [Copy.Set] writes the source, and then its copies. Until then, readers see old copies.
-// After a crash, run the plan, change or job again.
+// [Copy.Set] writes the source, and then its copies. Between these writes, readers see
+// old copies. After a crash, run the plan, change or job again.
 //
-// With CopySpec.Version, older values never overwrite newer values. Every write to a
-// copied field must raise the version, as [Copy.Set] does. Without a Version, the last
-// write to a copy wins.
+// With CopySpec.Version, older values never overwrite newer values. Your own writes to
+// copied fields must raise the version. Without a Version, the last write to a copy wins.
 //
-// A source may change before you store its copy: use [Copy.Storing].
+// If the source can change before you store its copy, use [Copy.Storing].
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
 //
-// Indexes returns the index that finds a source's copies, or with Listed the index of the
-// source's list.
+// Indexes returns the index that finds a source's copies. With Listed it returns the
+// index of the source's list.
 //
 // Checks returns two checks, or with Listed only the first:
 //
-//   - Copies with other values or a newer version than their source. The repair writes
+//   - Copies that differ from their source, or have a newer version. The repair writes
 //     the source's values and version.
 //   - Copies of missing sources. No write repairs them.
 //
@@ -53,47 +52,44 @@ type Copy[S, SK, TK any] struct {
 // the path To. In CounterSpec.Sums, Mins and Maxs, the parent's field To is computed from
 // the children's field From.
 type Field struct {
-	From string // path in the source or child, outside arrays; a copied field may be an array
-	To   string // path in the documents with the copy, as "items.name", or in the parent
+	From string // path in the source or child, outside arrays; a copied field can be an array
+	To   string // path in the parent, or in the document with the copy: "items.name"
 }
 
 // CopySpec says what a [Copy] copies, and to which paths.
 type CopySpec struct {
-	// KeyPath is the path, in a document with a copy, of the source's _id: "host",
-	// "publisher.id", "items.id", "groups.items.id". In an array, the same element holds
-	// the copied fields.
+	// KeyPath is the path of the source's _id in a document with a copy: "host",
+	// "publisher.id", "items.id", "groups.items.id". If the _id is in an array's element,
+	// this element holds the copied fields.
 	KeyPath string
 
-	// If the source lists the _ids of the documents with its copies, Listed is the path
-	// of this list in the source. Give it instead of KeyPath.
+	// If a source lists the _ids of the documents with copies, Listed is the path of this
+	// list. Give Listed instead of KeyPath.
 	Listed string
 
 	// Fields are the copied fields.
 	Fields []Field
 
-	// Version is a field of the source that grows with each change of a copied field: an
-	// integer, which [Copy.Set] increments, or a time, which the caller of Copy.Set
-	// gives. VersionTo is the path where a copy stores it. Give both or neither. Don't
-	// use a field that grows for other reasons.
+	// Version is a field of the source that grows with each change of a copied field,
+	// and only then. [Copy.Set] increments an integer version. For a time, pass the new
+	// time. VersionTo is the path where a copy stores the version. Give both or neither.
 	//
-	// If an embed.Versioned writes the source, don't use [Copy.Set]. Instead, change
-	// copied fields by Versioned.ChangeBy, with an $inc of Version, then run
-	// [Copy.Refresh].
+	// If an embed.Versioned writes the source, don't use [Copy.Set]. Change copied fields
+	// by Versioned.ChangeBy, with an $inc of Version. Then run [Copy.Refresh].
 	Version, VersionTo string
 
-	// CountUp is the version field of an embed.Versioned over the documents with copies.
-	// Every write of the Copy increments this field. If you read a document before such a
-	// write, replacing the document by the Versioned gives embed.ErrVersion. The new copy
-	// stays.
+	// CountUp is the version field of an embed.Versioned that writes the documents with
+	// copies. Every write of the Copy increments this field. If you read a document
+	// before the Copy's write and replace it later, you get embed.ErrVersion.
 	CountUp string
 
 	// Lock is an integer field of the source that no other code writes. In a transaction,
-	// [Copy.Storing] increments it, so that a concurrent change of the source conflicts.
+	// [Copy.Storing] increments Lock. A concurrent change of the source then conflicts.
 	// Each Copy of a source needs its own Lock.
 	Lock string
 
-	// Lists says which prefixes of KeyPath are paths of arrays. Give it only for untyped
-	// documents, such as bson.D. [NewCopy] panics if a path in Lists has a known Go type.
+	// Lists says which prefixes of KeyPath are paths of arrays. Give Lists only for
+	// untyped documents, such as bson.D.
 	Lists []string
 }
 
@@ -115,11 +111,11 @@ func fieldsOf(list []Field) (out []copies.Field) {
 	return out
 }
 
-// Snapshot returns the copy of a source as BSON that the caller stores by another write:
-// an array element, or fields to nest in the document. The copy contains the source's
-// _id, unless CopySpec.Listed is set. It contains the version if CopySpec.Version is set.
-// It omits fields that the source lacks. The copy may be outdated when it is stored: see
-// [Copy.Storing].
+// Snapshot returns the copy of a source as BSON. Store it with a write of your own: as an
+// array element, or nested in the document. The copy contains the source's _id, unless
+// CopySpec.Listed is set. With CopySpec.Version the copy also contains the version. The
+// copy omits fields that the source lacks. When you store the copy, it can be outdated:
+// see [Copy.Storing].
 func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 	return c.c.Snapshot(source)
 }
@@ -136,9 +132,9 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 
 // Attach returns the write that stores the copy of source in the document with this _id.
 // A missing document gives model.ErrNotFound. In an array, an existing copy of the source
-// stays, even if old. If others may have changed the source, run [Copy.Refresh]
-// afterwards. For an array inside an array, push the [Copy.Snapshot] instead. The write
-// can be run again.
+// stays, even if old. If the source can have changed since its read, run [Copy.Refresh]
+// afterwards. For an array inside an array, push the [Copy.Snapshot] instead. A retry is
+// safe.
 //
 // Cost: one command, one document, by _id. If an existing copy stays, one more command.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
@@ -146,9 +142,9 @@ func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 }
 
 // Detach returns the write that removes a copy, if any, from the document with this id.
-// The parameter source is the _id of the copy's source. If copies are in an array, the
-// write removes the element, otherwise the source's _id and the copied fields. It doesn't
-// change the source's list (CopySpec.Listed).
+// The parameter source is the _id of the copy's source. In an array, the write removes
+// the copy's element. Outside an array, the write removes the source's _id and the copied
+// fields. The source, with its list of ids, stays.
 //
 // Cost: one command, one document, by _id.
 func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
@@ -157,8 +153,8 @@ func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
 
 // Set returns the plan that sets fields of a source by paths, and then updates its
 // copies. The parameter source is the document that you read. With CopySpec.Version, a
-// plan that sets a copied field gives model.ErrStale if the stored version isn't the one
-// that you read. It then writes nothing.
+// plan that sets a copied field gives model.ErrStale if the stored version isn't that of
+// source. The plan then writes nothing.
 //
 // Cost: two commands, or one if no copied field changes. It writes the source and each
 // document with a copy. Consistency: see [Copy].
@@ -166,11 +162,11 @@ func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 	return c.c.Set(source, fields)
 }
 
-// Propagate returns the plan that updates every copy to the values in source. Copies of
-// the same or a newer version stay. Without CopySpec.Version, source must be current.
+// Propagate returns the plan that updates the copies to the values in source. With
+// CopySpec.Version, only older copies change. Without, source must be current.
 //
-// Cost: one command; it writes each document with an older copy. With CopySpec.Listed,
-// one command for each 16 MiB of ids.
+// Cost: one command, which writes each document with an older copy. CopySpec.Listed
+// needs one command for each 16 MiB of ids.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 	return c.c.Propagate(source)
 }
@@ -193,25 +189,24 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 	return c.c.Refresh(source, core.Anys(docs))
 }
 
-// Storing returns the change that stores copies of a source and keeps them up to date. It
-// reads the source, passes it to the function store, and runs the action that store
-// returns, such as an insert. The action writes copies ([Copy.Snapshot], [Copy.Fields])
-// into the documents whose _ids are docs. store is called several times, and must return
-// equal actions for equal sources. A missing source gives model.ErrNotFound.
+// Storing returns the change that stores copies of a source. The change reads the source,
+// calls store, and runs the action that store returns, such as an insert. The action
+// writes copies ([Copy.Snapshot], [Copy.Fields]) into the documents whose _ids are docs.
+// store is called several times, and must return equal actions for equal sources. A
+// missing source gives model.ErrNotFound.
 //
-// If the source changes meanwhile:
+// If another writer changes the source meanwhile:
 //
-//   - In a transaction with CopySpec.Lock, the other writer waits or fails, or this
+//   - In a transaction with CopySpec.Lock, the other writer waits or fails, or the
 //     transaction runs again.
-//   - Otherwise the change then runs [Copy.Refresh] for docs, or for all copies if docs
-//     is empty. After a crash, run the change again.
-//   - But in a transaction that you began, without a Lock, the copies may stay old.
+//   - In your own transaction without a Lock, the copies can stay old.
+//   - In all other cases, the change runs [Copy.Refresh] for docs. If docs is empty, all
+//     copies are refreshed. After a crash, run the change again.
 //
-// For copies of two sources, let store return Storing of the second source. Outside a
-// transaction, an action that needs one gives model.ErrTransactional.
+// For copies of two sources, let store return Storing of the second source.
 //
-// Cost: the commands of the action, and three more. In a transaction with a Lock, only
-// one or two more.
+// Cost: the action's commands, and three more commands. In a transaction with a Lock: the
+// action's commands, and one or two more commands.
 func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Action, docs ...TK) model.Change[any] {
 	if store == nil {
 		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give a function that returns the action that stores the copies"}}
@@ -232,19 +227,19 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return c.c.Rebuild()
 }
 
-// Unfolded returns the check that finds the sources that [Copy.Fold] keeps, because their
-// deletion would lose data. Such a source has no copy, a copy with other values, or a
-// top-level field that isn't copied whole. Uncopied fields in dropFields may be
-// lost. The check has no repair.
+// Unfolded returns the check for sources whose deletion would lose data. [Copy.Fold]
+// keeps these sources. Such a source has no copy, has a copy with other values, or has a
+// top-level field that isn't copied whole. The check ignores uncopied fields in
+// dropFields. It has no repair.
 //
-// Cost: one command; it reads every source and its copies.
+// Cost: one command, which reads every source and its copies.
 func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.c.Unfolded(dropFields) }
 
-// Fold returns the job that deletes the sources, so that only the copies stay. It keeps
-// sources that [Copy.Unfolded] finds. dropFields lists fields that may be lost.
-// Run [Copy.Rebuild] first, and stop other writers. The job can be stopped and run again.
+// Fold returns the job that deletes the sources, so only the copies stay. It keeps
+// sources that [Copy.Unfolded] finds. dropFields lists fields that can be lost. First run
+// [Copy.Rebuild] and stop other writers. The job can be stopped and run again.
 //
-// Cost: two commands for each batch of 500 sources, and two at the end.
+// Cost: two commands for each batch of 500 sources, and two commands at the end.
 func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold(dropFields) }
 
 // Spread returns the aggregation that counts the documents with copies, their different
@@ -267,8 +262,8 @@ type CopySpread struct {
 // BreakEven returns a ratio of document reads to changes of copied fields. Above this
 // ratio, copies are cheaper than references. Without copies, BreakEven returns 0.
 //
-// The parameter command is the price of a round trip (0 means 20), and write the price of
-// updating a document (0 means 8). The price of reading a document is 1.
+// The parameter command prices a round trip (0 means 20). The parameter write prices the
+// update of a document (0 means 8). The price of reading a document is 1.
 func (s CopySpread) BreakEven(command, write float64) float64 {
 	if s.Documents <= 0 || s.Sources <= 0 {
 		return 0

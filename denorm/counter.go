@@ -29,21 +29,22 @@ type CounterSpec struct {
 
 	// Tokens is the path, in the parent, of an array of bson.ObjectID. The array stores
 	// the tokens that identify the latest operations. Pending is the path, in a child, of
-	// a *[CounterPending], tagged omitempty, that marks an unfinished operation. Give
-	// both paths or neither. With both, operations are exact without transactions. With
-	// neither, operations need transactions, unless Partial is set. Without Tokens, pass
+	// a *[CounterPending] tagged omitempty. It marks an unfinished operation. Give
+	// both paths or neither. With both, operations are exact without transactions, and a
+	// retry is safe. With neither, operations need transactions, unless Partial is set. A
+	// retry of Insert can then give the duplicate key error of _id. Without Tokens, pass
 	// bson.NilObjectID as the token of each operation.
 	Tokens  string
 	Pending string
 
-	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100. An
-	// operation's retry counts again if the parent had that many other operations since.
+	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100. A
+	// retry counts again if the parent had Keep other operations since the first try.
 	// [Counter.Recount] repairs this.
 	Keep int
 
 	// Partial lets operations without Tokens run outside transactions, as separate
-	// writes. A crash or a race leaves wrong numbers. The job of [Counter.Checks] counts
-	// twice, a minute apart (Check.Age), and then repairs them.
+	// writes. A crash or a race leaves wrong numbers. The job of [Counter.Checks] repairs
+	// them, after it counts twice, a minute apart (Check.Age).
 	Partial bool
 }
 
@@ -85,13 +86,13 @@ type Average struct {
 // A CounterPending marks a child with an unfinished operation.
 type CounterPending struct {
 	Op      bson.ObjectID   `bson:"op"`
-	Parents []bson.RawValue `bson:"parents"`        // the old and the new parent
+	Parents []bson.RawValue `bson:"parents"`        // old and new parent, unordered
 	Was     bson.Raw        `bson:"was,omitempty"`  // {parent, values}: what the child counted for before the operation
 	Gone    bool            `bson:"gone,omitempty"` // the child is being deleted, and doesn't count
 }
 
-// Counter stores, in each parent, numbers that are computed from its children: a
-// publisher's number of books, their lowest price.
+// Counter stores, in each parent, numbers that are computed from the parent's children:
+// a publisher's number of books, the lowest price.
 //
 // Every write of a child that changes a number must be an operation: [Counter.Insert],
 // [Counter.Set], [Counter.SetIf], [Counter.Move] or [Counter.Delete]. A child without a
@@ -100,29 +101,33 @@ type CounterPending struct {
 //
 // # Consistency
 //
-// Without CounterSpec.Tokens, an operation is a transaction (but see
-// CounterSpec.Partial). With Tokens, an operation writes the child and then its parents.
-// Pass each operation a token, a new bson.NewObjectID(). A retry with the same token
-// doesn't count twice (limit: CounterSpec.Keep). After a crash, retry the operation or
-// run [Counter.Settle]. Until then readers see the old numbers.
+// Without CounterSpec.Tokens, an operation is a transaction, except with
+// CounterSpec.Partial. With Tokens, pass each operation a new bson.NewObjectID(), the
+// token. The operation writes the child and then the parents. A retry with the same
+// token doesn't count twice (limit: CounterSpec.Keep). After a crash, readers see the
+// old numbers. Retry the operation or run [Counter.Settle].
 //
 // # Several counters
 //
 // If a child counts in two parents, declare two Counters. Join their operations by
-// [model.Change.Also], in a transaction. To limit a number, join a write with a
-// condition: see the example "Capacity".
+// [model.Change.Also], in a transaction. To count by a status without transactions, use
+// one Counter. Its parents are documents for each status.
+//
+// To limit a number, join a write of the parent that has a condition, such as
+//
+//	{$expr: {$lt: ["$students", "$seats"]}}
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
-// Indexes returns one index of the children on {reference, field} for each field of Mins
-// and Maxs, or, without such fields, on the reference. With Tokens, it adds indexes on
+// Indexes returns an index of the children on {reference, field} for each field of Mins
+// and Maxs. Without such fields, the index is on the reference. Tokens add indexes on
 // unfinished operations.
 //
 // Checks returns checks of
 //
-//   - wrong numbers. The repair corrects them, but skips a parent if an operation on it
-//     began or ended meanwhile: run the job again.
+//   - wrong numbers. The repair corrects them. If an operation on a parent began or ended
+//     during the repair, the parent is skipped. Run the job again.
 //   - with Tokens, operations that are unfinished after a minute. The repair finishes the
 //     operations.
 //
@@ -152,32 +157,31 @@ func NewCounter[C, CK, P, PK any](
 }
 
 // Insert returns the change that stores a new child and counts it. For token, see
-// [Counter]. With another child's token, Insert may store nothing, without an error. A
-// taken _id gives [model.ErrTaken] or, in a transaction of the caller, the driver's
-// error.
+// [Counter]. With another child's token, Insert can silently store nothing. A taken _id
+// gives [model.ErrTaken]. In a transaction of the caller, it gives the driver's error.
 //
 // Cost: four commands, by _id. In a transaction: one command, or two before MongoDB 8.0.
 func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), token)
 }
 
-// Set returns the change that sets fields of a child by path, and updates its parents'
-// numbers. For token, see [Counter]. A nil value stores null; a bson.RawValue{} removes
+// Set returns the change that sets fields (paths) of a child, and updates its parents'
+// numbers. For token, see [Counter]. A nil value stores null. A bson.RawValue{} removes
 // the field. A null reference takes the child off its parent. A missing child gives
 // [model.ErrNotFound].
 //
-// Cost: five commands, by _id, or six if the smallest or greatest value leaves a parent.
-// In a transaction: two commands.
+// Cost: five commands, by _id, or six commands if a parent loses its smallest or greatest
+// value. In a transaction: two commands.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, token bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, token)
 }
 
-// SetIf is [Counter.Set] of a child that matches the filter guard, such as {status:
-// "open"}. If the child exists but doesn't match, the change gives model.ErrGuard. With
-// CounterSpec.Tokens, a retry of a finished operation does nothing. Without Tokens, a
-// retry tests guard again.
+// SetIf is [Counter.Set] for a child that must match the filter guard, such as {status:
+// "open"}. If an existing child doesn't match, the change gives model.ErrGuard. With
+// CounterSpec.Tokens, a retry after success does nothing. Without Tokens, a retry tests
+// guard again.
 //
-// Cost: as [Counter.Set]. A child that doesn't match costs one or two commands more.
+// Cost: as [Counter.Set]. A child that doesn't match costs one or two more commands.
 func (x *Counter[C, CK, P, PK]) SetIf(child CK, guard, fields bson.D, token bson.ObjectID) model.Change[any] {
 	return x.c.SetIf(child, guard, fields, token)
 }
@@ -190,11 +194,11 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, token bson.ObjectID) m
 	return x.c.Move(child, parent, token)
 }
 
-// Delete returns the change that deletes a child and takes it off its parent's numbers.
-// For token, see [Counter]. A missing child is not an error.
+// Delete returns the change that deletes a child and updates the parent's numbers. For
+// token, see [Counter]. A missing child is not an error.
 //
-// Under a [model.Scope] with Delete, the change only marks the child as deleted. To
-// restore the child, set the mark to nil by [Counter.Set] under a scope without Delete.
+// Under a [model.Scope] with Delete, the child is only marked as deleted. To restore the
+// child, use a scope without Delete, and set the mark to nil by [Counter.Set].
 //
 // Cost: as [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, token bson.ObjectID) model.Change[any] {
@@ -211,10 +215,10 @@ func (x *Counter[C, CK, P, PK]) Pending(cutoff time.Time) *model.Find[C] {
 	return commands.Served(x.children.Find(filter), x.c.OpIndex().Name, err)
 }
 
-// Settle returns the change that finishes an operation that a crash left half done, as
-// the child's mark (CounterSpec.Pending) shows. It is safe while the operation is still
-// running. Without a mark it does nothing. Without CounterSpec.Pending it gives a
-// [*model.ValueError].
+// Settle returns the change that finishes an operation that a crash left half done. The
+// child's mark (CounterSpec.Pending) shows such an operation. Settle is safe while the
+// operation is still running. If the child has no mark, Settle does nothing. If
+// CounterSpec.Pending isn't set, Settle gives a [*model.ValueError].
 //
 // Cost: one command if the child has no mark, otherwise also the rest of the operation.
 func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
@@ -225,7 +229,7 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 // numbers. The finding's Problem is empty if no number differed. A missing parent gives
 // [model.ErrNotFound].
 //
-// Consistency: exact even beside other operations, unless CounterSpec.Partial is set.
+// Consistency: exact even during other operations, unless CounterSpec.Partial is set.
 //
 // Cost: two commands, one document. It reads every child of the parent.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {

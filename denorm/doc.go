@@ -32,13 +32,13 @@
 //
 // # Consistency and costs
 //
-// A change of two documents is two writes. The type's Checks find what a crash between
-// them leaves. The checks' jobs repair it without overwriting concurrent changes.
+// A change of two documents is two writes. A type's Checks find what a crash between the
+// writes leaves. The checks' jobs repair it without overwriting concurrent changes.
 //
-// You can run a change with a token (an ObjectID that identifies the operation) again: it
-// counts once.
+// A token is an ObjectID that identifies an operation. A change with a token counts once,
+// even if you run the change again.
 //
-// Before you run [Copy.Checks], [Counter.Checks], [Subset.Checks] or [Outlier.Checks],
-// create the indexes. Otherwise the server reads the whole related collection for each
-// document.
+// Create the indexes before you run [Copy.Checks], [Counter.Checks], [Subset.Checks] or
+// [Outlier.Checks]. Without indexes, the server reads the whole related collection for
+// each document.
 package denorm

@@ -11,8 +11,8 @@ import (
 
 // ErrUnsound says that the array and the overflow documents of an [Outlier]'s owner
 // contradict each other. [Outlier.Append] and [Outlier.Remove] return it. If the array
-// has more than Max elements but no overflow, run [Outlier.Split]. If overflow exists but
-// the owner's flag isn't set, run the job of the first of [Outlier.Checks].
+// has over Max elements but no overflow, run [Outlier.Split]. If overflow exists but the
+// owner's flag isn't set, run the job of the first check in [Outlier.Checks].
 var ErrUnsound = outlier.ErrUnsound
 
 // A ShortError says that a stock has less than the amount that [Slots.Take] asks for. It
@@ -20,24 +20,24 @@ var ErrUnsound = outlier.ErrUnsound
 type ShortError = slots.ShortError
 
 var (
-	// ErrToken says that a token was used for another event of an [Outbox], [Inbox]
-	// or [EventLog], or another amount of [Slots]. It wraps model.ErrTaken.
+	// ErrToken says that a token already belongs to another event ([Outbox], [Inbox],
+	// [EventLog]) or to another amount ([Slots]). ErrToken wraps model.ErrTaken.
 	ErrToken = stored.ErrToken
 
 	// ErrEarlier says that the time given to a [History] or [EventLog] is before the time
 	// of the last stored change.
 	ErrEarlier = stored.ErrEarlier
 
-	// ErrHandled says that an event was already handled. It wraps model.ErrTaken.
-	// [Inbox.Once] returns it.
+	// ErrHandled says that an event was already handled ([Inbox.Once]). ErrHandled wraps
+	// model.ErrTaken.
 	ErrHandled = inbox.ErrHandled
 
-	// ErrNoRevision says that [History.Restore] can't restore a version. It wraps
-	// model.ErrNotFound.
+	// ErrNoRevision says that [History.Restore] can't restore a version. ErrNoRevision
+	// wraps model.ErrNotFound.
 	ErrNoRevision = history.ErrNoRevision
 
-	// ErrVersion says that an aggregate of an [EventLog] isn't at the expected version.
-	// It wraps model.ErrStale: load the state and decide again.
+	// ErrVersion says that an aggregate of an [EventLog] isn't at the expected version:
+	// load the state and decide again. ErrVersion wraps model.ErrStale.
 	ErrVersion = eventlog.ErrVersion
 
 	// ErrGap says that commits of an [EventLog] are missing.

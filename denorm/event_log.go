@@ -35,36 +35,36 @@ type EventState[K, S any] struct {
 	State    S         `bson:"state"`
 }
 
-// EventLogSpec says how states are computed from events, and bounds appends. Fold is
+// EventLogSpec says how states are computed from events, and limits appends. Fold is
 // required.
 type EventLogSpec[K, E, S any] struct {
 	// Fold applies an event to a state and returns the new state. The first state is the
-	// zero S. Fold must be pure, except that it may change its parameter state and return
-	// it. An error ends the read.
+	// zero S. Fold can change and return its parameter state, but must otherwise be pure.
+	// An error ends the read.
 	Fold func(state S, event E) (S, error)
 
 	// Revision is the version number of Fold. Reads ignore snapshots of other revisions.
-	// A snapshot is never replaced by one of a lower revision.
+	// A snapshot never replaces a snapshot of a higher revision.
 	Revision int
 
 	// Snapshots is the collection that stores a state of each aggregate, so that a read
-	// replays few events. The field Every is the number of events after which a new state
-	// is stored. Give both or neither.
+	// replays few events. A new state is stored after Every events. Set both fields or
+	// neither.
 	Snapshots *model.Collection[EventState[K, S], K]
 	Every     int64
 
-	// MaxEvents and MaxBytes bound one append. 0 means 1000 events and 15 MiB. Never
-	// lower MaxEvents, or [EventLog.Commits] misses commits.
+	// MaxEvents and MaxBytes limit one append. 0 means 1000 events or 15 MiB. Never
+	// lower MaxEvents: it makes [EventLog.Commits] miss commits.
 	MaxEvents int
 	MaxBytes  int64
 }
 
 // EventLog stores the events of aggregates, such as accounts, and computes their states.
-// Events never change. A writer appends at the version (the number of the last event)
-// that it has read. One append is one document, a commit.
+// Events never change. A writer passes the version that it has read: the number of the
+// last event. One append is one document, a commit.
 //
 // The collection must not have a collation. Tenants of a [model.Scope] must not share
-// keys. Reads include commits that a scope marked as deleted.
+// keys. Reads include soft-deleted commits.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
@@ -72,13 +72,13 @@ type EventLogSpec[K, E, S any] struct {
 //
 // Indexes returns the unique index on the key and token of an [EventCommit].
 //
-// Checks returns one check, or two with EventLogSpec.Snapshots:
+// Checks returns one check, or two checks with EventLogSpec.Snapshots:
 //
-//   - Commits with gaps or wrong fields. No write repairs them.
+//   - Commits with gaps or wrong fields. No write repairs such commits.
 //   - Snapshots of the current Revision that don't match the events. The repair deletes
-//     them.
+//     these snapshots.
 //
-// Cost: the first check reads all commits. The second sends one command for each
+// Cost: the first check reads all commits. The second check sends one command for each
 // snapshot.
 type EventLog[K, E, S any] struct {
 	model.Parts
@@ -178,18 +178,18 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 //   - [ErrEarlier]: t is before the last commit's time.
 //
 // Cost: two commands, one document, by _id. With EventLogSpec.Snapshots, some appends
-// also store a snapshot. If only the snapshot fails, its error is returned, but the
+// also store a snapshot. If only the snapshot fails, the change gives an error, but the
 // events are stored.
 func (l *EventLog[K, E, S]) Append(key K, expected int64, t time.Time, events []E, token bson.ObjectID) model.Change[any] {
 	return l.l.Append(key, expected, t, token, l.events(key, token, events))
 }
 
-// Decide returns the change that calls the function decide and appends the events that it
-// returns. decide gets the aggregate's current state, and must be pure. If another append
-// came first, decide is called again. A retry with the same token does nothing.
+// Decide returns the change that calls decide and appends the events that decide returns.
+// decide gets the aggregate's current state, and must be pure. If another append came
+// first, decide is called again. A retry with the same token does nothing.
 //
-// Cost: two commands for the state, as [EventLog.Load], and one for the commit, one
-// document. If a snapshot exists, one more command looks for the token.
+// Cost: two commands read the state, as [EventLog.Load]. One command stores one document.
+// If a snapshot exists, one more command looks for the token.
 func (l *EventLog[K, E, S]) Decide(
 	key K, t time.Time, token bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {

@@ -16,34 +16,34 @@ type ProjectionSpec[V, E any] struct {
 
 	// Revision is the version number of Fold. Raise it when Fold changes, then run
 	// [Projection.Rebuild] and [Projection.Switch]. Rebuild writes the views into a new
-	// collection (a generation). Until Switch, readers read the old generation, and only
-	// programs that run with the old Revision keep it up to date.
+	// collection (a generation). Before Switch, readers read the old generation. Only
+	// programs with the old Revision update the old generation.
 	Revision int
 
-	// Places is the collection that stores which views readers read, and how far
-	// [Projection.Stream] has read the commits. "" means "docmodel.projections".
+	// Places is the collection that stores which generation readers read, and the
+	// position of [Projection.Stream]. "" means "docmodel.projections".
 	Places string
 
 	// Poll is for servers without change streams, where [Projection.Stream] polls every
-	// model.StreamOptions.Interval. If Poll is 0, running the stream on such a server
-	// gives model.ErrNoChangeStreams. Otherwise Poll is the longest delay that you expect
-	// between a commit's At and the moment when the commit can be read. A commit with a
-	// longer delay is missed until the aggregate's next commit or [Projection.CatchUp].
+	// model.StreamOptions.Interval. Poll is the longest delay that you expect from a
+	// commit's At to the moment when the commit can be read. A commit with a longer delay
+	// is missed until the aggregate's next commit or [Projection.CatchUp]. If Poll is 0,
+	// the stream fails on such a server with model.ErrNoChangeStreams.
 	Poll time.Duration
 }
 
-// Projection stores a view of each aggregate of an [EventLog] in another collection, for
-// queries and indexes: {_id: key, version, at, revision, state}.
+// Projection stores a view of each aggregate of an [EventLog] in another collection. A
+// view is {_id: key, version, at, revision, state}.
 //
-// A generation is a collection with all views: accounts.1, accounts.2. A document, the
-// pointer, says which generation is live (read by readers). Under a [model.Scope], use
+// A generation is a collection with all views: accounts.1, accounts.2. Readers read the
+// live generation. A document, the pointer, names it. Under a [model.Scope], use
 // [Projection.CatchUp] instead of a stream.
 //
 // # Consistency
 //
 // [Projection.Stream] updates the views some time after the commits. Read a view with
 // [Projection.Load], or call [Projection.Generations] and [Projection.In] before each
-// query. Then a view never returns to a lower version.
+// query. If you do, no view returns to a lower version.
 //
 // Source: Materialized View pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/materialized-view); CQRS
@@ -59,10 +59,10 @@ type Projection[K, E, V any] struct {
 	rev   int
 }
 
-// NewProjection declares a projection of a log. Each generation of views is a collection,
-// named by the name of views, a dot and the generation's number. NewProjection panics
-// with a [*model.DeclarationError] if Fold is missing or Poll is negative. It also panics
-// if two of views, ProjectionSpec.Places and the log's commits are the same collection.
+// NewProjection declares a projection of a log. A collection with all views has the name
+// of views, a dot and a number: see [Projection]. NewProjection panics with a
+// [*model.DeclarationError] if Fold is missing or Poll is negative. It also panics if two
+// of views, ProjectionSpec.Places and the log's commits are the same collection.
 func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
 ) *Projection[K, E, V] {
@@ -80,19 +80,20 @@ func NewProjection[K, E, S, V any](
 	return p
 }
 
-// CatchUp returns the change that updates an aggregate's view in the live generation, and
-// in the generation that [Projection.Rebuild] is building. It skips a generation of
-// another ProjectionSpec.Revision. A retry is safe.
+// CatchUp returns the change that updates an aggregate's view in the live generation (see
+// [Projection]). Before [Projection.Switch], it also updates the new generation. A
+// generation of another ProjectionSpec.Revision stays unchanged. A retry is safe.
 //
-// Cost: five commands, by _id, one document. To update both generations, two more
-// commands and one more document.
+// Cost: five commands, by _id, one document. Two generations cost two more commands and
+// one more document.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views as commits come in. Run it with
-// [model.Stream.Run]. With a new Revision of the spec it reads all commits again.
+// [model.Stream.Run]. A new ProjectionSpec.Revision makes the stream read all commits
+// again.
 //
-// Cost: three commands for each commit. They read the pointer (see [Projection]) and the
-// view, by _id, and write the view. A commit out of order costs one more command.
+// Cost: three commands for each commit, by _id. They read the pointer (see [Projection]),
+// read the view and write the view. A commit out of order costs one more command.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
 // Load returns the change that reads the stored view of the [EventLog] aggregate with
@@ -131,18 +132,18 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 // all commits by _id.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
-// Switch returns the job that makes the new generation live: readers then read the views
-// that [Projection.Rebuild] wrote. Without a new generation it does nothing. After a
-// crash, run it again: until then, the old views aren't updated.
+// Switch returns the job that makes readers read the views that [Projection.Rebuild]
+// wrote. If [Generations].Building is 0, the job does nothing. The job first stops the
+// updates of the old views. After a crash, run the job again.
 //
-// Cost: as [Projection.Rebuild], but the job writes only views that lack commits. Two
-// more commands write the pointer (see [Projection]), one document each.
+// Cost: as [Projection.Rebuild], but the job writes only new views that lack commits. The
+// first and last commands write the pointer (see [Projection]), one document each.
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
-// Drop returns the change that deletes a generation's views. If the generation is being
-// built, Drop ends the rebuild. The live generation gives a [*model.ValueError]. After a
-// crash or a concurrent write, views may remain: run the change again.
+// Drop returns the change that deletes the views of a generation (see [Projection]). If
+// the generation is being built, Drop ends the rebuild. The live generation gives a
+// [*model.ValueError]. After a crash or a concurrent write, run the change again.
 //
-// Cost: two commands, and all documents of the generation; one more command if it is
-// being built.
+// Cost: two commands, and all documents of the generation. Ending a rebuild costs one
+// more command.
 func (p *Projection[K, E, V]) Drop(generation int64) model.Change[any] { return p.p.Drop(generation) }

@@ -25,10 +25,10 @@ import (
 //
 // # Consistency
 //
-// Plans of one document run in the order of its changes, plans of different documents at
-// the same time. [model.StreamProgress] reports how late the copies are. If two programs
+// Plans of one document run in the order of its changes. Plans of different documents run
+// concurrently. [model.StreamProgress] reports how late the copies are. If two programs
 // run a feed, the later program takes over. In rare cases ([model.Stream.Run]) an old
-// write still arrives. To exclude this, store FeedChange.Token or the document's version
+// write arrives later. To exclude this, store FeedChange.Token or the document's version
 // in the copy, and don't overwrite a greater value.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
@@ -43,31 +43,30 @@ type Feed[D, K any] struct {
 
 // FeedSpec says how a feed sees changes. The zero value is valid.
 type FeedSpec struct {
-	// Places is the collection that stores how far the feed has read the changes, in a
-	// document with the feed's name as _id. "" means "docmodel.feeds".
+	// Places is the collection that stores how far the feed has read. The document's _id
+	// is the feed's name. "" means "docmodel.feeds".
 	Places string
 
-	// Bare leaves out the look-up of updated documents: changes by updates have no Doc.
-	// Without Bare, the feed skips an update of a document that was deleted since.
+	// With Bare, the feed doesn't look up updated documents: changes by updates have no
+	// Doc. Without Bare, the feed skips an update if the document is deleted.
 	Bare bool
 
-	// Mark is a field of the source that no other code writes. Give it if the feed's
-	// plans update the source. The feed then makes each such update store the change's
-	// token in this field, and skips the change that the update causes. Plans can't
-	// insert, upsert, replace or delete in the source. With "", the feed stops at a plan
-	// that writes the source.
+	// Mark is a field of the source that no other code writes. Set Mark if the feed's
+	// plans update the source. Each such update marks its document, and the feed skips
+	// the change that the update causes. Plans can't insert, upsert, replace or delete in
+	// the source. Without Mark, the feed stops at a plan that writes the source.
 	Mark string
 
-	// Since is the path of a field that each write of the source sets to a greater time,
-	// ObjectID, integer or string. With Since, the feed polls a server that has no change
-	// streams, and doesn't see deletions. With "", running the feed there gives
-	// model.ErrNoChangeStreams.
+	// Since is for servers without change streams. The feed polls such a server, and
+	// doesn't see deletions. Since is the path of a time, ObjectID, integer or string.
+	// Each write of the source must set a greater value. Without Since, the feed gives
+	// model.ErrNoChangeStreams on such a server.
 	Since string
 
 	// Overlap is how far each poll goes back, if Since is a time or an ObjectID. The poll
 	// reads documents of that time again, and runs their plans again. With 0, the feed
-	// can miss a document that becomes visible after a document with a greater Since. To
-	// repair this, write the missed document again, or run [Feed.Rebuild].
+	// can miss a document that becomes visible after a document with a greater Since.
+	// Write a missed document again, or run [Feed.Rebuild].
 	Overlap time.Duration
 }
 
@@ -75,16 +74,16 @@ type FeedSpec struct {
 type FeedChange[D, K any] struct {
 	Kind model.EventKind
 	ID   K
-	Doc  *D // may be newer than an update; nil for a deletion and, with FeedSpec.Bare, for an update
+	Doc  *D // can contain later changes; nil for deletions, and for updates with FeedSpec.Bare
 
-	Updated   bson.Raw  // of an update: set fields, by dotted path
+	Updated   bson.Raw  // of an update: new values, by dotted path
 	Removed   []string  // of an update: removed fields
 	Truncated bson.Raw  // of an update: an array of {field, newSize}
-	Token     string    // the same whenever the change comes again; "" for model.Scanned
+	Token     string    // the same if the change comes again; "" for model.Scanned
 	Time      time.Time // of the change; zero for model.Scanned
 }
 
-// NewFeed declares a feed of the changes of source. name identifies its stored position.
+// NewFeed declares a feed of the changes of source. name identifies the feed's position.
 // apply computes the plan of a change, without side effects. NewFeed tries apply with
 // sample, a typical document.
 //
@@ -175,12 +174,12 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	return plan
 }
 
-// Rebuild returns the job that fills or repairs copies: it runs the plans of all stored
-// documents. It doesn't delete the copies of deleted documents. Stop the feed meanwhile,
-// or let plans compare versions: the job can overwrite newer copies. After a crash, run
-// the job again.
+// Rebuild returns the job that fills or repairs copies. It runs the plan of each stored
+// document. Copies of deleted documents stay. The job can overwrite newer copies: stop
+// the feed meanwhile, or compare versions in the plans. After a crash, run the job again.
 //
-// Cost: a query per batch of 500 documents, two to find the end, and the plans' writes.
+// Cost: a query per batch of 500 documents, two queries at the end, and the plans'
+// writes.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

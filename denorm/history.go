@@ -15,13 +15,13 @@ type HistorySpec struct {
 	Version string // path of the version, an int64; "" means "version"
 	Revised string // path of a *[Revised], tagged omitempty; "" means "revised"
 
-	// Subject is the path of the value that identifies the person whom a document is
-	// about. Personal are the fields that [History.Erase] removes. Give both or neither.
+	// Subject is the path of the id of the person whom a document describes. Personal are
+	// the fields that [History.Erase] removes. Give both or neither.
 	Subject  string
 	Personal []string
 
 	// Uncounted are paths that other techniques write without incrementing the version.
-	// No revision records a change of these paths alone. With Uncounted, [History.Change]
+	// A change of only these paths stores no revision. With Uncounted, [History.Change]
 	// and [History.Restore] give a [*model.ValueError]: use [History.Set].
 	Uncounted []string
 }
@@ -57,47 +57,46 @@ type Difference struct {
 	From, To bson.RawValue
 }
 
-// History keeps every version of a document, with who made it, when and why. Earlier
-// versions (revisions) are in another collection. A change makes two writes:
+// History keeps every version of a document, and who made each version, when and why.
+// Earlier versions (revisions) are in another collection. A change makes two writes:
 //
 //	revisions  upsert {_id: {id, v: 3}, doc: the document in version 3}
 //	documents  update {_id: id, version: 3} to version 4
 //
-// A crash between the writes leaves an extra revision, which the next change uses. All
-// writers must increment the version.
+// A crash between the writes leaves an extra revision. The next change uses this
+// revision. All writers must increment the version.
 //
 // Methods take a note (who, when, why) and a token, a fresh bson.NewObjectID(). A retry
-// with the same token does nothing while the version that the change began is stored.
+// with the same token does nothing if the version made by this token is still stored.
 //
 // # Errors
 //
-// Changes give [ErrEarlier] if the last change has a later time than the note, and
-// model.ErrNotFound if the document is missing.
+// A change gives [ErrEarlier] if the note's time is before the last change. A missing
+// document gives model.ErrNotFound.
 //
 // # Retention
 //
-// To delete old revisions, declare a schema.Expiry on their field "until".
+// To delete old revisions, declare a schema.Expiry on the revisions' field "until".
 //
 // # Transactions
 //
-// In a transaction, [History.AsOf] and the other queries give a [*model.ValueError].
-// Changes read with one more command, [History.Insert] with two more, and
-// [History.Restore] with three more.
+// In a transaction, queries such as [History.AsOf] give a [*model.ValueError]. Each
+// change reads with one to three more commands.
 //
 // # Scopes
 //
-// [History.Delete] removes the document even under a [model.Scope] with Delete.
+// A [model.Scope] doesn't turn [History.Delete] into a soft delete.
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns indexes of revisions by time, operation (its token) and
-// HistorySpec.Subject, and of documents by Subject.
+// Indexes returns indexes of revisions by time and by token. With HistorySpec.Subject,
+// revisions and documents also have an index by Subject.
 //
 // Checks returns three checks:
-//   - Unfinished deletions. The repair finishes them after a minute.
+//   - Unfinished deletions. The repair finishes deletions older than a minute.
 //   - Documents with a lower version than a revision. The repair raises the version.
-//   - Documents whose revisions have a gap. No write repairs it.
+//   - Documents whose revisions have a gap. No write repairs the gap.
 type History[D, K any] struct {
 	model.Parts
 
@@ -123,7 +122,7 @@ func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, R
 
 // Insert returns the change that stores a new document. For note and token, see
 // [History]. doc's version must be 0. The document gets version 1 or, after a deletion,
-// the next version. If a document with its _id is stored, running the change gives
+// the next version. If a document with this _id exists, the change gives
 // model.ErrTaken.
 //
 // Cost: two commands, one document.
@@ -135,7 +134,7 @@ func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.C
 // stores null. Fields inside arrays can't be set: set the whole array. For note, token
 // and errors, see [History].
 //
-// Cost: one read and two writes, by _id and the index by operation.
+// Cost: one read, by _id and by token. Two writes, by _id.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.ObjectID) model.Change[any] {
 	return x.h.Set(id, fields, note.note(), token)
 }
@@ -164,19 +163,19 @@ func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide f
 // Delete returns the change that deletes a document and keeps its versions. For note,
 // token and errors, see [History].
 //
-// A crash can leave the document marked as gone. A retry with the same token, or the
-// repair of [History.Checks], finishes the deletion.
+// A crash can leave the document, with Revised.Gone set. A retry with the same token, or
+// the repair of [History.Checks], finishes the deletion.
 //
-// Cost: five commands, four documents. In a transaction, three commands if the server has
-// bulkWrite.
+// Cost: five commands, four documents. In a transaction since MongoDB 8.0, three
+// commands.
 func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Change[any] {
 	return x.h.Delete(id, note.note(), token)
 }
 
-// Restore returns the change that stores an earlier version of a document again, as a new
+// Restore returns the change that stores an earlier version of a document as a new
 // version. It also restores a deleted document. Data that [History.Erase] removed stays
-// removed. If the version is the newest, a deletion or not stored, running the change
-// gives [ErrNoRevision]. For note and token, see [History].
+// removed. If the version is the newest, is a deletion, or isn't stored, the change gives
+// [ErrNoRevision]. For note and token, see [History].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.ObjectID) model.Change[any] {
@@ -200,11 +199,11 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Revisions returns the query of a document's n newest versions, newest first, with
+// Revisions returns the query of a document's n newest versions, newest first, including
 // deletions. For the first page, pass version 0. For the next page, pass the lowest
-// version that you read. n = 0 returns all versions, grouped in the server's memory.
+// version that you read. n = 0 returns all versions: the server groups them in memory.
 //
-// Cost: one command, by _id; n+1 revisions are read.
+// Cost: one command, by _id. It reads n+1 revisions.
 func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.Revisions(id, version, n)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
@@ -231,13 +230,13 @@ func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 	return out, err
 }
 
-// Erase returns the job that removes the fields HistorySpec.Personal of a person, from
-// documents and revisions. The documents get a new version. subject is the person's value
-// at HistorySpec.Subject. If subject is a string, the job also empties each Revised.By
-// that equals it. For note and token, see [History]. Other changes can run meanwhile.
+// Erase returns the job that removes a person's data (HistorySpec.Personal) from
+// documents and revisions. Each of these documents gets a new version. subject is the
+// person's value at HistorySpec.Subject. If subject is a string, the job also empties
+// each Revised.By that equals subject. For note and token, see [History].
 //
-// Cost: two writes per document and one per revision, by the indexes on the subject. For
-// a string subject, every document and revision is read.
+// Cost: two writes per document and one write per revision, by the indexes on the
+// subject. For a string subject, every document and revision is read.
 func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) model.Job {
 	return x.h.Erase(subject, note.note(), token)
 }

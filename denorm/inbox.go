@@ -38,8 +38,8 @@ type Inbox[D, K any] struct {
 
 // NewInbox declares that documents keep tokens in an array of [Receipt] at path. It
 // panics with a [*model.DeclarationError] if
-//   - the path isn't such an array, or lies in an array or in _id
-//   - a nil slice is stored as null (tag it omitempty)
+//   - there is no such array, or path is in another array or in _id
+//   - the array can be stored as null: tag it omitempty
 //   - InboxSpec.Keep is out of range
 func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpec) *Inbox[D, K] {
 	in := inbox.Declare(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
@@ -51,8 +51,7 @@ func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpe
 // for a different event, the write gives [ErrToken]. A missing document gives
 // model.ErrNotFound.
 //
-// Cost: one command, one document, by _id; up to three reads more if the update matches
-// nothing.
+// Cost: one command, one document, by _id. If nothing matches, up to three more reads.
 func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, token bson.ObjectID) model.Write {
 	return x.in.Handle(id, update, event, token)
 }
@@ -67,12 +66,11 @@ func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
 	return x.in.Once(id, event, token)
 }
 
-// Insert returns the write that stores a new document, with the event's token. A retry
-// with the same token and event changes nothing. If a different document has the _id, the
-// write gives model.ErrTaken. If token was used for a different event, it gives
-// [ErrToken].
+// Insert returns the write that stores doc with the event's token. A retry with the same
+// token and event changes nothing. If a different document has the _id, the write gives
+// model.ErrTaken. If token was used for a different event, the write gives [ErrToken].
 //
-// Cost: one command, one document; up to three reads more if the _id is taken.
+// Cost: one command, one document. If the _id is taken, up to three more reads.
 func (x *Inbox[D, K]) Insert(doc D, event any, token bson.ObjectID) model.Write {
 	return x.in.Insert(&doc, event, token)
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // IndexTable finds documents by another field than _id, such as users by email. A second
-// collection has an entry ([IndexEntry]) for each value. Use it where no secondary index
-// can serve: for another key of a sharded collection, for values that are unique across
-// shards or collections, or to read only copied fields.
+// collection has an entry ([IndexEntry]) for each value. Use it where an index can't
+// help: in a sharded collection, for values that are unique across collections, or to
+// read only copied fields.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   in a unique table
@@ -21,27 +21,26 @@ import (
 //
 // # Consistency
 //
-// A crash can leave old copied fields, and surplus entries, whose document lacks the
-// value. [IndexTable.Documents] skips surplus entries. Concurrent operations on one
-// document, and writes that bypass the table, can leave wrong or missing entries.
+// A crash can leave old copies and surplus entries. The document of a surplus entry lacks
+// the value. [IndexTable.Documents] skips surplus entries. Concurrent operations on one
+// document, or writes that bypass the table, can leave wrong or missing entries.
 //
 // Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
 //
-// Indexes returns the partial index of unconfirmed entries by document.
+// Indexes returns an index on the document's _id, for entries with sure: false.
 //
 // Checks returns the checks, with repairs, that find
 //
-//   - surplus entries. [model.Check].Age is one minute. Set a longer Age if a plan can
-//     take longer.
-//   - old copied fields
+//   - surplus entries. If a plan can take over a minute, set a longer [model.Check].Age.
+//   - old copies
 //   - values without an entry
-//   - in a unique table, values whose entry is of another document. No repair: change one
+//   - in a unique table, values with an entry of another document. No repair: change one
 //     of the values.
 //
-// Cost: a look-up by _id per entry or value.
+// Cost: one look-up by _id for each entry or value.
 type IndexTable[D, K any] struct {
 	model.Parts
 
@@ -52,11 +51,11 @@ type IndexTable[D, K any] struct {
 
 // IndexTableSpec says what an [IndexTable] stores. The zero value is valid.
 type IndexTableSpec struct {
-	// Unique makes the value the entry's _id, so that only one document can have it.
+	// Unique makes the value the entry's _id. Only one document can have the value.
 	Unique bool
 
 	// Copies are paths in the documents. Each entry stores a copy of these fields in its
-	// field "doc". A path may be an array, but not lie in one.
+	// field "doc". A path can be an array's, but can't lead through one.
 	Copies []string
 }
 
@@ -67,7 +66,7 @@ type IndexEntry[K any] struct {
 	ID    K               // the document's _id
 	Doc   bson.Raw        // the copied fields, nested as in the document; nil if none are declared
 	Ops   []bson.ObjectID // tokens (IndexTable.Insert) of operations that store the value; can be empty
-	Sure  bool            // false until the document has the value, and during a removal
+	Sure  bool            // false before the document has the value, and during removal
 }
 
 // UnmarshalBSON decodes an entry, with or without [IndexTableSpec].Unique.
@@ -93,11 +92,11 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 	return in.ID.Unmarshal(&e.ID)
 }
 
-// NewIndexTable declares that the collection named entries, of [IndexEntry] documents,
-// finds docs by their values at path, which may be an array. It panics with a
-// [*model.DeclarationError] if
-//   - path or a copied path doesn't exist, is within _id or lies inside an array
-//   - such paths overlap
+// NewIndexTable declares a table that finds docs by their values at path. The value can
+// be an array. entries names the collection of [IndexEntry] documents. NewIndexTable
+// panics with a [*model.DeclarationError] if
+//   - path or a copied path doesn't exist, or is in _id or in an array
+//   - these paths overlap
 //   - the name in entries is invalid
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
@@ -123,19 +122,18 @@ func (x *IndexTable[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
 // document that you read. A nil value in fields stores null. For token and retries, see
 // [IndexTable.Insert]. The plan gives
 //
-//   - model.ErrStale if the indexed value or a copied field has changed since
+//   - model.ErrStale if the indexed value or a copied field differs from doc
 //   - model.ErrNotFound if the document is gone
-//   - model.ErrTaken if another document has the value in a unique table
+//   - model.ErrTaken if the table is unique and another document has the value
 //
-// Cost: one command, two if copied fields are set, up to four if the indexed field is
-// set.
+// Cost: one command. Setting copied fields takes two, the indexed field up to four.
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Set(doc, fields, token)
 }
 
-// Delete returns the plan that deletes a document and then its entries. doc is the
-// document that you read; for a retry, its _id is enough. If the stored document has
-// changed, entries of its new values stay: see [IndexTable.Checks].
+// Delete returns the plan that deletes a document and then its entries. Pass the document
+// as you read it. For a retry, its _id is enough. If the document has changed since your
+// read, entries of the new values stay: see [IndexTable.Checks].
 //
 // Cost: three commands, or two if the document has no indexed value.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
@@ -146,7 +144,7 @@ func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 // can return an entry whose document no longer has the value: compare with the document.
 // A nil value or an array gives a [*model.ValueError].
 //
-// Cost: one command, and one per further batch; by _id.
+// Cost: one command by _id, and one for each further batch.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 	filter, err := x.t.Find(value)
 	return &model.Find[IndexEntry[K]]{Query: model.Query{

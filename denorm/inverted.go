@@ -9,8 +9,8 @@ import (
 )
 
 // Inverted finds and counts documents by combinations of several fields' values. Each
-// path of [NewInverted] has an [IndexTable]. Write documents through the Inverted, not
-// through the tables.
+// path of [NewInverted] has an [IndexTable]. Write documents by the Inverted, not by
+// tables.
 //
 // # Consistency
 //
@@ -20,7 +20,7 @@ import (
 //
 // Source: "Inverted Search – Direct Aggregation" ("NoSQL Data Modeling Techniques", §10).
 //
-// Indexes and Checks return those of the IndexTables.
+// Indexes and Checks return the tables' indexes and checks.
 type Inverted[D, K any] struct {
 	model.Parts
 
@@ -53,8 +53,8 @@ func (x *Inverted[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
 // Set returns the plan that sets fields of a document and updates the entries of all
 // declared paths. For the parameters and errors, see [IndexTable.Set].
 //
-// Cost: one command for the document, and two for each path that is set. A path that gets
-// or loses values takes one or two more commands.
+// Cost: one command for the document, and two commands for each path that is set. A path
+// that gets or loses values costs one or two more.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
 	return x.cores.Set(doc, fields, token)
 }
@@ -84,11 +84,11 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
 
-// IDs returns the query of the _ids of the documents that q finds, in order. In a
+// IDs returns the query of the _ids, in order, of the documents that q finds. In a
 // transaction, a q with several values gives a [*model.ValueError].
 //
-// Cost: one command, which reads the [IndexTable] entries of each value in q. On
-// DocumentDB, a q with more than 16 values may read all entries of q's paths.
+// Cost: one command. It reads the [IndexTable] entries of each value in q. If q has more
+// than 16 values, DocumentDB can read all entries of q's paths.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
@@ -110,10 +110,9 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 	return commands.Indexed(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
-// Report returns the query that takes the documents that q finds, groups them by their
-// value at path, and counts each group. path can be any field within at most one array.
-// Groups are in the order of values. A document counts once for each distinct element of
-// an array.
+// Report returns the query that finds the documents of q and counts them for each value
+// at path. path can be any field within at most one array. The results are in the order
+// of values. A document counts once for each distinct element of an array.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
@@ -136,9 +135,8 @@ type InvertedID[K any] struct {
 }
 
 // An InvertedQuery says which documents to find. [Inverted.Is] returns one. And, Or and
-// Minus combine queries of the same Inverted, with at most 256 values in all. Running a
-// query with more values or of several Inverteds, or the zero InvertedQuery, gives a
-// [*model.ValueError].
+// Minus combine queries of the same Inverted, with at most 256 values in all. Running any
+// other combination, or the zero InvertedQuery, gives a [*model.ValueError].
 type InvertedQuery struct{ q inverted.Query }
 
 // And returns the query of the documents that q and all other queries find.

@@ -13,21 +13,20 @@ type Part struct {
 	Into string // the collection of the rows
 
 	// Key is the field that identifies the embedded document at Path: a customer's id.
-	// The collection Part.Into then has one row per id. If several documents of one
-	// [Normalized.Plan] contain an id, the document with the greatest _id gives the row.
+	// Part.Into then has one row per id. If several documents of one [Normalized.Plan]
+	// contain the same id, the document with the greatest _id gives the row.
 	// "" means that Path is an array, with one row for each element.
 	Key string
 }
 
-// Normalized divides documents into flat rows of several collections, on the server:
+// Normalized lets the server divide documents into flat rows of several collections:
 // orders, customers and items. A [Part] is an array, or an embedded document with a key.
 //
 //	main row    the document, with a key or an array's length in place of each part
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
-// A missing or null part gives no row, and neither does an embedded document without the
-// key.
+// A part gives no row if it is missing or null, or an embedded document without the key.
 //
 // Source: normalizing for the analytical store of Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
@@ -37,7 +36,7 @@ type Part struct {
 // Checks returns checks of
 //   - missing or different rows. The repair writes the rows.
 //   - rows without a document. The repair deletes the rows.
-//   - keys for which documents contain different values. No repair.
+//   - keys with different fields in different documents. No repair.
 //
 // Cost: the checks look up by _id. If a part has a Key, index the key in the documents.
 // Without this index, the server reads all documents for each key.
@@ -49,10 +48,10 @@ type Normalized[D, K any] struct {
 	n    *normalized.Parts
 }
 
-// NewNormalized declares how documents are divided into rows. The collection named target
-// stores the main rows, and Part.Into the rows of a [Part]. NewNormalized panics with a
-// [*model.DeclarationError] if two collections have one name, if a Part's Path or Key
-// doesn't fit the documents, or if its embedded documents have an _id that isn't the Key.
+// NewNormalized declares how documents are divided into rows. The collection target
+// stores the main rows. The collection [Part].Into stores the rows of a Part.
+// NewNormalized panics with a [*model.DeclarationError] if two collections have one name,
+// or if a Part doesn't fit the documents.
 func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts ...Part) *Normalized[D, K] {
 	list := make([]normalized.Part, len(parts))
 	for i, p := range parts {

@@ -14,26 +14,25 @@ type NumberedSpec struct {
 	// Max is the maximum length of a list, 1 to 60.
 	Max int
 
-	// Fields are the names of an element's fields, without dots, in their order. Leave
-	// Fields empty for plain values. Storing an element with another field gives a
-	// [*model.ValueError].
+	// Fields are the names of an element's fields, without dots. For plain values, leave
+	// Fields empty. Storing an element with another field gives a [*model.ValueError].
 	Fields []string
 
 	// Separator stands between the name of a field and the number of the element:
 	// skill_1. It must not contain digits, dots or dollar signs. "" means "_".
 	Separator string
 
-	// Key is the field, one of Fields, that identifies an element in its list. For unique
-	// plain values, give the name of the list's field. With a Key, an append whose key is
-	// in the list adds nothing. "" means that elements can repeat.
+	// Key is the name in Fields that identifies an element in its list. For plain
+	// values, pass the name of the list. An append whose key is in the list adds nothing.
+	// Other writes don't compare keys. "" means that elements can repeat.
 	Key string
 }
 
-// Numbered stores a list of small documents flat, in numbered fields. Use it for a store
-// or a search index without nested documents, or to query several fields of an element by
-// ranges. Otherwise $elemMatch is simpler.
+// Numbered stores a list of small documents flat, in numbered fields. Use Numbered if a
+// store or search index can't nest documents, or for range queries on several fields of
+// an element. In other cases, $elemMatch is simpler.
 //
-// A document as in D, and as it is stored, with a count:
+// A document as D has it, and the stored form with a count:
 //
 //	{name: "Ann", skills: [{skill: "Poetry", level: 5}]}
 //	{name: "Ann", skills: 1, skill_1: "Poetry", level_1: 5}
@@ -43,13 +42,12 @@ type NumberedSpec struct {
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
 // Techniques", §15).
 //
-// Indexes returns an index per position, on NumberedSpec.Fields in their order.
+// Indexes returns one index for each position in the list, on NumberedSpec.Fields.
 //
 // Checks returns two checks:
-//   - Counts that are missing, or differ from the numbered fields. The repair corrects
-//     them.
-//   - Lists that are stored nested, or have a count above NumberedSpec.Max. Use
-//     [Numbered.Convert], or a larger Max.
+//   - Missing or wrong counts of numbered fields. The repair corrects the counts.
+//   - Lists that are stored nested: use [Numbered.Convert]. Also lists with a count above
+//     NumberedSpec.Max: raise Max.
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -67,8 +65,8 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 
 // Flatten returns the stored form of a document. It returns a [*model.ValueError] if the
 // list has more than NumberedSpec.Max elements, or if a field of doc is named like a
-// numbered field. An element with an array, or with a field that isn't in
-// NumberedSpec.Fields, is an error too.
+// numbered field. It also returns an error if an element contains an array, or a field
+// that isn't in NumberedSpec.Fields.
 func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.n.Docs, doc)
 	if err != nil {
@@ -124,8 +122,8 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 //   - model.ErrNotFound: the document is missing
 //   - model.ErrFull: n is NumberedSpec.Max
 //
-// Cost: one command, one document, by _id; up to two reads more if the update matches
-// nothing.
+// Cost: one command, one document, by _id. If the update matches nothing, at most two
+// reads follow.
 func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 	f := x.docs.ByID(id)
 	if f.Err != nil {
@@ -134,14 +132,14 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 	return x.n.AppendAt(f.Filter, n, element)
 }
 
-// Append returns the change that adds an element at the end of a document's list. After a
-// concurrent append it reads again. Errors:
+// Append returns the change that appends an element to a document's list. After a
+// concurrent append, the change reads the list again. Errors:
 //   - model.ErrFull: the list has NumberedSpec.Max elements
 //   - model.ErrNotFound: the document is missing
 //
-// A retry is safe with NumberedSpec.Key. Without a Key, it can add the element twice.
+// A retry is safe with NumberedSpec.Key. Without a Key, a retry can repeat the element.
 //
-// Cost: two commands per attempt and one document, by _id.
+// Cost: two commands for each attempt, one document, by _id.
 func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 	f := x.docs.ByID(id)
 	return x.n.Append(f.Filter, element, f.Err)
@@ -151,8 +149,8 @@ func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 // Values are never used as operators. Null also matches a missing field of an existing
 // element.
 //
-// Cost: one command with an $or over NumberedSpec.Max positions, each served by its
-// index. Without a condition on the first of NumberedSpec.Fields no index serves.
+// Cost: one command with an $or over NumberedSpec.Max positions. An index serves each
+// position if there is a condition on the first of NumberedSpec.Fields.
 func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 	filter, err := x.n.Equal(fields)
 	return x.find(filter, x.n.Serves(fields), err)
@@ -172,12 +170,12 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the pipeline that finds the same documents as query, and converts
-// their numbered fields to a list, as in D. Make the query by [Numbered.Equal] or
+// Documents returns the pipeline that finds the same documents as query. It converts
+// their numbered fields to the list in D. Make the query by [Numbered.Equal] or
 // [Numbered.Match]. For a query f of the collection, pass
 // &model.Find[bson.Raw]{Query: f.Query}. A projection of the query is ignored.
 //
-// Cost: one command, and one per further batch. It uses the same index as query.
+// Cost: one command for each batch. The pipeline uses the same index as query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
 	if query == nil {
 		a := x.docs.Aggregate(nil)
@@ -193,8 +191,8 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 // The job ends with an error at a list that can't be stored flat. After a crash or
 // concurrent writes, run the job again.
 //
-// Cost: two commands per batch of 500 documents, and two to find the end; one write per
-// converted document.
+// Cost: two commands per batch of 500 documents, and two at the end. Each converted
+// document is one write.
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
 // Restore returns the write that stores all flat lists (numbered fields) as arrays again.

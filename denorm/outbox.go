@@ -11,14 +11,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OutboxSpec says how many and how large events an [Outbox] stores. The zero value is
+// OutboxSpec limits the number and size of the events in an [Outbox]. The zero value is
 // valid.
 type OutboxSpec struct {
 	Max      int // maximum waiting events of a document, up to 10,000; 0 means 100
 	MaxBytes int // maximum BSON size of an event, up to 15 MiB; 0 means 64 KiB
 
-	// Create lets [Outbox.Publish] create a missing document, with only its _id and
-	// events.
+	// Create lets [Outbox.Publish] create a missing document from its _id and events.
 	Create bool
 }
 
@@ -63,27 +62,28 @@ type OutboxDepth struct {
 	Oldest    time.Time `bson:"oldest"`    // time of the oldest waiting event; zero if no event waits
 }
 
-// Outbox stores an event together with the change that it reports. A [Relay] delivers the
-// event. A crash loses no event, and sends no event without its change.
+// Outbox stores an event together with a change. After a crash, both are stored or
+// neither. A [Relay] delivers the event.
 //
 // There are two ways to store an event:
-//   - In the changed document: [model.Merge] the change and [Outbox.Publish], or store
-//     [Outbox.Outgoing] in a new document.
-//   - In a collection of its own (OutboxSpec.Create), for changes of many documents and
-//     deletions: run Publish and the change in one transaction ([model.MergePlans]).
+//   - In the changed document. Combine the change and [Outbox.Publish] by [model.Merge].
+//     In a new document, store [Outbox.Outgoing].
+//   - In a separate collection (OutboxSpec.Create), for a deletion or a change of many
+//     documents. Run Publish and the change in one transaction ([model.MergePlans]).
 //
 // # Consistency
 //
 // Each event is delivered at least once. An [Inbox] recognizes repeats by
-// OutgoingEvent.ID. Events of one document are delivered in order: a failing event delays
-// the next events. After RelaySpec.Attempts failures it is parked (set aside).
+// OutgoingEvent.ID. Events of one document are delivered in order. A failing event delays
+// the next events. After RelaySpec.Attempts failures, the failing event is set aside
+// (parked).
 //
-// Deleting or replacing a whole document removes its events. A [Relay] under a
-// [model.Scope] doesn't deliver the events of documents that the Scope soft-deleted.
+// Deleting or replacing a whole document removes its events. Under a [model.Scope], a
+// [Relay] doesn't deliver the events of soft-deleted documents.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //
-// Indexes returns two partial indexes, for waiting and for parked events.
+// Indexes returns two partial indexes: one for waiting events, one for parked events.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -171,10 +171,10 @@ type RelaySpec struct {
 // A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the [Relay] that calls the function deliver for each event. Runners with
-// the same name divide the documents. Several goroutines call deliver. If deliver returns
-// an error, the event is tried again later. The context of deliver ends when the runner
-// loses its lease on the document.
+// Relay returns the [Relay] that calls the function deliver for each event. Several
+// goroutines call deliver. After an error of deliver, the event is tried again later.
+// When the runner (a process) loses its lease on the document, deliver's context ends.
+// Runners with the same name divide the documents.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if deliver == nil {
@@ -194,15 +194,15 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 	return Relay{r}
 }
 
-// Run delivers events until the context ends, and returns the context's error. It retries
-// after a database error. With RelaySpec.Once it returns the database error, or nil when
-// no event is due.
+// Run delivers events until the context ends. It then returns the context's error. After
+// a database error, Run tries again. With RelaySpec.Once, Run returns the database
+// error, or nil when the parts that it can lease have no due events.
 //
 // The runners' clocks must differ by much less than RelaySpec.For. If a slow runner loses
-// its lease, two runners can deliver an event at once, with different Delivery.Fence.
+// its lease, two runners can deliver the same event, with different Delivery.Fence.
 //
-// Cost: one read per 100 documents with events, and one write per document with delivered
-// events. A part (see RelaySpec.Parts) without events costs one read per RelaySpec.Poll.
-// Every RelaySpec.For/3, a runner's leases cost about three commands, and one more
-// command for each part that the runner holds.
+// Cost: one read per 100 documents with events, and one write per document with
+// delivered events. A part (RelaySpec.Parts) without events costs one read per
+// RelaySpec.Poll. For its leases, each runner sends about three commands, plus one per
+// part that it has, every RelaySpec.For/3.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

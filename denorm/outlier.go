@@ -19,8 +19,8 @@ type OutlierSpec struct {
 	// later elements go to overflow documents.
 	MaxBytes int64
 
-	// Flag is the path of the owner's bool that is true if the owner has overflow
-	// documents. It can't lie in an array.
+	// Flag is the path, not in an array, of the owner's bool. The bool is true if the
+	// owner has overflow documents.
 	Flag string
 }
 
@@ -32,25 +32,24 @@ type OutlierCount struct {
 	Pages    int64 `bson:"pages"` // overflow documents
 }
 
-// Outlier keeps an owner's elements in an array, and elements over OutlierSpec.Max in
+// Outlier keeps an owner's first OutlierSpec.Max elements in an array, and all others in
 // overflow documents of a [Bucket]. A flag (OutlierSpec.Flag) marks owners with overflow.
 // All new elements of a marked owner go to the overflow.
 //
 // # Consistency
 //
 // Without the flag, the array contains all elements. With a BucketSpec.Key, appends never
-// store an element twice, unless someone unsets the flag.
+// store an element twice. Don't unset the flag: that allows repeats.
 //
 // Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
 //
-// Indexes returns the index of owners with the flag, and of overflow by owner.
+// Indexes returns two indexes: of owners with the flag, and of overflow by owner.
 //
-// Checks returns three checks. For the overflow documents themselves, see
-// [Bucket.Checks].
-//   - Overflow without the flag: readers miss it. The repair sets the flag. But if an
-//     interrupted [Outlier.Split] left overflow that only repeats the array, the repair
-//     deletes this overflow. Without a Key, such overflow stays.
+// Checks returns three checks. [Bucket.Checks] checks the overflow documents.
+//   - Overflow without the flag. Readers miss this overflow. The repair sets the flag. An
+//     interrupted [Outlier.Split] can leave overflow that only repeats the array. With a
+//     Key, the repair deletes that overflow.
 //   - Arrays with more than Max elements. No repair: use [Outlier.Split], or
 //     [Outlier.Settle] for owners with the flag.
 //   - Overflow without an owner. The repair deletes the overflow.
@@ -62,8 +61,8 @@ type Outlier[D, K, E any] struct {
 	o        *outlier.Outlier
 }
 
-// NewOutlier declares that the array at path keeps an owner's first elements, and the
-// Bucket the later elements. Give [model.New] the Outlier, but not its Bucket.
+// NewOutlier declares that the array at path keeps an owner's first elements. The Bucket
+// keeps later elements. Give [model.New] the Outlier, but not its Bucket.
 //
 // It panics with a [*model.DeclarationError] if
 //   - path or spec is invalid
@@ -79,12 +78,12 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	return out
 }
 
-// Append returns the change that adds an element to the owner's array, or to the overflow
-// if the array is full. A missing owner gives [model.ErrNotFound]. Other errors: see
-// [ErrUnsound].
+// Append returns the change that adds an element to the owner's array, or to the
+// overflow once the array was full. A missing owner gives [model.ErrNotFound]. Other
+// errors: see [ErrUnsound].
 //
-// With a BucketSpec.Key, it adds nothing if the owner has the element's key, so a retry
-// is safe. Without a Key, look for the element before a retry.
+// With a BucketSpec.Key, no key is added twice: a retry is safe.
+// Without a Key, look for the element before a retry.
 //
 // Cost: two commands while the array has room, three if the owner has overflow.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
@@ -148,24 +147,24 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 }
 
 // Split returns the job that moves elements over OutlierSpec.Max from the owners' arrays
-// to overflow documents. It skips owners that already have overflow (the flag is set):
-// use [Outlier.Settle] for these owners. If elements are removed meanwhile, the job can
-// end with [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
+// to overflow documents. For owners that already have overflow (the flag is set), use
+// [Outlier.Settle]: Split skips them. If elements are removed meanwhile, the job can end
+// with [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
 //
-// Cost: a scan, which returns batches of 10 owners over Max. Each of these owners costs
-// one command, and one per overflow document.
+// Cost: a scan, in batches of 10 owners over Max. Each owner over Max costs one command,
+// and one command per overflow document.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job that moves elements over OutlierSpec.Max to the overflow, for
-// owners that have overflow (OutlierSpec.Flag is true). The job needs a BucketSpec.Key.
-// For owners without the flag, see [Outlier.Split].
+// Settle returns the job that moves elements over OutlierSpec.Max to overflow documents,
+// for owners whose OutlierSpec.Flag is true. The job needs a BucketSpec.Key. For owners
+// without the flag, see [Outlier.Split].
 //
-// Readers can see elements twice until the job ends. An element that is removed meanwhile
-// can come back. After a crash, run the job again.
+// While the job runs, readers can see elements twice, and a removed element can come
+// back. After a crash, run the job again.
 //
-// Cost: as [Outlier.Split], and all overflow of these owners is read.
+// Cost: as [Outlier.Split]. The job also reads all overflow documents of these owners.
 func (x *Outlier[D, K, E]) Settle() model.Job {
 	return x.o.Settle()
 }

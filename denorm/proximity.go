@@ -10,15 +10,15 @@ import (
 
 // ProximitySpec says how a list is written as text. Text is required.
 type ProximitySpec struct {
-	// Text is the document's field in which the list is also stored, as one text. The Go
-	// type may declare this field, as a string.
+	// Text is the document's field that stores the list as one text. If the Go type
+	// declares this field, the field must be a string.
 	Text string
 
 	// Fields are the elements' string fields that go into the text, in this order. Fields
 	// are required for a list of documents, and empty for a list of strings.
 	Fields []string
 
-	// IgnoreCase lets queries ignore case.
+	// IgnoreCase makes queries ignore case.
 	IgnoreCase bool
 }
 
@@ -26,16 +26,16 @@ type ProximitySpec struct {
 // element: "|Math,Poor|Poetry,Excellent|".
 //
 // Spaces, tabs, line ends and ends of values separate words. Commas and hyphens within a
-// value don't.
+// value don't separate words.
 //
-// A query reads every text. For more than some thousands of documents, add a condition on
-// an indexed field, or use [Numbered].
+// A query reads every text. For many thousands of documents, add a condition on an
+// indexed field, or use [Numbered].
 //
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
 //
-// Indexes returns an optional index on the text: with it, queries read index keys instead
-// of documents.
+// Indexes returns an optional index on the text. With this index, queries read index keys
+// instead of documents.
 //
 // Checks returns one check: texts that differ from their list. The repair writes the text
 // from the current list.
@@ -54,10 +54,10 @@ func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec Prox
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
 }
 
-// Text returns the text that is stored for a list of these elements. The elements, or
-// their ProximitySpec.Fields, must be UTF-8 strings or null. Other values give a
+// Text returns the text that is stored for a list with these elements. Elements, or the
+// ProximitySpec.Fields of elements, must be UTF-8 strings or null. Others give a
 // [*model.ValueError]. The characters "%", "|", ",", ";" and NUL within a value become
-// %25, %7C, %2C, %3B and %00. An empty list is "|".
+// %25, %7C, %2C, %3B and %00. An empty list gives "|".
 func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Text(elements) }
 
 // Back decodes a stored text into the slice of elements to which list points. It sets
@@ -93,12 +93,11 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 	return x.docs.Update(id, update)
 }
 
-// Add returns the write that appends an element to a document's list and text. If the
-// list contains an equal element (same fields, same order), the write's status is
-// [model.Already]. A missing document gives [model.ErrNotFound].
+// Add returns the write that appends an element to a document's list, and to the field
+// ProximitySpec.Text. If the list has an equal element (same fields, same order), the
+// status is [model.Already]. A missing document gives [model.ErrNotFound].
 //
-// Cost: one command, one document, by _id. If the update matches nothing, one or two more
-// commands find out why.
+// Cost: one command, one document, by _id. In both cases above, one or two more commands.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	f := x.docs.ByID(id)
 	return x.p.Add(f.Filter, element, f.Err)
@@ -114,9 +113,9 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 	return x.p.Remove(f.Filter, elements, f.Err)
 }
 
-// Equal returns the query of the documents with an element in which all these fields have
-// these values: strings, or nil for null or missing. If the elements are strings, use the
-// list's name as the field.
+// Equal returns the query of the documents with an element that has all these fields with
+// these values. A value is a string, or nil for null or missing. If the elements are
+// strings, use the list's name as the field.
 //
 // Cost: one command. The server reads every key of the index ([Proximity.Indexes]), or
 // without this index every document.

@@ -16,37 +16,37 @@ type RollupSpec struct {
 	By   []string // paths of an event's group: strings, integers, ObjectIDs; or none
 
 	// Sums, Mins and Maxs are paths of an event's numbers. A bin stores their sum,
-	// minimum or maximum, and how many events have a value, for averages.
+	// minimum or maximum. For averages it stores how many events have a value.
 	Sums, Mins, Maxs []string
 
 	Bins []Period       // which bins are kept: Hourly, Daily, Monthly
 	Zone *time.Location // of hours, days and months; nil means UTC
 	Mark string         // path of an event's *RollupMark, tagged omitempty
 
-	// Keep is the number of batches that a bin ([RollupDoc]) remembers, from 1 to 10,000;
-	// 0 means 100. The bin counts a remembered batch only once. A batch is the events
-	// that [Rollup.Roll] counts together.
+	// Keep is how many batches a bin ([RollupDoc]) remembers, from 1 to 10,000. 0 means
+	// 100. A batch is the events that [Rollup.Roll] counts together. The bin counts a
+	// remembered batch only once.
 	Keep int
 
-	// For is how long you keep events ([Rollup.Expire] deletes them). [Rollup.Checks]
-	// compares only younger events with their bins. 0 means for ever.
+	// For is how long you keep events. [Rollup.Expire] deletes older events, and
+	// [Rollup.Checks] ignores older events. 0 means for ever.
 	For time.Duration
 }
 
-// A RollupMark is a field that an event has until it is counted in its bins
-// ([RollupDoc]). Only [Rollup] writes it.
+// A RollupMark is a field of an event that the bins ([RollupDoc]) don't count yet. Only
+// [Rollup] writes this field.
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // token of the batch; zero while the event waits
-	// Events lists, in the first event of a batch, the _ids of the events that
-	// [Rollup.Roll] read for the batch.
+	// Events lists the _ids that [Rollup.Roll] read for the batch. Only the batch's
+	// first event has this list.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
 // A RollupDoc is a bin: the totals of one group's events in one hour, day or month.
 //
-// G is the type of the event's field at RollupSpec.By. For several paths, G is a struct
-// with a field per path, named with "/" for each dot. Without paths, G is struct{}. V is
-// int64, float64 or bson.Decimal128.
+// G is the type of the field at RollupSpec.By. For several, G is a struct with BSON
+// fields named by path, with "/" for dots. Without paths, G is struct{}. V is int64,
+// float64 or bson.Decimal128.
 type RollupDoc[G, V any] struct {
 	ID     string                    `bson:"_id"` // group, unit and start
 	Group  G                         `bson:"group,omitempty"`
@@ -80,8 +80,8 @@ type RollupTotal[V any] struct {
 //
 // # Consistency
 //
-// Each event counts once, even if [Rollup.Roll] is interrupted. But a slow runner can
-// count a batch twice if RollupSpec.Keep is too small. Don't delete events with a mark.
+// Each event counts once, even if [Rollup.Roll] is interrupted. With a small
+// RollupSpec.Keep, a slow run can count a batch twice. Don't delete events with a mark.
 // [Rollup.Rebuild] repairs wrong bins.
 //
 // # Scopes
@@ -101,7 +101,7 @@ type RollupTotal[V any] struct {
 //     [Rollup.Rebuild].
 //   - Longer bins that don't match the shorter bins, with the same repair.
 //
-// Cost: the last two read every bin, and every event younger than RollupSpec.For.
+// Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
 	model.Parts
 
@@ -145,18 +145,18 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
 // Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. Both
-// times must be starts of bins of the shortest Period in RollupSpec.Bins. Deleted events
-// no longer count in these bins. If interrupted, run it again. If bins change too often
-// meanwhile, the job ends with [model.ErrStale].
+// times must begin a bin of the shortest Period in RollupSpec.Bins. The new bins don't
+// count deleted events. After a crash, run the job again. Too many changes of the bins
+// during the job give [model.ErrStale].
 //
-// Cost: five commands for each hour, day and month that has bins.
+// Cost: four to seven commands for each hour, day and month with bins.
 func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }
 
-// Bins returns the query of a group's bins of one unit with start ≤ bin < end, in order.
+// Bins returns the query of a group's bins of one unit, by time, with start ≤ bin < end.
 // A zero time means no bound. For the next page, pass the last bin's ID to
-// [model.Find.After]. A unit that isn't in the spec's Bins gives a [*model.ValueError].
+// [model.Find.After]. A unit that isn't in RollupSpec.Bins gives a [*model.ValueError].
 //
-// Cost: one command per batch; served by _id.
+// Cost: one command per batch, served by _id.
 func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *model.Find[RollupDoc[G, V]] {
 	filter, err := x.r.Bins(group, rollup.Unit(unit), start, end)
 	f := x.bins.Find(filter)
@@ -174,9 +174,10 @@ func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggrega
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events earlier than cutoff. It keeps events
-// with a [RollupMark], which aren't counted yet. Set RollupSpec.For, so that the checks
-// ignore old events. Never call [Rollup.Rebuild] for times of deleted events.
+// Expire returns the write that deletes the events earlier than cutoff. Uncounted events
+// (with a [RollupMark]) stay. Set RollupSpec.For, so that the checks ignore old events.
+// Never call [Rollup.Rebuild] for times of deleted events. If the write is interrupted,
+// some old events stay.
 //
-// Cost: one command, served by [Rollup.Indexes]. If interrupted, some events stay.
+// Cost: one command, served by [Rollup.Indexes].
 func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.Expire(cutoff) }

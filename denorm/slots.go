@@ -20,7 +20,7 @@ type SlotsSpec struct {
 	Stock bool
 
 	// Keep is how many operations' tokens a slot remembers, at most 10,000; 0 means 100.
-	// An operation that is retried after Keep or more other operations in its slot counts
+	// If you retry an operation after Keep or more operations in its slot, it counts
 	// twice.
 	Keep int
 }
@@ -31,17 +31,16 @@ type SlotDoc[K any] struct {
 	ID  string `bson:"_id"`
 	Key K      `bson:"key"`
 	N   int32  `bson:"n"` // slot number, from 0
-	// Of says which operations this slot counts: those whose hash (SlotOp.H) modulo Of
-	// equals the field N. 0 means that the slot is closed: it counts no more, but keeps
-	// its Sum.
+	// This slot counts the operations for which SlotOp.H modulo Of equals N. If Of is 0,
+	// the slot is closed: it counts no operations, but keeps its Sum.
 	Of   int32            `bson:"of"`
 	Sum  int64            `bson:"sum"`            // of all operations in this slot
 	Free int64            `bson:"free,omitempty"` // available stock
 	Ops  []SlotOp         `bson:"ops,omitempty"`
 	Seq  int64            `bson:"seq"`           // number of the last transfer sent
-	Out  bson.Raw         `bson:"out,omitempty"` // the unfinished transfer sent
+	Out  bson.Raw         `bson:"out,omitempty"` // the unfinished transfer to another slot
 	In   bson.Raw         `bson:"in,omitempty"`  // the awaited merge of another slot into this
-	Got  map[string]int64 `bson:"got,omitempty"` // number of the last transfer received, by sender
+	Got  map[string]int64 `bson:"got,omitempty"` // number of the last transfer from each sender
 }
 
 // A SlotOp is a call of [Slots.Add] or [Slots.Take] that a slot has counted.
@@ -55,17 +54,18 @@ type SlotOp struct {
 type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
 	Sum   int64 `bson:"sum"`
-	Free  int64 `bson:"free"`  // available stock, except stock in unfinished transfers
+	Free  int64 `bson:"free"`  // of a stock: what can be taken now. Sum includes unfinished transfers
 	Slots int64 `bson:"slots"` // open slots
 }
 
 // Slots keeps one number per key in several documents (slots), so that many writers don't
-// wait for one document. The key's number is the total of the slots' sums.
+// wait for one document. The number is the total of the slots' sums.
 //
 // The caller gives each operation a token, which decides the slot. The slot remembers the
-// token, so that a retry counts once. With SlotsSpec.Stock, the number is a stock, and
+// token, so a retry isn't counted again. With SlotsSpec.Stock, the number is a stock, and
 // transfers move stock between slots. A crash can leave missing slots or an unfinished
-// transfer. Later operations or the repair complete them.
+// transfer. Later operations or the repair correct this, but a retry can leave the
+// transfer open.
 //
 // Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
 // uses Litwin's linear hashing.
@@ -73,8 +73,9 @@ type SlotTotal[K any] struct {
 // Checks returns three checks:
 //
 //   - Unfinished transfers. The repair finishes them.
-//   - Keys where no open slot (SlotDoc.Of), or more than one, counts a token. Also keys
-//     whose stock isn't the total of SlotDoc.Sum. The repair only stores missing slots.
+//   - Keys with a missing slot, or with two slots for the same tokens (SlotDoc.Of). Also
+//     keys whose stock isn't the total of SlotDoc.Sum. The repair only stores missing
+//     slots.
 //   - Slots with tokens of other slots, or with negative stock. No write repairs them.
 type Slots[K any] struct {
 	model.Parts
@@ -92,7 +93,7 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 }
 
 // Add returns the change that adds n to a key's number. The parameter token identifies
-// the operation: a retry with the same token does nothing, within the limit of
+// the operation. A retry with the same token does nothing while the token is kept: see
 // SlotsSpec.Keep. The same token with a different n gives [ErrToken].
 //
 // Cost: one command, one document by _id. The first Add of a key costs five commands and
@@ -101,12 +102,12 @@ func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
 	return s.s.Add(key, n, token)
 }
 
-// Take returns the change that takes the amount n from a key's stock. If all slots
-// together have less, it gives a [*ShortError], which wraps [model.ErrFull]. For the
-// token, see [Slots.Add].
+// Take returns the change that takes the amount n from a key's stock. If the stock is
+// less than n, the change gives a [*ShortError], which wraps [model.ErrFull]. An unknown
+// key has no stock. For the token, see [Slots.Add].
 //
-// Cost: one command, one document by _id. If the token's slot ([Slots]) lacks stock, and
-// one other slot has enough, five commands make three writes.
+// Cost: one command, one document by _id. If stock must move from one other slot
+// ([Slots]): five commands, with three writes.
 func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, token)
 }
@@ -129,11 +130,10 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 
 // Resize returns the change that divides a key into this number of slots, a power of two
 // up to 1024. Other clients can write meanwhile. An unknown key gives
-// [model.ErrNotFound]. Change SlotsSpec.Slots too, otherwise each operation costs two
-// commands more.
+// [model.ErrNotFound]. Update SlotsSpec.Slots: a different value costs each operation two
+// more commands. After a crash, run the change again.
 //
-// Cost: five commands for each doubling, seven for each halving. After a crash, run it
-// again.
+// Cost: five commands for each doubling, seven for each halving.
 func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
 	return s.s.Resize(key, slots)
 }

@@ -6,9 +6,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Subset keeps a parent's first children in the order SubsetSpec.By, such as the newest,
-// in an array of the parent, so that one read finds them. The children's own collection
-// contains all children.
+// Subset keeps a parent's first children, such as the newest, in an array of the parent.
+// SubsetSpec.By is the order. One read finds these children. The children's own
+// collection contains all children.
 //
 // # Consistency
 //
@@ -20,8 +20,8 @@ import (
 //
 // Indexes returns the index that finds a parent's children in order.
 //
-// Checks returns one check: parents whose array differs from their children. Its job also
-// fills the arrays at first, and after By, Max or Fields changed.
+// Checks returns one check: parents whose array differs from their children. The check's
+// job also fills the arrays at first, and after a change of SubsetSpec.
 //
 // Cost: the server reads each parent's first children by the index.
 type Subset[P, PK, C, CK any] struct {
@@ -35,32 +35,33 @@ type Subset[P, PK, C, CK any] struct {
 type SubsetSpec struct {
 	Max int // maximum elements, at least 1
 
-	// By is the order of the children: the array keeps the first Max. {time: -1} keeps
-	// the newest. _id is added, in the direction of the last field. Elements copy the
-	// fields of By, and every child must have them: don't use omitempty.
+	// By sorts the children. The array keeps the first Max children: {time: -1} keeps the
+	// newest. _id is added to By, in the direction of By's last field. Every child must
+	// have the fields of By: don't use omitempty. Elements copy these fields.
 	By bson.D
 
-	// Fields are the paths of the child's fields that the array copies, besides _id and
-	// the fields of By. A path can't lie inside an array. Nil copies the whole child:
-	// elements then have the type C.
+	// Fields are the paths that the array copies from a child, besides _id and the fields
+	// of By. A path can't lie inside an array. Nil copies the whole child. If a
+	// [Copy] keeps a field of the child, give the document around it. After [Copy.Set],
+	// run [Subset.Refresh].
 	Fields []string
 }
 
-// NewSubset declares that children store their parent's _id at the path refPath, and
-// that the parents' array at path contains the first children. It panics with a
-// [*model.DeclarationError] if paths or types don't fit, if the array lies inside
-// another or can be stored as null, or for a bad spec.
+// NewSubset declares that children store their parent's _id at the path refPath. Each
+// parent's array at path contains the parent's first children. NewSubset panics with a
+// [*model.DeclarationError] if a path, type or spec is invalid. It also panics if the
+// array lies inside another array or can be stored as null.
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
 	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}
 }
 
-// Insert returns the plan that stores a child and pushes it into its parent's array,
-// which drops the last element over Max. If the parent is missing, the plan gives
-// [model.ErrNotFound], but has stored the child.
+// Insert returns the plan that stores a child and pushes it into its parent's array. An
+// array over Max loses its last element. If the parent is missing, the child is stored,
+// and the plan gives [model.ErrNotFound]. After a crash, run the plan again: the array
+// can lack the child.
 //
-// Cost: two commands, two documents. A crash leaves an array without the child: run it
-// again.
+// Cost: two commands, two documents.
 func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 	return x.s.Insert(x.children.Insert(child))
 }
@@ -69,18 +70,20 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 // Fields are given by path; nil stores null. A new reference moves the child to another
 // parent. A missing child gives [model.ErrNotFound].
 //
-// Cost: two commands to read, one to write the child, one or two for each array that
-// changes. A crash leaves an outdated array: run it again.
+// A crash can leave an outdated array: run the change again.
+//
+// Cost: two commands to read, one to write the child, and one or two for each array that
+// changes.
 func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 	return x.s.Set(child, fields)
 }
 
-// Delete returns the change that deletes a child, and replaces it in its parent's array
-// by the next child. A missing child isn't an error.
+// Delete returns the change that deletes a child. In the parent's array, the next child
+// takes its place. A missing child isn't an error. After a crash, the array can lack a
+// child that still exists. Run the change again.
 //
-// Cost: two commands to read, and two to write if the array contains the child, else one.
-// If the old array was full, one more command checks the new array. A crash leaves an
-// array without a child that still exists: run it again.
+// Cost: two commands to read, one to write. If the array contains the child, one more
+// command, or two for a full array.
 func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 	return x.s.Delete(child)
 }
@@ -88,16 +91,15 @@ func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
 // Refresh returns the change that sets a parent's array from its children. A missing
 // parent isn't an error.
 //
-// Cost: one command that reads, served by the index. If the array differs, one command
-// writes it. If the old array was full, one more command may look for children that were
-// inserted meanwhile.
+// Cost: one read, served by the index. If the array differs, there is one write. If the
+// old array was full, there can be one more read, for children inserted meanwhile.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.Refresh(parent)
 }
 
-// Rest returns the query of the children after the last element of a parent's array, in
-// the order of SubsetSpec.By. It takes _id and array from the value parent. For the next
-// page, pass the last child's values of By and _id to [model.Find.After].
+// Rest returns the query of the children that follow the last element of a parent's
+// array. The order is SubsetSpec.By. Rest reads the _id and the array in parent. For the
+// next page, pass the last child's values of By and _id to [model.Find.After].
 //
 // Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {

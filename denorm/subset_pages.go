@@ -15,21 +15,21 @@ type SubsetPagesSpec struct {
 	Max int // maximum elements in the parent, 1 to 100,000
 
 	// By is the order of the elements: the parent keeps the first Max. {time: -1} keeps
-	// the newest. The Bucket's Key is added as the last field. Every element must have
-	// all fields of By.
+	// the newest. BucketSpec.Key is appended to By. Every element must have all fields of
+	// By.
 	By bson.D
 }
 
-// SubsetPages keeps all elements of a parent in pages, and the newest also in an array of
-// the parent: a post with its newest comments is one document. The pages are a [Bucket]
-// with the parent's _id as key.
+// SubsetPages keeps all elements of a parent in pages. The newest are also in an array of
+// the parent, such as the newest comments of a post. The pages are a [Bucket] with the
+// parent's _id as key.
 //
 // # Consistency
 //
 // The pages are authoritative. An operation writes the page first, then the parent's
-// array. A crash in between leaves an outdated array, and so can a Set or Remove that
-// runs before the element's Append returns. Checks or [SubsetPages.Refresh] repairs the
-// array.
+// array. A crash between the two writes leaves an outdated array. A Set or Remove that
+// runs before the element's Append returns can do the same. Checks or
+// [SubsetPages.Refresh] repairs the array.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
@@ -38,8 +38,8 @@ type SubsetPagesSpec struct {
 //
 // Checks returns two checks, and then the Bucket's checks:
 //
-//   - Parents whose array differs from their pages. Run this check's job to fill the
-//     array at first, and after By or Max changed.
+//   - Parents whose array differs from their pages. To fill the arrays at first, and
+//     after By or Max changed, run this check's job.
 //   - Pages without a parent. The repair deletes them.
 //
 // Cost: the first check reads all pages.
@@ -67,27 +67,27 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 // and to the parent's array. A retry is safe. A missing parent gives [model.ErrNotFound]
 // before anything is written.
 //
-// Cost: two commands to read, two to write, two documents; more if the Bucket closes a
-// page for MaxBytes, or in a transaction.
+// Cost: two commands read, and two write two documents. Closing a page for MaxBytes costs
+// more commands. So does a transaction.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)
 }
 
-// Set returns the change that sets fields of the element with this key, in its page and
-// in the parent's array. Paths in fields are within the element. The paths BucketSpec.Key
+// Set returns the change that sets fields of the element with this key, in a page and in
+// the parent's array. Each path in fields begins at the element. The paths BucketSpec.Key
 // and BucketSpec.At can't be set. A missing element gives [model.ErrNotFound].
 //
-// Cost: two commands to read, one to write, and two more commands if the parent's array
-// changes.
+// Cost: two commands to read, one to write. If the parent's array changes, two more
+// commands.
 func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change[any] {
 	return x.s.Set(parent, key, fields)
 }
 
 // Remove returns the change that removes the element with this key from its page and from
-// the parent's array. The next element fills the array. A retry is safe.
+// the parent's array. The next element then enters the array. A retry is safe.
 //
 // Cost: two commands to read, one to write. If the array contains the element, three more
-// commands, for which the server reads all pages of the parent twice.
+// commands. Two of them read all pages of the parent.
 func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 	return x.s.Remove(parent, key)
 }
@@ -107,12 +107,12 @@ func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
 // differs, one more command writes it, and one more checks it again.
 func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.Refresh(parent) }
 
-// Rest returns the pipeline of a parent's pages, newest first, without the elements in
-// the parent's array. Empty pages are left out. Pass the parent as you read it. pageToken
-// is the last BucketDoc.ID of the previous call, or "" at first. n limits the pages; 0
+// Rest returns the pipeline of a parent's pages, newest first. It leaves out elements of
+// the parent's array, and pages without other elements. Pass the parent as you read it.
+// pageToken is "" at first, then the last BucketDoc.ID returned. n limits the pages; 0
 // means all.
 //
-// Cost: one command, served by _id; it reads n pages, and the pages left out.
+// Cost: one command, served by _id. It reads n pages and the pages left out.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, pageToken string, n int64) *model.Aggregate[BucketDoc[K, E]] {
 	pipeline, err := x.s.Rest(parent, pageToken, n)
 	return commands.Indexed(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)

@@ -18,8 +18,8 @@ type UniqueSpec struct {
 	Period   Period
 	Location *time.Location // time zone of days; nil means UTC
 
-	// For is how long a TTL index keeps documents, from the start of their period: at
-	// least one Period; 0 means for ever.
+	// For is how long a TTL index keeps documents after their period begins. It must be
+	// at least one Period. 0 means for ever.
 	For time.Duration
 }
 
@@ -33,8 +33,8 @@ type UniqueDoc[G, M any] struct {
 	From   time.Time `bson:"from,omitempty"`   // start of the period
 }
 
-// UniqueCount counts the different members of groups exactly: the visitors of a site.
-// Each group, period and member is one document. The collection must not have a
+// UniqueCount counts a group's different members, exactly: the visitors of a site. One
+// document stores one member of one group and period. The collection must not have a
 // collation.
 //
 // Queries take a time range, start ≤ t < end. A zero time means no bound. Without
@@ -44,8 +44,8 @@ type UniqueDoc[G, M any] struct {
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
 //
-// Indexes returns the index that serves [UniqueCount.Counts], if UniqueSpec.Period is
-// set, and the TTL index, if UniqueSpec.For is set.
+// Indexes returns the index that serves [UniqueCount.Counts] (with UniqueSpec.Period),
+// and the TTL index (with UniqueSpec.For).
 type UniqueCount[G, M any] struct {
 	model.Parts
 
@@ -53,9 +53,9 @@ type UniqueCount[G, M any] struct {
 	u    *uniquecount.Members
 }
 
-// NewUniqueCount declares that docs stores the different members that each group saw. It
-// panics with a [*model.DeclarationError] if G or M can't be written into an _id, or for
-// a bad spec.
+// NewUniqueCount declares that docs stores each group's different members, by
+// UniqueSpec.Period. It panics with a [*model.DeclarationError] if G or M can't be
+// written into an _id, or for a bad spec.
 func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec UniqueSpec) *UniqueCount[G, M] {
 	out := &UniqueCount[G, M]{model.Parts{}, docs, uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
 		Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
@@ -120,11 +120,11 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggr
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline that counts the different members that each group saw in
-// the periods that overlap the time start ≤ t < end, in the order of groups. Groups
-// without members are left out.
+// Counts returns the pipeline that counts each group's different members in the periods
+// that overlap the time start ≤ t < end. The order is that of groups. Groups without
+// members are left out.
 //
-// Cost: one command, served by [UniqueCount.Indexes]; it reads all groups' keys of these
+// Cost: one command, served by [UniqueCount.Indexes]. It reads all groups' keys of these
 // periods, or the whole collection if both times are zero.
 func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counted[G]] {
 	pipeline, index, err := x.u.Counts(start, end)
@@ -134,7 +134,7 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counte
 // Rollup returns the plan that copies members into another UniqueCount (target) with a
 // longer Period or none: days into months. It copies the members of the periods that
 // overlap the time start ≤ t < end. More than 120 periods of target give a
-// [*model.ValueError]. If interrupted, run the plan again.
+// [*model.ValueError]. After an interruption, run the plan again.
 //
 // Cost: one command per period of target, served by [UniqueCount.Indexes].
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {

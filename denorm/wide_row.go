@@ -15,17 +15,17 @@ type WideRowSpec struct {
 	LeftRows  string // collection of the left documents' rows
 	RightRows string // collection of the right documents' rows
 
-	// LeftCopies are paths of left documents, copied into the columns of right rows.
-	// Copied paths can't lie inside arrays.
+	// LeftCopies are paths in left documents that columns of right rows copy. Copied
+	// paths can't lie inside arrays.
 	LeftCopies []string
-	// RightCopies are paths of right documents, copied into the columns of left rows.
+	// RightCopies are paths in right documents that columns of left rows copy.
 	RightCopies []string
 
 	Max int // maximum columns of a [RowPage], 2 to 100,000; 0 means 500
 
 	// MaxBytes is the maximum size of a [RowPage], 4 KiB to 15 MiB; 0 means 1 MiB. A
-	// write gives a [*model.ValueError] if a column is over MaxBytes/2, or its copied
-	// fields are over MaxBytes/4. [RowSide.Refresh] can exceed MaxBytes.
+	// write gives a [*model.ValueError] if a column is over MaxBytes/2, or the column's
+	// copies are over MaxBytes/4. [RowSide.Refresh] can exceed MaxBytes.
 	MaxBytes int
 }
 
@@ -39,7 +39,7 @@ type RowColumn[K any] struct {
 }
 
 // WideRow is a many-to-many relation that is read from both ends in order of time, such
-// as which items a user likes. Each left and right document has a row: the list of its
+// as likes of users and items. Each left and right document has a row: the list of its
 // links. A column ([RowColumn]) is an entry of a row, with copied fields of the linked
 // document.
 //
@@ -50,23 +50,21 @@ type RowColumn[K any] struct {
 //
 // # Consistency
 //
-// A link is stored as two columns: in the left and in the right document's row. A crash,
-// or concurrent operations on a pair, can leave one column of a link, or two columns in
-// one row. The next operation on the pair, or the repair, corrects this. While a document
-// is split, readers can see columns twice. Copied fields are as old as the link or the
-// last [RowSide.Refresh].
+// Each link has a column in the left document's row, and one in the right document's row.
+// A crash, or concurrent operations on a pair, can leave a missing or repeated column.
+// The pair's next operation, or the repair, corrects the columns. While a document is
+// split, readers can see columns twice. [RowSide.Refresh] updates copied fields.
 //
 // Source: a text on data as an ordered map of maps.
 //
-// Indexes returns two indexes for each collection of rows: to find a pair, and to page
-// from the oldest column.
+// Indexes returns two indexes for each collection of rows. One finds a pair, the other
+// pages from the oldest column.
 //
 // Checks returns these checks, which can report operations in progress:
 //
 //   - Pairs with a missing or repeated column, or with different times. The repair keeps
-//     the pair's earliest column in the left row, and makes the right row agree. Without
-//     a left column, it unlinks the pair. It skips pairs with a column younger than
-//     [model.Check].Age.
+//     the pair's earliest left column, and makes the right row agree. A pair without a
+//     left column is unlinked. A pair with a column younger than [model.Check].Age stays.
 //   - Columns with old copied fields. The repair updates them.
 //   - Columns that link to a missing document. Use [WideRow.Unlink].
 //   - Documents with more than WideRowSpec.Max columns. The next column splits them.
@@ -92,8 +90,9 @@ func NewWideRow[L, LK, R, RK any](
 }
 
 // Link returns the change that links two documents, with the time t and fields copied
-// from left and right. token identifies the operation: a new bson.NewObjectID(). A linked
-// pair keeps its time. A retry is safe, but after an Unlink it links the pair again.
+// from left and right. token identifies the operation: a new bson.NewObjectID(). A pair
+// that is linked already keeps its time. A retry is safe. But a retry after an Unlink
+// links the pair again.
 //
 // Cost: four commands, two documents. If a row's document is full, four more commands
 // write three more documents.
@@ -144,9 +143,9 @@ type RowSide[D, K, O any] struct {
 }
 
 // Newest returns the pipeline of the n newest columns (links) of a document's row, newest
-// first. An n of 0 means all. pageToken is "" for the first page, or the Key of
-// the last column of the previous page, or [ColumnsFrom](t) to read only columns older
-// than the time t.
+// first. An n of 0 means all. pageToken is "" for the first page. For the next page, pass
+// the last column's Key. To read only columns older than the time t, pass
+// [ColumnsFrom](t).
 //
 // Cost: one command per batch, served by _id.
 func (s RowSide[D, K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
@@ -182,11 +181,11 @@ func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 }
 
 // Refresh returns the write that copies fields of the changed document doc to all columns
-// ([RowColumn]) that link to doc. If it is interrupted, or a row's document is being
-// split, run it again.
+// ([RowColumn]) that link to doc. If the write was interrupted, or ran during the split
+// of a [RowPage], run it again.
 //
-// Cost: one command, served by [WideRow.Indexes]. It writes each [RowPage] that contains
-// an old copy.
+// Cost: one command, served by [WideRow.Indexes]. It writes each RowPage with an old
+// copy.
 func (s RowSide[D, K, O]) Refresh(doc *D) model.Write {
 	return s.w.Refresh(s.side, doc)
 }

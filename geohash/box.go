@@ -2,9 +2,9 @@ package geohash
 
 // Box is the area between two latitudes and two longitudes in degrees, edges included.
 //
-// If West > East, the box crosses the antimeridian. Longitudes 180 and -180 are the same.
-// Points at a pole must match the box's longitudes too. An invalid box (see Validate)
-// contains nothing and has an empty cover.
+// If West > East, the box crosses the antimeridian. Longitudes 180 and -180 are equal. A
+// pole is in the box only at the box's longitudes. An invalid box (see Validate) contains
+// nothing and has an empty cover.
 type Box struct{ South, West, North, East float64 }
 
 // Validate returns a [*CoordinateError] if a side is NaN, infinite or out of range, or if

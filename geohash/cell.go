@@ -9,10 +9,9 @@ const (
 	MaxChars = 12
 )
 
-// Key is the number of a 60-bit cell, the smallest [Cell], from 0 to 1<<60 - 1. Its bits
-// halve longitude and latitude in turn, beginning with longitude. Keys sort like their
-// geohashes of 12 characters. BSON stores a Key as an int64. Methods ignore bits above
-// the lower 60.
+// Key is the number of a smallest [Cell], from 0 to 1<<60 - 1. The highest of its 60 bits
+// halves the longitude, the next the latitude, and so on. Keys sort like geohashes of 12
+// characters. BSON stores a Key as an int64. Methods ignore the 4 highest bits.
 type Key int64
 
 // Cell is the rectangle of all keys with the same first bits. The field Bits is the

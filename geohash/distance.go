@@ -13,10 +13,9 @@ const (
 )
 
 // Distance returns the great-circle distance of two points in metres (haversine formula).
-// It is exact to a few units in the last place. The last digits can differ between
-// architectures. It is symmetric, and 0 for one place written with different longitudes
-// (±180, or at a pole). Points out of range are wrapped by [Point.Normalize]. NaN gives
-// NaN.
+// The result is exact to a few units in the last place, which can differ between
+// architectures. Distance(b, a) is equal. One place with two longitudes (±180, or at a
+// pole) gives 0. Points out of range are wrapped by [Point.Normalize]. NaN gives NaN.
 func Distance(a, b Point) float64 {
 	if !a.valid() || !b.valid() {
 		a, b = a.Normalize(), b.Normalize()

@@ -4,8 +4,8 @@
 // A [Key] halves the world 60 times (Morton order). A [Cell] is the rectangle of all keys
 // with the same first bits. A cell's text is a geohash, such as ezs42.
 //
-// Don't search by prefix: it misses places across a cell's edge. Search the area's cover,
-// the key ranges that contain the area: see [Circle.Cover], [Box.Cover].
+// Don't search by prefix: it misses places across a cell's edge. Search the area's cover:
+// key ranges that contain the area ([Circle.Cover], [Box.Cover]).
 //
 // Package geohash/geofield stores and searches keys in MongoDB.
 //
@@ -33,7 +33,7 @@
 // # Costs
 //
 // Each range costs one index scan. The fewer the ranges, the larger the cover. Eight
-// ranges are a good default. A cover's area, divided by its circle's:
+// ranges are a good default. A cover's area, divided by the circle's area, is:
 //
 //	ranges        4     8    16    32
 //	mean       2.03  1.44  1.21  1.10

@@ -11,9 +11,9 @@ const (
 	axis     = 1 << axisBits // columns, and rows, of 60-bit cells
 )
 
-// Encode returns the key of a point: the number of its 60-bit cell. A cell is 1.9 cm high
-// and up to 3.7 cm wide. A point on an edge belongs to the northern or eastern cell. A
-// coordinate that is NaN, infinite or out of range gives a [*CoordinateError].
+// Encode returns the key of a point: the number of the point's cell. A cell is 1.9 cm
+// high and up to 3.7 cm wide. A point on an edge belongs to the northern or eastern cell.
+// A coordinate that is NaN, infinite or out of range gives a [*CoordinateError].
 func Encode(p Point) (Key, error) {
 	x, y := scaled(p)
 	if !exact(x, y) {

@@ -30,13 +30,13 @@ type Aggregation struct {
 	codec *core.Codec
 }
 
-// Aggregate returns a pipeline whose results are decoded as D. Only a $match as the first
-// stage is checked: see [Collection.Find]. To write by $merge or $out, use [MergeInto].
+// Aggregate returns a pipeline whose results are decoded as D. Only a first $match stage
+// is checked, as by [Collection.Find]. To write by $merge or $out, use [MergeInto].
 //
-// Consistency: no snapshot; a $lookup reads later than the first stage.
+// Consistency: no snapshot. A $lookup reads later than the first stage.
 //
-// Cost of a run: one command, and one for each further batch. In a transaction,
-// $unionWith stages must come last, and cost one more command each.
+// Cost of a run: one command for each batch. In a transaction, $unionWith stages must
+// come last. Each of these stages costs one more command.
 func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
 	a := new(Aggregate[D])
 	declOf(c).aggregation(&a.Aggregation, pipeline)

@@ -35,10 +35,9 @@ func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 //
 //	byForum.Insert(post, token).Also(byAuthor.Insert(post, token), feed.Update(forum, update))
 //
-// Each change decides from what was stored before: a deletion of a parent doesn't delete
-// a child that another change inserts. If one of the changes was applied before, nothing
-// is written. After the transaction, the follow-up changes ([Change.Then]) run one after
-// another.
+// No change sees what the others write: a deletion of a parent doesn't delete a child
+// that another change inserts. If one of the changes was applied before, nothing is
+// written. The follow-up changes ([Change.Then]) run after the transaction, one by one.
 //
 // Cost: the reads of all changes, and the writes of the merged plan.
 func (c Change[S]) Also(others ...Action) Change[any] {

@@ -7,7 +7,7 @@ import (
 )
 
 // An Audit is the list of a model's checks, made by [Model.Audit]. You can remove checks,
-// narrow them with [Check.In], or change their Age. [Audit.Each] returns the findings,
+// narrow them with [Check.In], or change their Age. [Audit.Each] returns the findings.
 // [Audit.Job] also repairs them.
 type Audit struct {
 	Name   string  // of the job that Job returns

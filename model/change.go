@@ -48,11 +48,11 @@ type Change[S any] struct {
 	// crash: see [Lease].
 	Lease *Lease
 
-	// Mends, with a [Lease], marks a change that repairs half-done work. After a crash, a
-	// new run of the change must be enough. The lease doesn't store the change's plan, so
-	// the plan may have any size. The change deletes a dead writer's stored plan that
-	// can't be finished. Without Mends, Run returns an error for such a plan.
-	// [WithTransactions] starts no transaction for a change with Mends.
+	// Mends, with a [Lease], marks a change that repairs half-done work. The lease
+	// doesn't store the change's plan, so the plan can have any size. After a crash, a
+	// new run must complete the repair. If a dead writer's stored plan can't be
+	// finished, the change deletes the plan. Without Mends, Run returns an error for
+	// such a plan. [WithTransactions] starts no transaction for a change with Mends.
 	Mends bool
 
 	// Then, if not nil, is called after the plan has run, with the state that Read

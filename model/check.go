@@ -19,15 +19,14 @@ import (
 //		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // repair
 //	}
 //
-// Other clients may write during the read, so an unfinished action can look like a
-// finding: see Age.
+// An unfinished action of another client can look like a finding: see Age.
 type Check struct {
 	Name       string // unique in a model
 	Collection string
 	Rule       string // what is true if there are no findings, in one sentence
 	Index      string // the index that the check uses; "" means that it reads all documents
 
-	// Age is how long a finding must have existed before Job repairs it. 0 means at once.
+	// Job repairs only findings that have existed for Age. 0 means all findings.
 	Age time.Duration
 
 	// Pipeline runs on Collection. Each result is a finding: see Tell.
@@ -44,12 +43,12 @@ type Check struct {
 	// nil, f.ID is the result's _id, and f.Problem the result as text.
 	Tell func(f *Finding) error
 
-	// Mend returns the plan that repairs findings. A write must not match a document that
-	// has changed since it was found. If Mend and MendAll are nil, a person must decide.
+	// Mend returns the plan that repairs findings. The plan must not write a document
+	// that changed after the read. If Mend and MendAll are nil, a person must decide.
 	Mend func(found []Finding) Plan
 
 	// MendAll replaces Mend where a plan isn't enough. It repairs all findings older than
-	// the duration age, which is the check's Age. The job's [Progress] counts the Result.
+	// age, the check's Age. The job's [Progress] counts the Result.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
 	// Err reports bad input. Every run returns it.
@@ -66,7 +65,7 @@ type Finding struct {
 	ID         bson.RawValue // the document's _id; zero if the finding isn't about one document
 	Problem    string
 	Since      time.Time // when the problem began; zero if not known
-	Detail     bson.Raw  // what the check read; the fields depend on the check
+	Detail     bson.Raw  // what the check read; each check has its own fields
 	Technique  string    // such as denorm.Counter; "" outside an Audit
 }
 

@@ -15,8 +15,8 @@ var errNotMended = errors.New("docmodel: this check has no repair: read the find
 
 // Job returns the job that finds and repairs, in batches by _id. It repairs only findings
 // older than [Check.Age]. If a finding has no Since, the job reads it again after Age,
-// and repairs it if it is unchanged. Without [Check.Mend] and [Check.MendAll], running
-// the job gives an error.
+// and repairs it only if unchanged. If the check has neither [Check.Mend] nor
+// [Check.MendAll], running the job gives an error.
 //
 // Cost for each 500 documents: one command for their _ids, one for the check, and the
 // repair plan.

@@ -8,16 +8,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Cost is a price or a measured cost. The price of a query, write or plan is computed
-// before it runs. Package modeltest or an [Observer] measures the cost of a run.
+// A Cost is a price or a measured cost. A price is computed before a query, write or plan
+// runs. Package modeltest or an [Observer] measures the cost of a run.
 type Cost struct {
 	Commands int // without retries and handshakes
-	Written  int // documents inserted, matched for update, or deleted; in a price, the maximum
+	Written  int // documents inserted, deleted, or matched for update; in a price, the maximum
 
-	// Unbounded, in a price, means that Written excludes writes that may touch any number
-	// of documents (update many, delete many, $merge, $out).
+	// In a price, Unbounded means that Written excludes writes of any number of documents
+	// (update many, delete many, $merge, $out).
 	Unbounded bool
-	// Batches, in a price, means that Commands counts only the first batch of the answer.
+	// In a price, Batches means that Commands counts only the first batch of the answer.
 	// Each further batch is one more command.
 	Batches bool
 
@@ -84,9 +84,9 @@ func indexes(name string) []string {
 //
 //   - If a write with Expect [One] matches nothing: one for [Write].Done, one for each
 //     [Reason], one to look for the _id, and the [Plan.IfStale] steps.
-//   - After a duplicate key error: one for Done or to compare documents, and one for each
-//     Reason. If a Reason applies, also the IfStale steps. If an earlier run applied the
-//     write, one more command for the steps after it.
+//   - After a duplicate key error: one that runs Done or compares documents, and one for
+//     each Reason. If a Reason applies, also the IfStale steps. If an earlier run applied
+//     the write, the later steps take one more command.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {

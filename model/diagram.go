@@ -13,8 +13,8 @@ import (
 
 // Diagram returns a Mermaid entity relationship diagram of the model. The diagram has:
 //
-//   - each collection, with its _id (PK), references (FK), and fields with a unique index
-//     of their own (UK). An [Entity] in the model adds all fields and their types.
+//   - each collection of a relation or a unique index of one field: _id (PK), references
+//     (FK), unique fields (UK). An [Entity] adds a collection with its top-level fields.
 //   - each relation, with its cardinalities, path and label.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.

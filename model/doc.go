@@ -34,8 +34,8 @@
 //
 // # Consistency
 //
-// [Plan.Guarantee] says how safe an interrupted plan is. A write that depends on read
-// values changes nothing if they have changed: see [Write].Expect.
+// [Plan.Guarantee] says how safe an interrupted plan is. If values that a write depends
+// on have changed, the write changes nothing: see [Write].Expect.
 //
 // # Errors
 //
@@ -43,10 +43,10 @@
 //   - [*ValueError]: bad input; nothing was sent
 //   - [*ConflictError]: two writes that can't be merged
 //   - [*StepError]: a failed step, around its cause
-//   - [ErrTransactional], [ErrNoTransactions]: the whole plan is refused
+//   - [ErrTransactional], [ErrNoTransactions]: the plan is refused
 //   - [ErrNotFound]: no document was found
 //
 // # Limits
 //
-// A document may have 16 MiB and 100 levels.
+// A document has at most 16 MiB and 100 levels.
 package model

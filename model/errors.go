@@ -12,15 +12,15 @@ import (
 
 var (
 	// ErrNotFound reports that a read of one document ([Find.One], [Aggregate.One],
-	// [Modify.Run]) found none. In a [*StepError], it reports that no document has a
-	// write's _id. A document that a [Scope] hides counts as missing. It wraps
+	// [Modify.Run]) found none. In a [*StepError], it reports that no document has the
+	// write's _id. A document that a [Scope] hides counts as missing. ErrNotFound wraps
 	// [mongo.ErrNoDocuments].
 	ErrNotFound = fmt.Errorf("docmodel: not found: %w", mongo.ErrNoDocuments)
 
 	// ErrStale, in a [*StepError], reports that a write matched nothing because its
-	// document has changed since the caller's read. A write whose filter has no _id also
-	// returns ErrStale for a missing document. No later step takes effect,
-	// except [Plan.IfStale]. Read and plan again, or use [Change].
+	// document has changed since the caller's read. A write without _id in its filter
+	// also returns ErrStale for a missing document. Later steps take no effect.
+	// [Plan.IfStale] runs. Read and plan again, or use [Change].
 	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
 	// ErrGuard reports that a document exists, but doesn't match a condition that the
@@ -30,8 +30,8 @@ var (
 	// ErrFull is wrapped by errors about a reached limit, such as an array's Max.
 	ErrFull = errors.New("docmodel: no room")
 
-	// ErrTaken is wrapped by errors about a key, value or number in use. The server's
-	// duplicate key errors don't wrap it: see [mongo.IsDuplicateKeyError].
+	// ErrTaken is wrapped by errors about a used key, value or number. The server's
+	// duplicate key errors don't wrap ErrTaken: see [mongo.IsDuplicateKeyError].
 	ErrTaken = errors.New("docmodel: taken already")
 
 	// ErrTransactional is returned by [Plan.Run] for a plan that needs [Plan.RunTx] or
@@ -44,12 +44,12 @@ var (
 )
 
 var (
-	// ErrLeased is returned by [Lease.Settled], and by a [Change] under a [Lease], if
-	// another writer has the lease and the caller can't wait longer.
+	// ErrLeased means that another writer has the [Lease], and the caller can't wait
+	// longer. [Lease.Settled], and a [Change] under a Lease, return ErrLeased.
 	ErrLeased = errors.New("docmodel: another writer holds the lease")
 
-	// ErrHistoryLost is returned by [Stream.Run] if the server has lost changes since the
-	// place that the last run stored.
+	// ErrHistoryLost is returned by [Stream.Run] if the server no longer has all changes
+	// after the stored place.
 	ErrHistoryLost = errors.New("docmodel: the server no longer has the changes since the stored place: " +
 		"run with Rescan, and check for deleted documents")
 
@@ -61,7 +61,7 @@ var (
 	ErrTakenOver = errors.New("docmodel: another run of the stream has taken over")
 
 	// ErrSourceGone is returned by [Stream.Run] if the watched collection was dropped or
-	// renamed. The next run continues with the collection that then has its name.
+	// renamed. The next run watches a new collection of the same name.
 	ErrSourceGone = errors.New("docmodel: the watched collection was dropped or renamed")
 
 	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that
@@ -78,7 +78,7 @@ var (
 // (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxDocument = core.MaxDocument
 
-// A ValueError reports a refused value, before anything is written.
+// A ValueError reports a value that was refused and not written.
 type ValueError struct {
 	Collection string // may be ""
 	Field      string // dotted path
@@ -106,8 +106,8 @@ func errNoCollection(what string) error {
 
 // A StepError reports which step of a plan failed. The StepError wraps the driver's
 // error, [ErrStale], [ErrNotFound], or an error for bad input. For bad input, nothing was
-// sent. [Result].Steps tells which steps the server applied. A rollback, or the steps in
-// [Plan].IfStale, may have undone them.
+// sent. [Result].Steps tells which steps the server applied. A rollback or [Plan].IfStale
+// can have undone these steps.
 type StepError struct {
 	Step  int    // index in Plan.Steps
 	Where string // collection and _id (or filter) of a sent step

@@ -69,9 +69,9 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 // After() for the first page: it appends _id to the sort. For the next page, pass the
 // last document's values of the sort fields and _id: for {time: -1}, its time and _id.
 //
-// Later pages omit documents whose sort field is missing, null or of another BSON type.
+// Later pages omit documents whose sort field is missing, null, NaN or not comparable.
 //
-// Cost: one command per page, without reading earlier pages if an index has the filter's
+// Cost: one command per page. Earlier pages aren't read if an index has the filter's
 // equality fields, the sort fields and _id, in this order.
 func (f *Find[D]) After(values ...any) *Find[D] {
 	next := new(Find[D])

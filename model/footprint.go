@@ -30,7 +30,7 @@ const (
 	Writes            // methods write it; other techniques may too
 	Owns              // only the technique's methods may write it
 	Guards            // the path is a version: every write of the document must increment it
-	Spares            // other techniques may write it without incrementing the version
+	Spares            // others may write the path without incrementing the version
 )
 
 // In returns one footprint with this use for each path in paths, except "" and _id.

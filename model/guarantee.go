@@ -29,8 +29,8 @@ const (
 func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
 // Guarantee returns what an interrupted plan promises. A plan with [Plan.Transactional]
-// set is [Transactional]. At most one write, to one document, is [Atomic]. Other plans
-// are [Rerunnable] if they meet these conditions. Otherwise they are Transactional.
+// set is [Transactional]. A plan of at most one write, to one document, is [Atomic]. Any
+// other plan is [Rerunnable] if it meets all conditions below, else Transactional.
 //
 //   - Each step is idempotent: $set, $unset, $setOnInsert, $addToSet, $pull, $pullAll,
 //     $min, $max, $rename, a replacement, an insert with an _id, or a delete with Expect
@@ -39,8 +39,8 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //   - Each write with Expect [One] has [Write.Done], or a filter with one condition.
 //   - A write of many documents doesn't filter by a field that a later step writes.
 //   - After an insert, no step can delete the inserted document or merge into its
-//     collection. If a later step replaces any document of the collection, or updates one
-//     by a pipeline, the insert needs [Write.Done].
+//     collection. If a later step replaces a document of this collection, or updates one
+//     by a pipeline, the insert needs Write.Done.
 //
 // Steps marked [Write.Once] must meet only the last condition.
 func (p Plan) Guarantee() Guarantee {

@@ -8,8 +8,8 @@ import (
 )
 
 // Insert returns the write that stores a new document. [Write].Err is set if doc is over
-// 16 MiB, has an empty _id, or has a field name with a dot, a NUL or a leading dollar
-// sign.
+// 16 MiB, has an empty _id, or has a bad field name (a dot, a NUL, a leading dollar
+// sign).
 //
 // Consistency: atomic, and safe to retry. Another document with the same _id gives a
 // duplicate key error. Cost: one command.
@@ -18,17 +18,17 @@ func (c *Collection[D, K]) Insert(doc D) (w Write) {
 	return w
 }
 
-// InsertMany returns the plan that stores documents in order. If [Collection.Insert] sets
-// [Write].Err for one document, running the plan stores nothing and returns an error. On
-// a duplicate key error, earlier documents stay. The plan can run again after a crash.
+// InsertMany returns the plan that stores documents in order. If a document is invalid
+// for [Collection.Insert], running the plan stores nothing and returns an error. On a
+// duplicate key error, earlier documents stay stored. After a crash, run the plan again.
 // Cost: one command for each 25,000 documents or 16 MiB.
 func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })
 }
 
-// Replace returns the write that replaces the document with doc's _id, checked as by
-// [Collection.Insert]. A run returns [ErrNotFound] if the document is missing. It
-// overwrites what others changed since the read of doc: to avoid that, use operators or
+// Replace returns the write that replaces the document with doc's _id. Checks of doc: see
+// [Collection.Insert]. A run returns [ErrNotFound] if the document is missing. The write
+// overwrites others' changes since you read doc. To keep changes, use operators or
 // embed.Versioned.
 //
 // Consistency: atomic; a second run changes nothing. Cost: one command, by _id.

@@ -16,7 +16,8 @@ import (
 // A Job is long work on collections in use: a migration, a backfill, a rebuild, the
 // repairs of a [Check]. It runs its stages in order, batch by batch. You can stop it
 // after any batch. With [JobOptions].From or a Checkpoint, the next run continues there.
-// The job may miss documents inserted during the run. To process them, run the job again.
+// A run can miss documents that are inserted meanwhile. To process them, run the job
+// again.
 type Job struct {
 	Name   string  // in checkpoints and errors
 	Stages []Stage // in order
@@ -39,11 +40,11 @@ type Stage struct {
 	// Pipeline is applied to each batch. It must return each document once, with its _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes the writes for a batch, without side effects. The job runs them
+	// Plan computes the writes for a batch, without side effects. The job runs the writes
 	// without a transaction, so a [Transactional] plan without AllowPartial returns
-	// [ErrTransactional]. If the plan gives [ErrStale], or the error of a write to a
-	// missing document, the job reads and plans the batch again, up to 8 times in all.
-	// After a crash, the next run reads and plans the batch again.
+	// [ErrTransactional]. The job reads and plans the batch again after [ErrStale] or the
+	// error of a write to a missing document, up to 8 times in all. After a crash, the
+	// next run reads and plans the batch again.
 	Plan func(docs []bson.Raw) (Plan, error)
 
 	// Work replaces Plan if the plan needs more data than the batch's Docs. It may read
@@ -56,17 +57,16 @@ type Stage struct {
 	// repeats the call, up to 8 times in all.
 	Do func(ctx context.Context, b *Batch) error
 
-	// Again reports whether an error, other than [ErrStale] and a missing document, comes
-	// from concurrent writes. Then the job does the batch again, or repeats the call of
-	// Do, up to 8 times in all.
+	// Again reports whether an error comes from concurrent writes. After such an error,
+	// the job repeats the batch or the call of Do, up to 8 times in all. [ErrStale] and
+	// missing documents need no Again.
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
 }
 
-// A Batch is one batch of documents for [Stage].Work, or one part of the work for
-// [Stage].Do. A Do function reads DryRun, Size and After. It sets After, Documents,
-// Writes, Modified and Done.
+// A Batch is a batch of documents for [Stage].Work, or a part of the work for [Stage].Do.
+// Do reads DryRun, Size and After. Do sets After, Documents, Writes, Modified and Done.
 type Batch struct {
 	DB   DB
 	Docs []bson.Raw // the documents of the batch, for Work; nil for Do
@@ -74,7 +74,7 @@ type Batch struct {
 	DryRun                      bool          // if true, Do must write nothing
 	Size                        int           // documents at a time; 0 means Do's choice
 	After                       bson.RawValue // the position that Do set last, also in an earlier run
-	Documents, Writes, Modified int64         // read, planned, modified
+	Documents, Writes, Modified int64         // numbers read, planned, modified
 	Done                        bool          // the stage is finished
 
 	left []Finding
@@ -96,14 +96,14 @@ type JobOptions struct {
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
-	// Checkpoint, if not "", names a collection where the job stores, under Job.Name, how
-	// far it got: a stage's name and its last _id. A later run continues from there. If
-	// the job no longer has the stage, Run returns a [*ValueError]: delete the checkpoint
-	// to start again. The last batch deletes the checkpoint. A dry run only reads the
-	// checkpoint. Cost: one command per batch, one at the start, one at the end.
+	// Checkpoint names a collection; "" means none. The job stores its place there under
+	// Job.Name: a stage's name and its last _id. A later run continues from this place.
+	// If the job no longer has the stage, Run returns a [*ValueError]. To start again,
+	// delete the checkpoint. The last batch deletes the checkpoint. A dry run only reads
+	// it. Cost: one command per batch, one at the start, one at the end.
 	Checkpoint string
 
-	// Progress is called after each batch. Run stops and returns an error from Progress.
+	// Progress is called after each batch. Its error stops Run, which returns the error.
 	Progress func(Progress) error
 }
 
@@ -142,11 +142,11 @@ func (e *LeftError) Error() string {
 	return s
 }
 
-// Run runs the job. It returns how far the job came, also on an error. At the end it
-// returns a [*LeftError] if the job couldn't process some documents.
+// Run runs the job. The Progress says how far the job came, also on an error. If the job
+// couldn't process some documents, Run returns a [*LeftError] at the end.
 //
-// Cost: for each batch of a pass ([Stage]), one command that reads the batch by the index
-// on _id, and the commands of the batch's plan. The end of a pass costs two commands.
+// Cost: each batch of a pass ([Stage]) costs one command by the index on _id, and the
+// commands of the batch's plan. The end of a pass costs two commands.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()
@@ -283,8 +283,8 @@ func (s Stage) attempt(ctx context.Context, n int, b *Batch, do func(context.Con
 // maxLeft is the maximum number of findings in a Progress.
 const maxLeft = 1000
 
-// String returns the mongosh command for the first batch of each [Stage]. A stage with Do
-// has only its name. For a job with Err, String returns the error.
+// String returns the mongosh commands that read the first batch of each [Stage]. A stage
+// with Do has only its name. For a job with Err, String returns the error.
 func (j Job) String() string {
 	if j.Err != nil {
 		return (&Aggregation{Err: j.Err}).String()

@@ -37,10 +37,10 @@ import (
 //     its lease.
 //   - The writers' clocks differ by much less than Lease.For.
 //
-// A late insert can store a document again that others have deleted.
+// A late insert can bring back a document that others have deleted.
 //
-// A writer that can't reach the server for Lease.For loses its lease. Then another writer
-// finishes its stored plan.
+// A writer that can't reach the server for Lease.For loses its lease. The next writer
+// finishes the stored plan.
 //
 // # Transactions
 //
@@ -63,8 +63,8 @@ type Lease struct {
 	For        time.Duration // how long a dead writer blocks others; 0 means 5 s
 	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, or 2 * For if longer
 
-	// Begin, if not nil, is called if the lock document is missing: before the first
-	// change, or after a loss. It returns the greatest fence in the documents.
+	// Begin, if not nil, is called when the lock document is missing: at the first
+	// change, or after a loss. Begin must return the greatest fence in the documents.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -319,9 +319,9 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 }
 
 // Raise makes later fences (see [Fence]) greater than the number n. Use Raise after the
-// lock document was restored from an older backup: pass the greatest fence stored in the
-// documents that the lease protects. If the lock document is missing, Raise does nothing:
-// set Lease.Begin instead. Cost: one command.
+// lock document was restored from an older backup. Pass the greatest fence that the
+// protected documents contain. If the lock document is missing, Raise does nothing. Set
+// Lease.Begin instead. Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Settled calls the function read while no [Change] is at work under the lease, and
-// returns its error. If a change began during the call, Settled calls read again. So read
-// must discard earlier results, and use the primary.
+// Settled calls the function read while no [Change] runs under the lease, and returns
+// read's error. If a change began during the call, Settled calls read again. The function
+// must discard earlier results, and read from the primary.
 //
-// Settled doesn't block writers. It returns [ErrLeased] after Lease.Wait if writers leave
-// no pause that is long enough for read, or if a dead writer's plan is stored.
+// Settled doesn't block writers. After Lease.Wait, it returns [ErrLeased] if writers left
+// no pause long enough, or if a dead writer's plan is stored.
 //
 // Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {

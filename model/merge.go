@@ -21,12 +21,12 @@ import (
 //     allowed);
 //   - the writes differ in collection, upsert, hint, sort or collation;
 //   - the filters differ, and not all of them require the same _id;
-//   - the filters differ, and a write has a condition besides _id, but not Expect [One].
+//   - the filters differ, and a write without Expect [One] has a condition besides _id.
 //     Exception: all updates contain the same token (an ObjectID), and the filters differ
 //     only in {$ne: token}.
 //
-// Filters that differ are joined by [And]. If a write has Expect [One], the merged write
-// has it too.
+// Filters that differ are joined by [And]. The merged write has Expect [One] if any of
+// the writes has it.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

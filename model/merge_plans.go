@@ -11,14 +11,13 @@ import (
 )
 
 // MergePlans combines the plans of several techniques for one action of a user. Updates
-// of one document by different plans become one write (see [Merge]). So do equal inserts
-// or deletes. Other steps stay separate, in order.
+// of one document by different plans become one write (see [Merge]). Equal inserts become
+// one insert, equal deletes one delete. Other steps stay separate, in order.
 //
 // Two updates of one path, or different inserts of one _id, give a [*ConflictError]. A
 // plan's filters must not depend on another plan's write to the same document.
 //
-// A result of several steps is transactional: run it with [Plan.RunTx] or in a [Change]
-// with Tx.
+// Run a result of several steps with [Plan.RunTx] or in a [Change] with Tx.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {

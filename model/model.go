@@ -20,10 +20,10 @@ type Model struct {
 // New returns the model of the given techniques. The name appears in errors and jobs. New
 // panics with a [*DeclarationError] if techniques conflict:
 //
-//   - a technique or the name of a check occurs twice
-//   - one writes a path that another owns (see [Footprint])
-//   - two keep their own documents in one collection
-//   - one guards documents by a version, and writes of another don't increment it
+//   - a technique occurs twice, or two checks have one name
+//   - a technique writes a path that another owns (see [Footprint])
+//   - two techniques keep their own documents in one collection
+//   - a technique doesn't increment a version by which another guards documents
 //   - two different indexes have one name
 //   - two techniques need an index on the same keys, but only one needs it unique
 //   - a collection has two shard keys, or a unique index that its shard key prevents

@@ -8,7 +8,7 @@ import "github.com/docmodel/docmodel/internal/core"
 //
 //	db := scope.On(shop.On(database))
 //
-// If a keys.Shard shards a collection, filters on its _id also get fields of the shard
+// In a collection sharded by a keys.Shard, filters on _id also get fields of the shard
 // key: see [ShardKey].
 func (m *Model) On(db DB) DB {
 	known := map[string]bool{}

@@ -10,12 +10,11 @@ import (
 // An Observer receives each [Operation] that runs on a database: see [Observer.On].
 //
 // The operation's goroutine calls Start and End, so calls can be concurrent. A panic in
-// these functions reaches the operation's caller, and they must not use an observed
-// database.
+// them reaches the operation's caller. Start and End must not use an observed database.
 type Observer struct {
-	// Start, if not nil, is called before the operation begins, with its ID, Parent,
-	// Kind, Name, Caller, Collection, Began and Attempt. The operation runs with the
-	// returned context, which must derive from ctx.
+	// Start, if not nil, is called before the operation begins. o has ID, Parent, Kind,
+	// Name, Caller, Collection, Began and Attempt. The operation runs with the returned
+	// context, which must derive from ctx.
 	Start func(ctx context.Context, o Operation) context.Context
 
 	// End, if not nil, is called when the operation has ended or panicked, with the
@@ -59,10 +58,10 @@ type Operation struct {
 	Collection string // of the read or the first write
 
 	// Attempt is the number of an attempt or batch, from 1. For a change or transaction,
-	// it is how many attempts were made.
+	// it is the count of attempts.
 	Attempt int
 
-	Stale     bool // ended with [ErrStale], or its document was gone
+	Stale     bool // ended with [ErrStale], or a document was missing
 	Already   bool // the whole plan was applied before
 	TakenBack bool // undone by [Plan.IfStale] or an abort
 

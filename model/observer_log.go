@@ -7,7 +7,7 @@ import (
 )
 
 // LogTo returns an observer that logs each operation at its end. A nil logger means
-// slog.Default. The first of these levels that applies is used:
+// slog.Default. The level is the first that fits the operation:
 //
 //   - Debug: a nested operation
 //   - Warn: another writer disturbed the operation, or a job left documents unchanged

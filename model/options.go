@@ -18,10 +18,10 @@ type ReadOptions struct {
 	Collation    *options.Collation // nil for the collection's
 	Comment      any                // for the profiler and logs
 	Let          bson.D             // variables for $expr
-	BatchSize    int32              // documents per batch; 0 means 101, then 16 MB
+	BatchSize    int32              // documents per batch; 0: first 101, then 16 MB
 	AllowDiskUse bool               // let a blocking stage use disk
 
-	// MaxTime, if not 0, limits the whole operation with all its batches. The client
+	// MaxTime limits the operation with all its batches. 0 means no limit. The client
 	// enforces the limit. Only [Query.Count] also sends maxTimeMS.
 	MaxTime time.Duration
 

@@ -12,12 +12,12 @@ type Step interface {
 }
 
 // A Plan is an ordered list of writes, computed before anything is sent. Run it with
-// [Plan.Run], or with [Plan.RunTx] in a transaction. [Plan.Guarantee] says whether it can
-// run again after a crash.
+// [Plan.Run], or with [Plan.RunTx] in a transaction. [Plan.Guarantee] says whether the
+// plan can run again after a crash.
 //
 // Consecutive writes of one kind to one collection are one command, up to 25,000 writes
-// or 16 MiB. An update or delete with Expect [One] is a separate command. In a
-// transaction since MongoDB 8.0, all writes of a plan are one command.
+// or 16 MiB. An update or delete with Expect [One] is a separate command. Since MongoDB
+// 8.0, all writes of a plan in a transaction are one command.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
@@ -25,23 +25,22 @@ type Plan struct {
 	// Transactional makes Run return [ErrTransactional] outside a transaction.
 	Transactional bool
 
-	// IfStale are steps that undo the plan's first steps. [Plan.Run] sends them if a
-	// later write with Expect [One] matches nothing, but not after a crash or in a
-	// transaction. Run joins an error of these steps to its own.
+	// IfStale are steps that undo the plan's first steps. [Plan.Run] sends the undo steps
+	// if a later write with Expect [One] matches nothing. They aren't sent after a crash
+	// or in a transaction. If an undo step fails, Run returns both errors.
 	IfStale []Step
 
-	// InTx, if not nil, replaces Steps in a transaction. Then a [Result] and a
-	// [StepError] number the steps of InTx.
+	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
+	// then number the steps of InTx.
 	InTx []Step
 
-	// Leaves describes the state that a reader can see, or a crash can leave, between
-	// steps.
+	// Leaves describes the state between steps, which a reader can see or a crash leave.
 	Leaves string
 
-	// Applied says that an earlier run wrote everything. If [Change.Decide] finds this in
-	// the state (by a token, for example), it returns a plan with Applied, without Steps.
-	// The Change then reads again by a linearizable read, calls Decide again, and runs
-	// the second plan. If the second plan is Applied too, Run succeeds.
+	// Applied says that an earlier run wrote everything. If [Change.Decide] finds this
+	// out (by a token, for example), it returns a plan with Applied and without Steps.
+	// The Change then makes a linearizable read, calls Decide again, and runs the second
+	// plan. If the second plan has Applied, Run succeeds.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again

@@ -9,7 +9,7 @@ import (
 type Status uint8
 
 const (
-	NotSent Status = iota // not sent, or refused by the server without effect
+	NotSent Status = iota // not sent, refused, unmatched or rolled back
 	Applied               // confirmed by the server
 	Already               // found applied by an earlier run
 	Unknown               // no answer or an interruption: perhaps applied, wholly or in part
@@ -28,8 +28,8 @@ func nameOf[T ~uint8](v T, names ...string) string {
 // A Result reports what a run did, and after an error how far it got.
 type Result struct {
 	Steps []StepResult // one per step of the plan
-	// Batches has one element per answered group of steps. A group is one command (see
-	// [Plan]) or a part of one bulkWrite command.
+	// Batches has one element per group of steps that the server answered. A group is a
+	// command ([Plan]) or a part of a bulkWrite command.
 	Batches []BatchResult
 
 	applied bool // of a plan that is Applied and has no steps

@@ -18,9 +18,9 @@ import (
 // at the first failure. For bad input, nothing is sent. If a write expects a match but
 // matches nothing, the error wraps [ErrStale], [ErrNotFound] or the error of a [Reason].
 //
-// Run joins the transaction of the context's session. Outside a transaction, a
-// transactional plan returns [ErrTransactional], unless Options.AllowPartial is set, or
-// db comes from [WithTransactions].
+// Run joins the transaction of the context's session. A transactional plan needs a
+// transaction, Options.AllowPartial, or a db from [WithTransactions]. If it has none of
+// these, Run returns [ErrTransactional].
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)

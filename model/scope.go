@@ -30,42 +30,44 @@ type DB interface {
 // top-level.
 //
 // A write that sets another value in a field of Tenant, Insert or Set returns a
-// [*ConflictError], except:
+// [*ConflictError]. There are three exceptions:
 //
 //   - New documents and replacements get the scope's value of a Set field.
-//   - A replacement document's own value of an Insert field (createdAt) is stored, unless
-//     Filter names the field.
+//   - A replacement keeps its own value of an Insert field (createdAt) that Filter
+//     doesn't name.
 //   - An update by a pipeline gets the scope's values of Tenant and Set.
 type Scope struct {
-	// Tenant identifies the tenant's documents. It is added to every filter, to all
-	// collections that a pipeline reads, and to every new document. An empty value makes
-	// each run return a [*ValueError]. A failed insert tells a tenant that another tenant
-	// uses the _id: use random _ids or put the tenant into them.
+	// Tenant identifies the tenant's documents. It is a condition in every filter, and on
+	// every collection that a pipeline reads. New documents get its fields. An empty
+	// value makes each run return a [*ValueError]. A failed insert reveals that another
+	// tenant uses the _id: use random _ids.
 	Tenant bson.D
 
-	Filter bson.D // more conditions, added to every filter
-	Insert bson.D // more fields of new and replaced documents
+	Filter bson.D // conditions, added to every filter
+	Insert bson.D // fields, added to new documents and replacements
 	Set    bson.D // fields that every write sets
 
-	// Delete turns deletes without [Write.Final] into updates that set these fields.
-	// Documents in which one of these fields isn't null are hidden. Their _ids stay
-	// taken, but their keys in unique indexes of [Scope.Indexes] become free.
+	// Delete turns each [Write] that deletes into an update of these fields (see
+	// [Write.Final]). A document is hidden if one of these fields has a value other than
+	// null. Its _id stays taken. Its keys in unique indexes of [Scope.Indexes] become
+	// free.
 	Delete bson.D
 
-	Collections []string // the collections that the scope applies to, nil for all
+	Collections []string // the collections that the scope applies to; nil means all
 }
 
-// On returns a database on which the scope applies to everything that runs. If db has a
-// scope already, both apply. Each tenant has its own [Lease] documents, checkpoints and
+// On returns a database on which the scope applies to all commands. If db has a scope
+// already, both scopes apply. Each tenant has its own [Lease] documents, checkpoints and
 // migration states.
 //
-// Each run returns an error if the scope is invalid, and a [*ConflictError] for:
+// With an invalid scope, each run returns an error. A run returns a [*ConflictError] for:
 //
 //   - $where, $function and $accumulator
 //   - a filter with another value for a field of Tenant
 //   - a pipeline that begins with $documents or another stage that must be first
-//   - a stage that may read collections that it doesn't name
-//   - $merge or $out in an [Aggregate], and the cases at [MergeInto] and [Stream.Run]
+//   - a stage that can read collections without naming them
+//   - $merge or $out in an [Aggregate]
+//   - cases that [MergeInto] and [Stream.Run] list
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)

@@ -21,8 +21,8 @@ type ShardKey struct {
 	Fields     []string // the paths of the key, in order
 
 	// With Moves, documents may change their key. A key value that was read can be
-	// outdated. So it is added only to the filters of writes with Expect [One]. If the
-	// document has moved, such a write matches nothing, and the [Change] reads again.
+	// outdated. Only filters of writes with Expect [One] get such a value. If the
+	// document has moved, the write matches nothing, and the [Change] reads again.
 	//
 	// Without Moves, a write that may change the key gives a [*ConflictError]. Updates by
 	// a pipeline aren't checked.

@@ -34,55 +34,55 @@ type Event struct {
 	ID   bson.RawValue // the document's _id
 
 	// Document is the whole document. It is nil for Deleted. With [Stream.Bare], it is
-	// also nil for Updated. For an update it may be newer than the event.
+	// also nil for Updated. An update's Document can be newer than the update.
 	Document bson.Raw
 
 	Updated   bson.Raw // fields that an update set, by dotted path
 	Removed   []string // fields that an update removed
 	Truncated bson.Raw // arrays that an update shortened, as {field, newSize}
 
-	Token string    // equal in each delivery of the event, greater for later events, "" for Scanned
-	Time  time.Time // of the change, or zero for Scanned
+	Token string    // equal in each delivery of the event, greater in later events; "" for Scanned
+	Time  time.Time // of the change; zero for Scanned
 }
 
-// A Stream runs a [Plan] for every change of a collection, in the order of each
-// document's changes. It reads MongoDB's change stream
+// A Stream runs a [Plan] for every change of a collection. Changes of one document keep
+// their order. The Stream reads MongoDB's change stream
 // (https://www.mongodb.com/docs/manual/changeStreams/), or polls (see Since).
 //
-// The stream stores its place (the last event up to which all plans have run), and the
-// next run continues there. After a crash, the last events come again.
+// The Stream stores its place: the last event up to which all plans have run. The next
+// run continues there. After a crash, the last events come again.
 type Stream struct {
 	Name       string // identifies the stored place
 	Collection string // the watched collection
-	Places     string // the collection of the place, written with write concern majority
+	Places     string // the collection that stores the place, with write concern majority
 
-	// Plan returns the writes for an event, without side effects. They must be
+	// Plan returns the writes for an event, without side effects. The writes must be
 	// [Plan.Repeatable]. An error stops the stream.
 	Plan func(Event) (Plan, error)
 
 	// Work replaces Plan for plans that need reads. Work must not write. Each attempt
-	// calls it again.
+	// calls Work again.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
-	Bare bool // events of updates have no Document, which saves its read
+	Bare bool // leave out Document in events of updates, which saves a read
 
-	// Mark names a field that the stream sets when its plans update watched documents, so
-	// that it can skip the events of these updates. No other code may write the field.
-	// Without Mark, plans can't write to the watched collection. With Mark, they can't
-	// insert, upsert, replace or delete there. MongoDB may report a large update by a
-	// pipeline as Replaced. The stream doesn't skip this event.
+	// Mark names a field for plans that update watched documents. The stream sets this
+	// field in these updates, to skip their events. Other code must not write the field.
+	// Without Mark, plans can't write to the watched collection. With Mark, plans can't
+	// insert, upsert, replace or delete there. The stream doesn't skip a large update by
+	// a pipeline if MongoDB reports it as Replaced.
 	Mark string
 
 	// Since is the path of a field that every write increases, such as a time or version.
-	// Polling needs Since, and misses deletes and documents without this field.
+	// Polling needs Since. Polling misses deletes, and documents without this field.
 	Since string
 
-	// Overlap is how far each poll goes back, in the field that Since names, from where
-	// the previous poll ended. The poll reads some documents again, and so finds late
-	// writes. With Overlap, the field must be a date or an ObjectID.
+	// Overlap lets polls find late writes. Each poll begins this duration before the end
+	// of the previous poll, and reads some documents again. With Overlap, the field that
+	// Since names must be a date or an ObjectID.
 	Overlap time.Duration
 
-	// Err reports bad input. Run returns it.
+	// Err reports bad input. Run returns Err.
 	Err error
 }
 
@@ -93,16 +93,16 @@ type StreamOptions struct {
 	Queue     int           // events read ahead, and documents per scan batch, default 1000
 	SaveEvery int           // events after which the stream's place is stored, default 100
 	Wait      time.Duration // how long to wait for an event, default 1 s
-	Attempts  int           // tries, with the first, at conflicts and network errors, default 8
-	Grace     time.Duration // how long running plans may continue at the end, default 10 s
+	Attempts  int           // most tries at conflicts and network errors, default 8
+	Grace     time.Duration // time that running plans have at the end, default 10 s
 
-	// PlanTime limits each attempt to run a plan, default 10 s. After a crash, or while
-	// plans of the previous run are running, a new run first waits up to 1.25 times the
-	// previous run's PlanTime.
+	// PlanTime limits each attempt to run a plan, default 10 s. After a crash, or if the
+	// previous run's plans are still running, a new run first waits. The wait is at most
+	// 1.25 times the previous run's PlanTime.
 	PlanTime time.Duration
 
-	// FromNow skips the existing documents. By default a new stream first runs plans for
-	// them, with an [Event] of Kind Scanned for each.
+	// FromNow skips the existing documents. By default a new stream first runs a plan for
+	// each of them, by an [Event] of Kind Scanned.
 	FromNow bool
 
 	// Rescan makes Run scan all documents again if the server no longer has the changes
@@ -113,14 +113,13 @@ type StreamOptions struct {
 	Poll     bool          // poll by Stream.Since even if the server has change streams
 	Interval time.Duration // the pause between polls, default 1 s
 
-	// Once makes Run return when all changes acknowledged before the run began are
-	// applied, and no event came for the duration in Wait. In an idle sharded cluster
-	// this takes up to ten seconds more. If resume tokens have no time, as in Amazon's
-	// DocumentDB, only the second condition applies. When polling, Run ends after one
-	// poll.
+	// Once makes Run return when it has applied all changes acknowledged before the run,
+	// and no event came for the duration in Wait. In an idle sharded cluster, the return
+	// takes up to ten seconds more. On Amazon's DocumentDB, whose resume tokens have no
+	// time, only Wait decides. When polling, Run ends after one poll.
 	Once bool
 
-	// Progress is called each time Run has stored its place, and when no event comes. An
+	// Progress is called when Run has stored its place, and when no event comes. An
 	// error from Progress stops the stream.
 	Progress func(StreamProgress) error
 }
@@ -240,9 +239,9 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 	return s.marked(plan, mark)
 }
 
-// Run runs the stream until the context ends. Then it finishes the running plans, stores
-// its place and returns nil. A plan that fails o.Attempts times, or with an error that a
-// retry can't help, stops the run with a [*StreamError].
+// Run runs the stream. When the context ends, running plans have o.Grace to end. Run
+// stores its place and returns nil. A plan stops the run with a [*StreamError] if it
+// fails o.Attempts times, or if a retry can't help.
 //
 // # One run at a time
 //
@@ -251,11 +250,11 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // o.PlanTime.
 //
 // So the plans of a document run in the order of its changes, unless a command arrives
-// very late. To be safe, store [Event].Token in the documents that the plan writes. Write
-// a document only if it has no greater token.
+// very late. To be safe, store [Event].Token in the documents that the plan writes, and
+// don't overwrite a greater token.
 //
-// Cost: the reads of the changes, the plans, two commands for each run, one for each
-// stored place, and one for each quarter of PlanTime in which plans run.
+// Cost: the reads of changes, and the plans. Each run adds two commands, each stored
+// place one, and each quarter of PlanTime with running plans one.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

@@ -13,10 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// RunTx runs the plan in a transaction. If the context's session has a running
-// transaction, RunTx joins it, and your code commits and retries. Otherwise the driver
-// commits and retries a new transaction. ErrStale aborts a new transaction. Without
-// transactions on the server, RunTx returns [ErrNoTransactions].
+// RunTx runs the plan in the running transaction of the context's session. Your code then
+// commits and retries that transaction. If none runs, RunTx starts a new transaction,
+// which the driver commits and retries. ErrStale aborts a new transaction. If the server
+// has no transactions, RunTx returns [ErrNoTransactions].
 //
 // Cost: [Plan.CostTx], a hello command, and the commit of a new transaction.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
@@ -125,14 +125,13 @@ func commitUnknown(err error) bool {
 	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
 }
 
-// WithTransactions returns a database that runs each [Change] attempt, and each plan that
-// isn't [Atomic], in a transaction. Without transactions on the server, it returns
-// [ErrNoTransactions].
+// WithTransactions returns a database on which a [Plan], or an attempt of a [Change],
+// runs in a transaction. A server without transactions gives [ErrNoTransactions].
 //
-// A [Job], a [Stream], a plan with a [MergeInto], and a Change with both [Change.Lease]
-// and [Change.Mends] run without a transaction.
+// These run without a transaction: a [Job], a [Stream], an [Atomic] plan, a plan with a
+// [MergeInto], and a Change with both [Change.Lease] and [Change.Mends].
 //
-// A duplicate key error can mean that a commit succeeded, but its answer was lost. A
+// A duplicate key error can mean that a commit without an answer succeeded. A
 // [Plan.Repeatable] plan doesn't return this error.
 //
 // Cost: one hello command. Each transaction costs [Plan.CostTx] and one commit.
@@ -174,11 +173,11 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	return err == nil && touchedAfter(r.plan.Steps[step+1:], w.Collection).and(w.stamped()).same(stored, doc), err
 }
 
-// InTx runs f in the transaction of the context's session, or in a new one. Only commands
-// with the context that f receives take part. Without transactions on the server, InTx
+// InTx runs f in the transaction of ctx's session, or in a new transaction. Only commands
+// with the context that f receives take part. If the server has no transactions, InTx
 // returns [ErrNoTransactions].
 //
-// If the server requests a retry, InTx calls f again. After [ErrStale], call InTx again.
+// InTx can call f several times. After [ErrStale], call InTx again.
 //
 // Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {

@@ -19,15 +19,16 @@ import (
 // The check of a schema.Schema finds existing invalid documents. On a live collection,
 // begin with Action "warn" or Level "moderate".
 //
-// Source: https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
+// Source:
+// https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
 type Validation struct {
 	Collection string
 	Validator  bson.D // a filter for valid documents, or empty for no validation
 	// Level is "strict" or "" for all inserts and updates, "moderate" to exclude updates
 	// of documents that were invalid before, or "off".
 	Level string
-	// Action is "error" or "" to refuse the write with code 121, or "warn" to store and
-	// log it.
+	// Action "error" or "" refuses an invalid write with code 121. "warn" stores the
+	// write and logs it.
 	Action string
 }
 

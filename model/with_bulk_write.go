@@ -12,11 +12,11 @@ import (
 // Expect [One] is the last write of its command. Results and [Plan.Guarantee] stay the
 // same.
 //
-// Pass the database's write concern as level, because the driver's bulkWrite ignores the
-// database's. A nil level means the client's. [PlanOptions].WriteConcern overrides level.
-// Before MongoDB 8.0, or with an unacknowledged write concern, nothing changes.
+// Pass the database's write concern as level. If level is nil, the client's write concern
+// applies. [PlanOptions].WriteConcern overrides level. Before MongoDB 8.0, or with an
+// unacknowledged write concern, nothing changes.
 //
-// Cost: one hello command. Then [Plan.CostBulkWrite].
+// Cost: one hello command. A plan costs [Plan.CostBulkWrite].
 func WithBulkWrite(ctx context.Context, db DB, level *writeconcern.WriteConcern) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err

@@ -29,39 +29,39 @@ type Write struct {
 	Collection string
 	Model      mongo.WriteModel
 
-	// With Expect [One], a write that matches nothing stops the plan, unless the filter
-	// [Write.Done] shows that an earlier run applied the write. The error is
-	// [ErrNotFound] if no document has the _id in Model's filter, and else [ErrStale]. If
-	// Model's filter has more conditions than _id, this decision costs a find. If Model's
-	// filter has no _id, only [Write.Reasons] can return ErrNotFound.
+	// With Expect [One], a write that matches no document stops the plan, unless the
+	// filter [Write.Done] matches a document. The error is [ErrNotFound] if no document
+	// has the _id in Model's filter, and [ErrStale] if one has it. To decide this, Run
+	// needs a find if Model's filter has conditions besides _id. If the filter has no
+	// _id, only [Write.Reasons] can return ErrNotFound.
 	Expect Expect
 
 	// Done is a filter that matches a document of the collection if an earlier run
 	// applied this write. If a document matches, the plan continues. Run queries Done if
 	//   - the write has Expect [One] and matches nothing
-	//   - outside a transaction of the caller, the write gives a duplicate key error
+	//   - the write gives a duplicate key error outside a transaction of the caller
 	Done bson.D
 
 	// Reasons replace ErrStale and ErrNotFound: Run returns the error of the first reason
 	// that applies.
 	//
 	// Outside a transaction of the caller, Reasons also replace a duplicate key error.
-	// For an update or upsert, a reason applies to this error only if the filter
-	// [Reason.If] has an equality on every field of the violated unique index. If no
-	// reason applies, Run returns the driver's error: see [mongo.IsDuplicateKeyError].
+	// For an update or upsert, the reason's If must compare every field of the violated
+	// unique index by equality. If no reason applies, Run returns the driver's error:
+	// see [mongo.IsDuplicateKeyError].
 	Reasons []Reason
 
-	// Once marks a write that changes nothing in a second run, because the filter
-	// contains values that were read, or the operation's token.
+	// Once marks a write that changes nothing in a second run. Its filter contains
+	// values that were read, or the operation's token.
 	Once bool
 
 	// Deleted lets the write reach documents that a [Scope] marked as deleted. The
 	// scope's other conditions apply.
 	Deleted bool
 
-	// Final makes a delete remove the document even if a [Scope] marks deletions. Use it
-	// if the document is stored elsewhere or computed again. Deletes in [Plan.IfStale]
-	// are always final.
+	// Final makes a delete remove the document even if a [Scope] marks deletions. Use
+	// Final if the document is stored elsewhere or computed again. Deletes in
+	// [Plan.IfStale] are always final.
 	Final bool
 
 	// IfMarked are extra update operators for a delete that a [Scope] turns into an
@@ -95,18 +95,18 @@ func (w Write) scoping() scoped {
 	return *w.under
 }
 
-// A Reason explains why a write matched nothing although its document didn't change, for
-// example because its list is full.
+// A Reason replaces the error of a failed write by one that says why: a list is full,
+// for example.
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A reason with a nil If always applies. Example: if the write's filter is only a
-	// unique key other than _id, Reason{Err: ErrNotFound} makes a missing document give
+	// A reason with a nil If always applies. Example: a write whose filter is only a
+	// unique key, not _id. With Reason{Err: ErrNotFound}, a missing document gives
 	// [ErrNotFound] instead of [ErrStale].
 	If  bson.D
 	Err error // the returned error
 
-	// Instead, if not nil, are steps that undo the plan's earlier steps if this reason
-	// applies. They replace [Plan.IfStale].
+	// Instead are steps that undo the plan's earlier steps if this reason applies. If not
+	// nil, Instead replaces [Plan.IfStale].
 	Instead []Step
 }
 
@@ -190,9 +190,9 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 
 // A MergeInto is a step of a [Plan]: an aggregation that ends in $merge or $out.
 //
-// Under a [Scope], its reads get the scope's filter, and the written documents get the
+// Under a [Scope], reads get the scope's filter, and the written documents get the
 // scope's fields. A target in another database gives a [*ConflictError]. If the scope can
-// hide target documents, $out gives this error. $merge also gives it, unless
+// hide target documents, $out gives this error. $merge gives this error too, unless
 //
 //   - whenMatched is "fail", or
 //   - "on" lists all fields of [Scope.Tenant], and the scope has no Delete or Filter.

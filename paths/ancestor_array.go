@@ -5,9 +5,9 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// AncestorArraySpec names the fields of a tree of [NewAncestorArray]: those of
-// [TreeSpec], and the array of the _ids of a node's ancestors and of the node itself. An
-// empty array must be stored as [] or left out, not as null. With a string as _id:
+// AncestorArraySpec names the fields of a [NewAncestorArray] tree. The field Ancestors
+// contains the _ids of a node's ancestors, then the node's own _id. A nil slice must not
+// be stored as null, but as [] or not at all. With a string as _id:
 //
 //	Ancestors []string `bson:"ancestors,omitempty"`
 type AncestorArraySpec struct {
@@ -15,10 +15,9 @@ type AncestorArraySpec struct {
 	Ancestors string // an array of _ids; "" means "ancestors"
 }
 
-// NewAncestorArray declares a tree whose nodes contain the _ids of all ancestors and
-// their own. The array begins with the root. Descendants are one query by a multikey
-// index, ancestors one query by _id. A move rewrites the arrays of the subtree, by one
-// update.
+// NewAncestorArray declares a tree in which each node has an array of _ids, from the root
+// to the node itself. One query by a multikey index finds descendants. One query by _id
+// finds ancestors. A move rewrites the arrays of the subtree by one update.
 //
 // A missing field or a wrong type panics with a [*model.DeclarationError].
 //

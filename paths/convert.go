@@ -11,11 +11,11 @@ import (
 // paths of [NewMaterializedPath], to the documents of a first tree (source). Both trees
 // must have the same collection and [TreeSpec].
 //
-// Run Convert again after a crash, and after writes by the first tree. Then create the
-// second tree's unique index, if it has one, before writers use that tree. Finally
-// [Tree.Drop] removes the old fields.
+// Run Convert again after a crash, and after writes by the source. Then create the
+// target's unique index, if any. After that, writers can use the target, and [Tree.Drop]
+// can remove the source's fields.
 //
-// Cost: that of the second tree's repair: see [Tree].
+// Cost: as a repair of the target: see [Tree].
 func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
 	mustHave("Convert", source != nil && target != nil)
 	return target.t.Converted(source.t)
@@ -30,7 +30,7 @@ func mustHave(place string, there bool) {
 
 // IntoSpec says where nodes go in another tree: see [ConvertInto] and [Extract].
 type IntoSpec[K any] struct {
-	Under *K // the target's node that becomes the roots' parent; nil means that they become roots
+	Under *K // the target's node above the source's roots; nil makes them roots of the target
 
 	// Delete deletes target nodes that the source doesn't have: below Under, or in the
 	// whole tree if Under is nil. Without Delete these nodes stay, after their siblings
@@ -44,15 +44,15 @@ type IntoSpec[K any] struct {
 //
 // The function build returns the target's document, with its _id, for a document of the
 // source. It must be pure and return each _id once. The job fills in the target tree's
-// fields. It replaces target nodes that differ, so fields that others added are lost.
+// fields. A target node that differs is replaced, and loses fields that others added.
 // First create the target's indexes.
 //
 // JobOptions.BatchSize is the number of nodes per lease ([model.Lease]); 0 means 500.
 //
 // # Consistency
 //
-// An interrupted job leaves a part of the copy. Run it again: it keeps the nodes that are
-// done. Until it has ended, queries by path or number can miss target nodes.
+// An interrupted job leaves a part of the copy: run the job again. Before the job has
+// ended, queries by path or number can miss target nodes.
 //
 // # Errors
 //
@@ -61,7 +61,7 @@ type IntoSpec[K any] struct {
 //     isn't below IntoSpec.Under
 //   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path
 //   - [ErrDamaged]: a tree must be repaired first
-//   - [model.ErrLeased], [model.ErrStale]: others write; run the job again
+//   - [model.ErrLeased], [model.ErrStale]: other clients write; run the job again
 //   - any error that build returns
 //
 // Cost: one command, in batches, for the source and one for the target. Each batch of

@@ -8,12 +8,12 @@ import (
 )
 
 // Extract returns the job that copies the nodes of a [DocumentTree] to documents of a
-// [Tree]. The parameter owner is the _id of the document that contains the nodes. build
-// returns the document, with its _id, for a node. It must be pure. Run the job again
-// until all clients use the new tree.
+// [Tree]. The parameter owner is the _id of the document that contains the nodes. The
+// pure function build returns the document, with its _id, for a node. Run the job again
+// to copy later changes.
 //
 // If several owners share the target, insert a node for each owner into the target, and
-// set IntoSpec.Under to the node's _id. The jobs' documents must have different _ids.
+// set IntoSpec.Under to this node's _id. All jobs' documents need different _ids.
 //
 // Panics, errors and cost are those of [ConvertInto]. A missing owner gives
 // [model.ErrNotFound].
@@ -47,14 +47,13 @@ type AbsorbSpec[K any] struct {
 // Errors are those of build, and:
 //
 //   - [*model.ValueError]: see AbsorbSpec.Delete.
-//   - [model.ErrNotFound]: the node spec.Top or the owner is missing.
-//   - [model.ErrTaken]: two nodes have one id.
+//   - [model.ErrNotFound]: the owner is missing, or the node spec.Top.
+//   - [model.ErrTaken]: two nodes have the same id.
 //   - [model.ErrFull]: the list would be too large ([DocumentTreeSpec]) or too deep.
 //   - [ErrDamaged]: repair the tree or the list first.
 //
-// Cost: one command reads the documents, in batches. One reads the owner by _id, and one
-// writes the owner. With spec.Top, one more reads this node. All nodes are held in
-// memory.
+// Cost: one command reads the documents, in batches. Two commands read and write the
+// owner, by _id. spec.Top adds one command. All nodes are held in memory.
 func Absorb[D, K, E, N, O any](
 	source *Tree[D, K], target *DocumentTree[E, N, O], owner O, build func(D) (E, error), spec AbsorbSpec[K],
 ) model.Change[any] {
@@ -67,9 +66,9 @@ func Absorb[D, K, E, N, O any](
 	return target.absorbing(owner, convert.OfTree(source.t, through(source.t.Decode, build, target.newNode), top), spec.Delete, build == nil, err)
 }
 
-// ConvertDocument returns the change that copies the [DocumentTree] of one owner to
-// another owner or another list, flat or nested. build returns the node to store, with
-// its id. spec.Top must be nil. Errors are those of [Absorb].
+// ConvertDocument returns the change that copies one owner's [DocumentTree] to another
+// owner or another list. Each list can be flat or nested. build returns the node to
+// store, with its id. spec.Top must be nil. Errors are those of [Absorb].
 //
 // Cost: two commands read the owners, and one writes the target owner, by _id.
 func ConvertDocument[E, N, O, F, M, P any](

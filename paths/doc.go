@@ -30,8 +30,8 @@
 //
 // # Trees
 //
-// The table says how many documents a change writes, and how queries find nodes. See also
-// [NewChildTree] and [NewNestedSet].
+// The table says how many documents a change writes, and how queries find nodes. For the
+// rest see [NewChildTree] and [NewNestedSet].
 //
 //	                     ParentTree              AncestorArray  MaterializedPath
 //	insert, delete       1 document              1              1
@@ -41,6 +41,6 @@
 //	ancestors            $graphLookup by _id     query by _id   query by path
 //	descendants          $graphLookup by parent  one query      one range of an index
 //
-// One writer at a time changes a tree. A reader can see a part of a change: see [Tree].
-// [Tree.Checks] finds and repairs damage by code that bypasses Tree.
+// Only one writer at a time changes a tree. A reader can see part of a change: see
+// [Tree]. [Tree.Checks] repairs damage that code without Tree caused.
 package paths

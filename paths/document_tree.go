@@ -20,17 +20,17 @@ type DocumentTreeSpec struct {
 	// form has no Parent.
 	Parent string
 
-	// Order is a string field that orders siblings by its bytes: see [Between]. "" means
-	// that siblings have the order of the list. A new leaf is then pushed without a read.
-	// The nested form has no Order.
+	// Order is a string field that orders siblings by its bytes: see [Between]. With "",
+	// siblings have the order of the list, and a new leaf is pushed without a read. The
+	// nested form has no Order.
 	Order string
 
 	// Nested is the field with the list of a node's children. "" means the flat form.
 	Nested string
 
 	// Revision is the path of an int64 in the owner that each change increments. Changes
-	// that depend on the whole list then filter by this number instead of by the list. All
-	// other code that writes the list must increment the number too. "" means none.
+	// that depend on the whole list then compare this number, not the list. All other
+	// code that writes the list must also increment the number. "" means no number.
 	Revision string
 
 	Max      int // the most nodes of a document; 0 means as many as MaxBytes allows
@@ -39,38 +39,36 @@ type DocumentTreeSpec struct {
 
 // DocumentTree is a tree within one document (the owner), such as the comments of a post.
 // E is the type of a node, N of its id, K of the owner's _id. Each change is one atomic
-// write, so concurrent moves can't make a cycle. [DocumentTree.Arrange] puts the nodes
-// that you read in order. Use a [Tree] for more than 15 MiB, or to read single nodes.
+// write, so concurrent moves can't make a cycle. [DocumentTree.Arrange] sorts nodes that
+// you have read. Use a [Tree] for more than 15 MiB, or to read single nodes.
 //
 // # Forms
 //
-// The flat form has one list of nodes, with their parents' ids:
+// The flat form has one list of nodes, each with its parent's id:
 //
 //	{_id: 'p1', comments: [{id: 'a', parent: null}, {id: 'b', parent: 'a'}]}
 //
-// In the nested form, each node has a list of its children, to at most 49 levels:
+// In the nested form (at most 49 levels), each node has a list of its children:
 //
 //	{_id: 'p1', comments: [{id: 'a', replies: [{id: 'b'}]}]}
 //
-// Prefer the flat form: queries find a node by its id at any depth, and
-// [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull] don't conflict with
-// other writers.
+// Prefer the flat form. Queries find its nodes by id at any depth. [DocumentTree.Push],
+// [DocumentTree.Patch] and [DocumentTree.Pull] don't conflict with other writers.
 //
 // # Changes
 //
 // A [model.Change] reads the list, and writes only if the values that it used are
-// unchanged. Otherwise it reads again, up to 64 times. A missing owner gives
-// [model.ErrNotFound]. A damaged list gives [ErrDamaged].
+// unchanged. If a value has changed, the model.Change reads again, up to 64 times. A
+// missing owner gives [model.ErrNotFound]. A damaged list gives [ErrDamaged].
 //
 // # Checks
 //
-// Checks returns one check, which finds owners with invalid elements, repeated ids,
-// orphans, cycles, and siblings with equal or missing order keys. The repair works as
-// [DocumentTree.Repair], but it gives no new ids. If different nodes share an id, run
-// DocumentTree.Repair with fresh ids.
+// Checks returns one check. It finds invalid elements, repeated ids, orphans, cycles, and
+// siblings with equal or missing order keys. The repair is [DocumentTree.Repair] without
+// new ids. If different nodes share an id, run DocumentTree.Repair with fresh ids.
 //
-// Cost: one command, in batches, which sends every list. The repair takes one write per
-// damaged list.
+// Cost: one command reads every list, in batches. The repair takes one write per damaged
+// list.
 //
 // Sources: "Tree Aggregation" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -81,13 +79,12 @@ type DocumentTree[E, N, K any] struct {
 	t *document.Tree
 }
 
-// NewDocumentTree declares that the list at a path of the owners is a tree of nodes E
-// with ids N.
+// NewDocumentTree declares that the owners' list at path is a tree of nodes E with ids N.
 //
 //	var comments = paths.NewDocumentTree[comment, string](posts, "comments", paths.DocumentTreeSpec{})
 //
-// A root must not store a possible id, such as 0, as its parent: declare the parent field
-// as a pointer or with omitempty. A bad path, type or spec panics with a
+// Declare the parent field as a pointer or with omitempty. A root must not store a
+// possible id, such as 0, as its parent. A bad path, type or spec panics with a
 // [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
@@ -124,8 +121,8 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 }
 
 // Load returns the write that stores a whole tree in an owner without nodes. The nodes
-// come in any order. With DocumentTreeSpec.Order, siblings get new order keys if a key is
-// missing or repeated. Errors:
+// come in any order. If a sibling's key (DocumentTreeSpec.Order) is missing or repeated,
+// all the siblings get new keys. Errors:
 //   - [model.ErrTaken]: an id comes twice, or the owner has other nodes
 //   - [model.ErrNotFound]: a parent or the owner is missing
 //   - [ErrCycle], [model.ErrFull]
@@ -136,14 +133,14 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 	return t.t.Load(o, nodes, err)
 }
 
-// Push returns the write that adds a node, without children, as the first or last root or
-// child. Errors:
+// Push returns the write that adds a node first or last among the roots, or among a
+// node's children. Errors:
 //   - [model.ErrTaken]: another node has the id
 //   - [model.ErrNotFound]: the owner or the parent is missing
 //   - [model.ErrFull]: Max or MaxBytes is exceeded
 //
-// Use [DocumentTree.Insert] instead for a nested tree ([DocumentTree]), a tree with
-// DocumentTreeSpec.Order, or a place [Before] or [After] a node.
+// Use [DocumentTree.Insert] if the tree is nested or has DocumentTreeSpec.Order, or for a
+// place [Before] or [After] a node.
 //
 // Cost: one command, one document, by _id. A retry is safe.
 func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Write {
@@ -151,10 +148,11 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Writ
 	return t.t.Push(o, doc, p, err)
 }
 
-// Patch returns the write that sets fields of a node in a flat tree ([DocumentTree]):
-// paths within the node, with their values. It can't set the tree's own fields. Errors
-// are [model.ErrNotFound] and [model.ErrFull]. For a nested tree, or near MaxBytes, use
-// [DocumentTree.Set]: Patch's size check adds new values without subtracting old values.
+// Patch returns the write that sets fields of a node in a flat tree ([DocumentTree]).
+// fields has paths within the node, and values. Patch can't set the tree's own fields.
+// Errors are [model.ErrNotFound] and [model.ErrFull]. For a nested tree, or near
+// MaxBytes, use [DocumentTree.Set]: Patch's size check adds new values and subtracts no
+// old values.
 //
 // Cost: one command, one document, by _id.
 func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write {
@@ -164,8 +162,8 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 
 // Pull returns the write that deletes a node without children. Errors are
 // [ErrHasChildren] and [model.ErrNotFound]. The nested form gives a [*model.ValueError]:
-// use [DocumentTree.Delete]. A retry after success gives model.ErrNotFound. In a damaged
-// list, Pull deletes each node with the id.
+// use [DocumentTree.Delete]. A retry after success gives model.ErrNotFound. If
+// several nodes have the id, Pull deletes all.
 //
 // Cost: one command, one document, by _id. If nothing was deleted, up to three
 // more commands find the reason.
@@ -199,8 +197,8 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change
 }
 
 // Delete returns the change that deletes a node: see [DeleteMode]. Errors are
-// [ErrHasChildren] and [model.ErrNotFound]. If another writer deleted the node first, the
-// error is ErrNotFound too.
+// [ErrHasChildren] and [model.ErrNotFound]. If another writer deleted the node
+// first, the error is ErrNotFound.
 //
 // Cost: two commands, one document. In the flat form (see [DocumentTree]), a $pull
 // deletes a leaf or a subtree. In all other cases, the whole list is written.
@@ -209,11 +207,11 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 	return t.t.Delete(o, n, forest.Mode(mode), err)
 }
 
-// Set returns the change that sets fields of a node, in a flat or nested tree. The
-// parameter fields and the errors are those of [DocumentTree.Patch].
+// Set returns the change that sets fields of a node, in a flat or nested tree. For fields
+// and errors, see [DocumentTree.Patch].
 //
 // Cost: two commands, one document. In the nested form, the change reads again if another
-// writer has changed the node's position since the read.
+// writer changed the node's position.
 func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	return t.t.Set(o, n, fields, err)
@@ -236,12 +234,12 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	return t.t.Replace(o, doc, err)
 }
 
-// Repair returns the change that repairs an owner's list by one write:
+// Repair returns the change that repairs an owner's list:
 //
-//   - If nodes share an id, the first node keeps the id and, in the flat form, all
-//     children. A later equal node is removed. A later different node gets the next id
-//     of fresh. If that id is missing or in use, Repair gives [model.ErrTaken].
-//   - Orphans, and one node of each cycle, become the last roots.
+//   - If nodes share an id, the first node keeps the id. In the flat form, this node
+//     also keeps all children. A later equal node is removed. A different node gets the
+//     next id of fresh. A missing or used id gives [model.ErrTaken].
+//   - Nodes with a missing parent, and one node of each cycle, become the last roots.
 //   - Siblings with missing or equal order keys get new keys.
 //
 // Cost: two commands, one document.

@@ -14,13 +14,13 @@ var (
 	// Nothing was written.
 	ErrHasChildren = forest.ErrHasChildren
 
-	// ErrDamaged means that the tree must be repaired first, by [Tree.Checks] or
-	// [DocumentTree.Repair]. Changes of a [DocumentTree] return it. So do the operations
-	// that read all nodes of a [Tree], such as [Tree.Dump]. Nothing was written.
+	// ErrDamaged means that you must first repair the tree, by [Tree.Checks] or
+	// [DocumentTree.Repair]. Nothing was written. The error comes from changes of a
+	// [DocumentTree], and from reads of all nodes of a [Tree], such as [Tree.Dump].
 	ErrDamaged = forest.ErrDamaged
 
-	// ErrSegment means that a path can't contain a node's segment: the segment is empty,
-	// isn't UTF-8, contains NUL, or a sibling has the same segment. [Tree.Insert],
+	// ErrSegment means that a path can't contain a node's segment. The segment is empty,
+	// isn't UTF-8, contains NUL, or equals a sibling's segment. [Tree.Insert],
 	// [Tree.Move], [Tree.Rename], [Tree.Delete], [Path] and [ConvertInto] return it.
 	ErrSegment = forest.ErrSegment
 

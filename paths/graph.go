@@ -15,20 +15,20 @@ import (
 // GraphSpec says where a [Graph] stores its computation.
 type GraphSpec struct {
 	// States names the collection of the vertices' states ([VertexState]). "" means the
-	// name of the vertices' collection plus "_states". The names of two more collections
-	// are the name of the states' collection plus "_steps" (for [GraphStep] records) or
-	// "_messages" (for messages of [NewProgram]).
+	// name of the vertices' collection plus "_states". States plus "_steps" names the
+	// collection of [GraphStep] records. States plus "_messages" names the collection of
+	// messages ([NewProgram]).
 	States string
 }
 
-// VertexState is the result for one vertex in a computation of a [Graph]. A superstep is
-// a step of the computation: see [Supersteps]. Fields that the computation doesn't use
+// VertexState is the result for one vertex in a computation of a [Graph]. Supersteps are
+// the steps of the computation: see [Supersteps]. Fields that the computation doesn't use
 // are zero.
 type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
 	Step int64 `bson:"step"` // the superstep that wrote the state; for Distances, the distance
 
-	Via       K             `bson:"via"`       // Distances: the previous vertex on a shortest path; the least if several
+	Via       K             `bson:"via"`       // Distances: the least _id of a previous vertex on a shortest path
 	Component K             `bson:"component"` // Components: the least _id of the component
 	Rank      float64       `bson:"rank"`      // PageRank: from 0 to 1; 0 before the first superstep
 	Halted    bool          `bson:"halted"`    // NewProgram: the vertex waits for messages
@@ -38,21 +38,21 @@ type VertexState[K any] struct {
 // Graph is a directed graph. Its vertices are the documents of a collection. Each vertex
 // lists the _ids of the vertices that its edges lead to. [Graph.Distances],
 // [Graph.Components], [Graph.PageRank] and [NewProgram] compute a result for each vertex
-// ([VertexState]). For a few vertices near a known vertex, use a $graphLookup.
+// ([VertexState]). For a few vertices near a known vertex, use $graphLookup.
 //
 // A Graph stores one computation, in the collections of GraphSpec.States. Vertices are
-// never written. Edges to missing vertices don't count, and repeated edges count once.
+// never written. Edges to missing vertices don't count. Repeated edges count once.
 //
 // # Limits
 //
-// For Components and PageRank, a vertex's state contains its edges, and must fit in 16
-// MiB. For a program, a vertex with its state and messages must fit. All computations
-// except programs need MongoDB 4.4.
+// For Components and PageRank, a vertex's state with its edges must fit in 16 MiB. For a
+// program, a vertex with its state and messages must fit in 16 MiB. Distances, Components
+// and PageRank need MongoDB 4.4.
 //
 // # Shards
 //
-// Not tested. Shard vertices, states and messages by {_id: "hashed"}, but not [GraphStep]
-// records. Distances and Components then need MongoDB 5.1.
+// Not tested. Shard vertices, states and messages by {_id: "hashed"}. Don't shard
+// [GraphStep] records. On shards, Distances and Components need MongoDB 5.1.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -68,9 +68,9 @@ type Graph[D, K any] struct {
 }
 
 // NewGraph declares a graph. The parameter edges is the path at which a vertex lists the
-// _ids of other vertices: "follows", or "roads.to" if an edge is a document. The path
-// crosses exactly one array, outside _id. NewGraph panics with a
-// [*model.DeclarationError] if edges or spec doesn't fit.
+// _ids of other vertices: "follows", or "roads.to" if an edge is a document. The path has
+// exactly one array, outside _id. NewGraph panics with a [*model.DeclarationError] if
+// edges or spec doesn't fit.
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
 	g := graph.Declare(vertices.Name(), field, spec.States)
@@ -86,7 +86,7 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 // Distances returns the computation of each vertex's distance: the number of edges from
 // the nearest start vertex. sources are the start vertices' _ids. The results are Step
 // and Via of [VertexState]. Unreachable vertices get no result: see [Graph.Unreached].
-// After edges have changed, run [Graph.Clear] and then the computation again.
+// When edges change, run [Graph.Clear] and then the computation again.
 //
 // Cost: see [Supersteps].
 func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
@@ -174,9 +174,9 @@ func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 }
 
 // Top returns the query of the states of the n vertices with the highest ranks, highest
-// first. Run [Graph.PageRank] before.
+// first. Before Top, run [Graph.PageRank].
 //
-// Cost: one command, and one per further batch. The server reads all states. If you need
+// Cost: one command per batch. The server reads all states. If you need
 // Top often, create an index on the states' field rank after the computation.
 func (x *Graph[D, K]) Top(n int64) *model.Find[VertexState[K]] {
 	f := x.find(nil, "rank", -1, "")

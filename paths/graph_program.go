@@ -6,18 +6,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A GraphVertex is a vertex that the function given to [NewProgram] receives in one step
-// of the [Supersteps]. The function can change State, call Send and set Halt, but must
-// not keep the GraphVertex.
+// A GraphVertex is a vertex in one of the [Supersteps]. It is the argument of the
+// function given to [NewProgram]. The function can change State, call Send and set Halt,
+// but must not keep the GraphVertex.
 type GraphVertex[D, K, S, M any] struct {
 	Step     int64 // the superstep; the first is 1
 	ID       K
 	Doc      D                    // the current document
 	Edges    []K                  // the _ids that Doc lists, in order
-	State    S                    // from an earlier superstep; zero in the first
+	State    S                    // as the function left it; zero at first
 	Messages []GraphMessage[K, M] // sent in the previous superstep, ordered by sender and time
 
-	// If the function sets Halt, the vertex waits until it receives a message.
+	// If the function sets Halt, the vertex waits for a message.
 	Halt bool
 
 	send func(to K, m M)
@@ -35,7 +35,7 @@ func (v *GraphVertex[D, K, S, M]) Send(target K, m M) { v.send(target, m) }
 
 // NewProgram returns the computation that calls the function compute for the vertices of
 // the graph x. Each superstep calls compute for the vertices that have messages or
-// haven't halted. The computation ends when no such vertex is left. BSON must be able to
+// haven't halted. If there is no such vertex, the computation ends. BSON must be able to
 // encode the state S and the message M.
 //
 // compute must depend only on its argument. Calls aren't concurrent. An error of compute

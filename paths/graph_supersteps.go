@@ -5,7 +5,7 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/graph"
 )
 
-// Supersteps is a computation over a [Graph], in steps that each continue from the
+// Supersteps is a computation over a [Graph] in steps. Each step continues from the
 // previous step's results. Make it with [Graph.Distances], [Graph.Components],
 // [Graph.PageRank] or [NewProgram], and run its [Supersteps.Job]. Indexes returns the
 // indexes that the computation needs.
@@ -28,7 +28,7 @@ import (
 //	PageRank    3 commands; all vertices
 //	a program   5 commands, and 2 to 4 per batch of vertices; states and messages
 //
-// PageRank and programs read every vertex. Superstep 0 takes five commands, four for a
+// PageRank and programs read every vertex. Superstep 0 takes five commands, but four in a
 // program.
 type Supersteps struct {
 	model.Parts
@@ -40,11 +40,11 @@ func supersteps(s *graph.Supersteps) *Supersteps {
 	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints), s: s}
 }
 
-// Job returns the job that begins or continues the computation, until it is over. It can
-// be killed anywhere and run again. To begin anew, run [Graph.Clear] first. States of
-// another computation give [ErrGraphState].
+// Job returns the job that runs the computation to its end. If the job is interrupted,
+// run it again to continue. To begin anew, run [Graph.Clear] first. States of another
+// computation give [ErrGraphState].
 //
-// A batch is one superstep (a step of the computation). For [NewProgram], a batch is
+// A batch is one superstep (a step of the computation). Only for [NewProgram], a batch is
 // JobOptions.BatchSize vertices, 500 by default. With JobOptions.Checkpoint, an
 // interrupted job of NewProgram continues after the last batch.
 //

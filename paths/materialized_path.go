@@ -5,21 +5,21 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// MaterializedPathSpec names the fields of a materialized path: those of [TreeSpec], and
+// MaterializedPathSpec names a materialized path's fields. To those of [TreeSpec] it adds
 //
 //	Path string `bson:"path"`
 type MaterializedPathSpec struct {
 	TreeSpec
 	Path string // a string; "" means "path"
-	// Segment names a string field that contains the node's own part of the path. ""
-	// means the _id, which must be a string, an ObjectID or an integer.
+	// Segment names the string field with the node's own part of the path. "" means the
+	// _id, which must be a string, an ObjectID or an integer.
 	Segment string
 }
 
-// NewMaterializedPath declares a tree whose nodes contain their path from the root:
-// "clothing/men%2Fboys/shoes/". [Path] describes the escaping. Descendants are one range
-// of the index on the path. A move or a rename rewrites the paths of the subtree, by one
-// update. The unique index on the path refuses siblings with the same segment.
+// NewMaterializedPath declares a tree whose nodes contain their path from the root, such
+// as "clothing/men%2Fboys/shoes/". [Path] describes the escaping. Descendants are one
+// range of the index on the path. One update moves or renames a subtree. The unique index
+// on the path refuses siblings with the same segment.
 //
 // A missing field or a wrong type panics with a [*model.DeclarationError].
 //

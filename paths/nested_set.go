@@ -5,8 +5,8 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// NestedSetSpec says how nodes get numbers, and names the fields of a nested set
-// ([NewNestedSet]): those of [TreeSpec], and
+// NestedSetSpec says how nodes get numbers, and names the fields of [NewNestedSet]. To
+// those of [TreeSpec] it adds
 //
 //	Left  int64 `bson:"left"`
 //	Right int64 `bson:"right"`
@@ -17,11 +17,11 @@ type NestedSetSpec struct {
 	Right string // an int64; "" means "right"
 	Depth string // an integer, the number of ancestors; "" means "depth"
 
-	// Gap is the distance between new numbers, at most 2³². 0 and 1 mean dense numbers.
+	// Gap is the distance between new numbers, at most 2³². 0 means 1 (dense).
 	Gap int64
 
-	// With Direct, a shift of numbers is one update instead of two. The index on Left
-	// isn't unique then.
+	// Direct shifts numbers in one update instead of two. With Direct, the index on Left
+	// isn't unique.
 	Direct bool
 }
 
@@ -37,7 +37,7 @@ type NestedSetSpec struct {
 //     document, and a move writes the subtree.
 //
 // If a gap is full, [Tree] spreads the numbers around the gap, in the smallest range that
-// has room. Without room nearby, it shifts later numbers, as in a dense tree.
+// has room. Without room nearby, Tree shifts later numbers, as in a dense tree.
 //
 // # Consistency
 //

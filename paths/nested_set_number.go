@@ -15,12 +15,12 @@ type Numbered[T any] struct {
 	Depth       int
 }
 
-// Number gives the nodes of a tree the numbers of a nested set, from 1. The nodes come in
-// preorder with their depths, for example from [Forest.All]. The parameter gap is the
-// distance between numbers: see [NestedSetSpec].Gap. Number yields a node after all its
+// Number computes the nodes' numbers in a nested set, from 1. Pass the nodes in preorder,
+// with their depths, for example from [Forest.All]. The parameter gap is the distance
+// between numbers: see [NestedSetSpec].Gap. Number yields a node after all its
 // descendants.
 //
-// If the depths aren't in preorder, Number yields a [*model.ValueError] and ends.
+// If the depths aren't those of a preorder, Number yields a [*model.ValueError] and ends.
 func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], error] {
 	gap = max(gap, 1)
 	return func(yield func(Numbered[T], error) bool) {

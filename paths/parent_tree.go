@@ -10,8 +10,8 @@ import (
 // descendants use $graphLookup, which keeps at most 100 MB. A missing field or a wrong
 // type panics with a [*model.DeclarationError].
 //
-// On DocumentDB, declare an index of your own on _id and the parent, in this order, for
-// [Tree.Ancestors]. Descendants are slow there right after a bulk load: see
+// On DocumentDB, [Tree.Ancestors] needs an index of your own on _id and the parent, in
+// this order. Descendants are slow on DocumentDB right after a bulk load: see
 // internal/bench/RESULTS.md.
 //
 // Sources: "Adjacency Lists" of

@@ -51,10 +51,10 @@ type RollUp[V Numeric, D, K any] struct {
 	r    *rollup.RollUp
 }
 
-// NewRollUp declares totals of a number over subtrees of t. The parameter path names the
-// number, of type V. The parameter target is where [RollUp.Store] stores [Totals] of V.
-// Without Store, pass "". NewRollUp panics with a [*model.DeclarationError] if a path is
-// missing, has another type, lies in an array, or belongs to the tree.
+// NewRollUp declares totals of the number at path (of type V) over subtrees of t.
+// [RollUp.Store] stores [Totals] of V at target. If you don't use Store, pass "" as
+// target. NewRollUp panics with a [*model.DeclarationError] if a path isn't in D, has
+// another type, lies in an array, or belongs to the tree.
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, target string) *RollUp[V, D, K] {
@@ -75,11 +75,11 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	return a
 }
 
-// Branches returns the query of the totals of each child of the node n, in no order. If n
-// is nil, the children are the roots. The parameter children lists the documents of all
-// these children, in the tree's order. [Branch].Key identifies the child.
+// Branches returns the query of the totals of each child's subtree, in no order. Pass all
+// children of the node n, in the tree's order. For the roots, pass nil as n.
+// [Branch].Key identifies the child.
 //
-// Cost: one command, which returns one document per child. The server reads the subtree.
+// Cost: one command, which returns one document per child. The server reads n's subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {
 	a := &model.Aggregate[Branch[V]]{}
 	var above *tree.Node
@@ -133,11 +133,11 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 }
 
 // Store returns the change that computes the totals of all nodes, and stores totals that
-// differ. Run it again after a crash, or when the nodes' numbers have changed. A damaged
-// tree gives [ErrDamaged]. Other changes of the tree wait ([model.Lease]).
+// changed. Run it again after a crash, or when the nodes' numbers have changed. A damaged
+// tree gives [ErrDamaged]. Meanwhile other changes of the tree wait ([model.Lease]).
 //
 // Cost: one command reads all nodes, in batches. Each node takes about 1 KB of memory.
-// The writes take a command per 25,000 documents or 16 MiB. The lease takes two in all.
+// The writes take a command per 25,000 documents or 16 MiB. The lease takes two commands.
 func (r *RollUp[V, D, K]) Store() model.Change[any] {
 	return r.r.Store()
 }

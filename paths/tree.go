@@ -16,7 +16,7 @@ import (
 // Declare it with [NewParentTree], [NewChildTree], [NewAncestorArray],
 // [NewMaterializedPath] or [NewNestedSet].
 //
-// Each query is one command, made from a node's document. Changes name nodes by _id. A
+// A query takes a node's document, and is one command. Changes name nodes by _id. A
 // missing node gives [model.ErrNotFound]. Indexes returns the indexes that the queries
 // use.
 //
@@ -25,7 +25,7 @@ import (
 // A change has these steps. The costs of methods include them all:
 //
 //	take the lease, see model.Lease         1 command; 5 in the tree's first change
-//	read the nodes that it depends on       1 to 6 commands
+//	read the nodes that it depends on       mostly 1 to 6 commands
 //	store the plan in the lock document     1 command, if there is anything to write
 //	write the nodes
 //	give the lease back                     1 command
@@ -37,12 +37,13 @@ import (
 // A reader can see a part of a change, such as a subtree in two places. [Tree.Settled]
 // prevents this.
 //
-// A writer that dies leaves a part of its change. The next change first finishes it,
-// after the duration TreeSpec.For. On a database of [model.WithTransactions], changes run
-// as transactions: a crash leaves nothing, and readers see no part.
+// A writer that dies leaves a part of its change. The next change waits up to
+// TreeSpec.For, and first finishes the dead writer's change. On a database of
+// [model.WithTransactions], changes run as transactions: a crash leaves nothing, and
+// readers see no part.
 //
-// Exceptions are [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the repair.
-// They run without a transaction. After a crash, run the same operation again.
+// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the repair always run without
+// a transaction. After a crash, run the same operation again.
 //
 // # Checks
 //
@@ -54,7 +55,7 @@ import (
 //   - field: a field contradicts the parent links
 //   - same: two nodes would have one path
 //   - segment: a path can't contain the node's segment
-//   - change: the change number is invalid, or the lock document is lost or too old
+//   - change: the field TreeSpec.Change is invalid, or above the lock document's number
 //
 // The repair trusts the parent links. It deletes no node. Correct the kinds same and
 // segment yourself. Orphans, and one node of each cycle, become the last roots. If the
@@ -132,15 +133,15 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 }
 
 // Insert returns the change that stores a node at a place. It overwrites the tree's
-// fields in doc. Errors are [model.ErrTaken], [model.ErrNotFound] for a missing node in
-// place, and [ErrSegment].
+// fields in doc. Errors are [model.ErrTaken], [ErrSegment], and [model.ErrNotFound] if
+// place names a missing node.
 //
 // A crash leaves a part of the change until the tree's next change: see [Tree].
 //
-// Cost: six commands for a root or a child, seven next to a sibling, and one more in some
-// trees. It writes one document. A tree of [NewChildTree] also writes the parent. A tree
-// of [NewNestedSet] also writes the shifted nodes. A full gap costs up to twelve more
-// commands.
+// Cost: six commands for a root or a child, seven next to a sibling. Some trees need one
+// more. The change writes one document. A tree of [NewChildTree] also writes the parent.
+// A tree of [NewNestedSet] also writes the shifted nodes. A full gap costs up to twelve
+// more commands.
 func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
 	p, errAt := forest.PlaceOf(place.place, t.id)
@@ -155,9 +156,9 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 //
 // A crash leaves some nodes in the old place until the tree's next change: see [Tree].
 //
-// Cost: six to eight commands. A tree of [NewChildTree] needs up to ten. If a nested set
-// with gaps has no room at the place, it needs up to twelve more commands. The tree's
-// constructor says which documents a move writes.
+// Cost: six to eight commands. A tree of [NewChildTree] needs up to ten commands. A
+// nested set with gaps, but without room at the place, needs up to twelve more commands.
+// The tree's constructor says which documents a move writes.
 func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	n, err := t.id(id)
 	p, errTo := forest.PlaceOf(place.place, t.id)
@@ -167,11 +168,11 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	return t.t.Move(n, p, err)
 }
 
-// Delete returns the change that deletes a node. The [DeleteMode] decides what happens to
-// its children: [Restrict] gives [ErrHasChildren]. Other errors are [model.ErrNotFound]
-// and [ErrSegment].
+// Delete returns the change that deletes a node. For the node's children, see
+// [DeleteMode]. With [Restrict], a node with children gives [ErrHasChildren]. Other
+// errors are [model.ErrNotFound] and [ErrSegment].
 //
-// A crash leaves the deletion half done. The tree's next change finishes it: see [Tree].
+// After a crash, the tree's next change finishes the deletion: see [Tree].
 //
 // Cost:
 //
@@ -182,19 +183,19 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 //	Rootify      8 to 11 commands; the same documents as for Promote
 //
 // With Promote and Rootify, a materialized path needs one more command per child. In the
-// first two rows, a child tree or a dense nested set can need one more command.
+// first two rows, a child tree or a nested set without gaps can need one more command.
 func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Delete(n, forest.Mode(mode), err)
 }
 
-// Rename returns the change that gives a node another segment, and its descendants other
-// paths. It needs a tree of [NewMaterializedPath] with a Segment. Errors are
+// Rename returns the change that gives a node another segment, and updates the subtree's
+// paths. The tree must be a [NewMaterializedPath] with Segment. Errors are
 // [model.ErrNotFound] and [ErrSegment].
 //
-// A crash leaves some old paths until the tree's next change: see [Tree].
+// After a crash, some paths are old. The tree's next change repairs them: see [Tree].
 //
-// Cost: seven commands; for a root, six. One update writes the documents of the subtree.
+// Cost: seven commands, or six for a root. One update writes the whole subtree.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Rename(n, segment, err)
@@ -222,7 +223,7 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // docs. Orphans, cycles and repeated _ids give a [*model.ValueError].
 //
 // After a crash, run Load again with the same documents, before anything changes the
-// tree. Load skips equal nodes. A stored node that differs gives a duplicate key error.
+// tree. Load skips equal stored nodes. A different one gives a duplicate key error.
 //
 // Cost: one command per 25,000 documents or 16 MiB. The lease ([model.Lease]) costs two
 // more commands, or six in a new tree.
@@ -244,11 +245,11 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 	return nodes, nil
 }
 
-// Drop returns the job that removes this tree's own fields, for example each node's
-// materialized path, from all nodes. Parent links stay.
+// Drop returns the job that removes this tree's own fields from all nodes, for example
+// materialized paths. Parent links stay.
 //
-// After [Convert], wait until no client uses this tree. Then delete its unique index, if
-// it has one, and run the job. After a crash, run the job again.
+// After [Convert], wait until no client uses this tree. Delete the tree's unique index,
+// if any. Then run the job. After a crash, run the job again.
 //
-// Cost: two commands per batch of 500 documents, by _id, and two to find the end.
+// Cost: two commands per batch of 500 documents, by _id, and two commands at the end.
 func (t *Tree[D, K]) Drop() model.Job { return t.t.Drop() }

@@ -48,14 +48,14 @@ func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D
 
 // Ancestors returns the query of the nodes above the node n, root first.
 //
-// Cost: one command. An ancestor array uses _id. A materialized path uses the index on
-// the path. A nested set uses the index on the right number. Parent trees and child trees
-// use $graphLookup by _id.
+// Cost: one command. Trees with ancestor arrays use _id. Materialized paths use the index
+// on the path. Nested sets use the index on the right number. Parent trees and child
+// trees use $graphLookup by _id.
 func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.t.Rep.Above) }
 
 // Descendants returns the query of the nodes below the node n, down to a depth. Depth 1
-// means children, 0 means all. To sort the nodes, use [Tree.Arrange]. In a nested set,
-// the query finds nothing if you read n during a shift of n's numbers.
+// means children, 0 means all. To sort the nodes, use [Tree.Arrange]. In a nested set, if
+// you read n while a writer shifts n's numbers, the query finds nothing.
 //
 // Cost: one command, by an index. Parent trees and child trees use $graphLookup.
 func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
@@ -122,11 +122,11 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 }
 
 // Dump yields all nodes in preorder. You can pass the documents to [Tree.Load], or the
-// walk to [NewForest]. A damaged tree yields [ErrDamaged]. A change during the walk can
-// also yield it, or hide nodes: use [Tree.Settled].
+// sequence to [NewForest]. A damaged tree yields [ErrDamaged]. A change during the walk
+// can yield ErrDamaged or hide nodes: use [Tree.Settled].
 //
-// Cost: a nested set takes one command. Other trees take one command, which reads the
-// links of all nodes into memory, and one per 500 nodes.
+// Cost: one command for a nested set. For other trees, one command reads the links of
+// all nodes into memory. Then one command reads each 500 nodes.
 func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		more := true
@@ -144,10 +144,10 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 	}
 }
 
-// Settled calls the function read while no change of the tree runs, and again if a change
-// began meanwhile. So the queries in the last call, on the primary, see all of a change
-// or nothing. If writers leave no pause, or a writer died within a change, Settled gives
-// up with [model.ErrLeased].
+// Settled calls the function read while no change of the tree runs. If a change begins
+// during the call, Settled calls read again. In the last call, queries on the primary see
+// all of a change or nothing. If writers leave no pause, or a writer died within a
+// change, Settled returns [model.ErrLeased].
 //
 // Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {

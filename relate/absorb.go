@@ -11,7 +11,7 @@ import (
 // AbsorbSpec says how [NewAbsorb] finds the documents that it embeds in an owner. Set
 // either Refs or Parent. Key, Parent and Order are names without dots.
 type AbsorbSpec struct {
-	Refs   string // the owners' field (a path) with a list of the documents' ids, or one id
+	Refs   string // path of the owners' field that contains one document id or a list
 	Parent string // the documents' field with the owner's _id; elements don't have this field
 
 	// Order is the field that sorts an owner's documents. It is left out of the elements.
@@ -27,11 +27,11 @@ type AbsorbSpec struct {
 // NewAbsorb declares the [Migration] that moves documents (children) into their owners,
 // as an embedded array or subdocument at path.
 //
-// Copy reports owners that would exceed 16 MiB, and ids without a document.
+// Copy reports ids without a child, and owners that would exceed 16 MiB.
 //
 // If an owner embeds all of its children unchanged, Drop deletes these children. With
-// AbsorbSpec.Refs (the owners' field with ids), Drop first unsets this field in such
-// owners, and keeps children whose ids are in another owner's field.
+// AbsorbSpec.Refs, Drop first unsets the owner's field with ids. A child stays if its id
+// is in this field of another owner.
 //
 // Cost: see [Migration.Copy]. Copy reads the whole owners.
 //

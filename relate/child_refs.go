@@ -8,9 +8,9 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/idref"
 )
 
-// ChildRefs is a list of ids of children in a parent document: product.parts. It is an
-// array of ids ("parts"), or of documents with one id each ("holdings.stockId"). Several
-// parents may list the same child. Writes of one parent are idempotent. A missing parent
+// ChildRefs is a parent's list of its children's ids: product.parts. The list is an array
+// of ids ("parts"), or of documents with one id each ("holdings.stockId"). Several
+// parents can list the same child. Writes to one parent are idempotent. A missing parent
 // gives model.ErrNotFound.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
@@ -38,18 +38,17 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 }
 
 // Add returns the write that appends ids to a parent's list. Ids that are listed already
-// stay where they are. If the list contains documents, give one id: it becomes an element
-// without other fields. Without ids, the write fails before it is sent.
+// keep their place. If the list contains documents, pass one id. The new element has no
+// other fields. Without ids, the write fails before it is sent.
 //
 // Cost: one command, one document, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 	return r.in.Add(parent, core.Anys(children))
 }
 
-// AddElement returns the write that appends an element with an id and other fields to a
-// list of documents: {stockId, numberHeld}. If P declares the type of the elements,
-// element must have this type, or point to it. If the list contains the id already,
-// nothing is written.
+// AddElement returns the write that appends a document with an id and other fields, such
+// as {stockId, numberHeld}, to the list. If P declares a type for elements, pass a value
+// of this type, or a pointer. If the list contains the id already, nothing is written.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
@@ -81,10 +80,10 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 	return r.in.RemoveEverywhere(child)
 }
 
-// Reorder returns the write that replaces a parent's list of ids. The parameter oldOrder
-// is the list as you read it, and becomes is the new list. Running the write returns
-// model.ErrStale if the stored list equals neither. If [NewChildRefs] declared a list of
-// documents, not of ids, the write gives a [*model.ValueError].
+// Reorder returns the write that replaces a parent's list of ids. Pass the list that you
+// read as oldOrder, and the new list as becomes. If the stored list equals neither of
+// these two, running the write returns model.ErrStale. For a list of documents (see
+// [NewChildRefs]), the write gives a [*model.ValueError].
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) model.Write {
@@ -104,11 +103,11 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 	return commands.Leaving("a new child that no parent lists", r.children.Insert(child), r.Add(parent, id))
 }
 
-// DeleteChild returns the plan that removes a child from every list and then deletes it.
-// The plan can be run again. A crash between the two steps leaves a child that isn't
-// listed. A parent that adds the child between the steps keeps a dangling reference.
+// DeleteChild returns the plan that removes a child from every list and then deletes the
+// child. You can run the plan again. A crash between the two steps leaves a child without
+// parents. If a parent adds the child between the steps, a dangling reference remains.
 //
-// Cost: two commands that write the child and every document that lists it.
+// Cost: two commands, which write the child and its parents.
 func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {
 	return commands.Leaving("the child, which no parent lists", r.RemoveEverywhere(child), r.children.Delete(child))
 }

@@ -13,20 +13,20 @@ import (
 
 // Dangling finds dangling references: ids of documents (targets) that don't exist.
 //
-// A repair never touches a reference that was changed meanwhile. But it can touch a
-// reference whose target is stored at the same time. So store targets before references,
-// and never reuse an id.
+// The repair doesn't touch a reference that another client changes during the repair. But
+// if a target is stored during the repair, its references can be lost. So store targets
+// before references, and never reuse an id.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
 // Indexes returns the index on the path.
 //
-// Checks returns one check of dangling references. It skips null, the empty id and
-// missing fields. The check's job repairs a reference only if the target is still missing
-// one minute later ([model.Check].Age). Set a longer Age if targets may be stored after
-// that minute. Values that can't be an _id aren't repaired: see [*model.LeftError].
+// Checks returns one check of dangling references. It ignores null, the empty id and
+// missing fields. The job repairs a reference only if the target is still missing one
+// minute later ([model.Check].Age). If targets can be stored later, set a longer Age.
+// Values that can't be an _id aren't repaired: see [*model.LeftError].
 //
-// Cost: the check reads every document, and the server looks up its ids by _id. Needs
+// Cost: the check reads every document, and looks up the document's ids by _id. It needs
 // MongoDB 5.0.
 type Dangling[D, DK, T, TK any] struct {
 	model.Parts
@@ -39,12 +39,12 @@ type Dangling[D, DK, T, TK any] struct {
 type DanglingSpec struct {
 	Repair RepairPolicy // the default is ReportOnly
 
-	// ReplaceBy is the id that replaces missing ids. It has the type of the targets' _id.
-	// Leave Repair empty then. A repaired list can contain ReplaceBy twice.
+	// ReplaceBy is the id that replaces missing ids, of the type of the targets' _id.
+	// With ReplaceBy, leave Repair empty. A repaired list can contain ReplaceBy twice.
 	ReplaceBy any
 
-	// List is the path of the array that contains the ids, or the documents with the ids.
-	// Set it only if the Go type D doesn't show the array (bson.D for example).
+	// List is the path of the array of ids, or of the array of documents with ids. Set
+	// List only if the Go type D doesn't show the array (bson.D for example).
 	List string
 }
 
@@ -52,12 +52,12 @@ type DanglingSpec struct {
 type RepairPolicy uint8
 
 const (
-	// ReportOnly only reports.
+	// ReportOnly repairs nothing.
 	ReportOnly RepairPolicy = iota
-	// DetachIDs removes the id, or the element that contains the id, from a list. Outside
-	// a list, it unsets a plain id, and marks a [Link] as Ended.
+	// DetachIDs removes the id, or the element with the id, from a list. Outside a list,
+	// it unsets a plain id, and marks a [Link] as Ended.
 	DetachIDs
-	// DeleteReferrers deletes the document that contains the id, even if its list
+	// DeleteReferrers deletes the document that contains the id, even if the document
 	// contains other ids.
 	DeleteReferrers
 )

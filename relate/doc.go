@@ -17,14 +17,14 @@
 //
 // # Costs
 //
-// Queries use the indexes that the technique declares, or _id. A write that matches
+// Queries use _id or the indexes that the technique declares. A write that matches
 // nothing sends up to three more commands. Checks read whole collections: see
 // [model.Check.In].
 //
 // # Consistency
 //
 // Plans write the child before the reference, and delete the reference before the child.
-// A crash can leave a child without a reference, not a reference to a missing document.
+// A crash can leave a child without a reference, never a reference to a missing document.
 //
 // # Limits
 //

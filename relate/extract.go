@@ -10,7 +10,7 @@ import (
 // ExtractSpec says how [NewExtract] turns embedded elements of owners into documents. Set
 // either Key or ID, and either Refs or Parent. Key, Parent, Order and Mark are names
 // without dots. Elements must not contain fields with the names in Parent, Order and
-// Mark. They may contain an _id only if Key is "_id".
+// Mark. Elements can contain an _id only if Key is "_id".
 type ExtractSpec[OK, CK any] struct {
 	// Key is the field of an element that becomes the document's _id. Its values must be
 	// unique over all owners.
@@ -20,7 +20,7 @@ type ExtractSpec[OK, CK any] struct {
 	// arguments, and different _ids for different elements.
 	ID func(owner OK, position int, element bson.Raw) (CK, error)
 
-	Refs   string // path in the owners for the ids: a list, or one id for a subdocument
+	Refs   string // path in the owners for the list of ids; for a subdocument, one id
 	Parent string // the documents' field with the owner's _id
 
 	// Order is the field of the documents that stores an element's position in the
@@ -36,13 +36,13 @@ type ExtractSpec[OK, CK any] struct {
 // documents of their own. An invalid path or spec panics with a
 // [*model.DeclarationError].
 //
-// [Migration.Copy] stores a document, the copy, for each element, with a mark
-// (ExtractSpec.Mark). With ExtractSpec.Refs, Copy also stores the copies' ids in the
-// owner. If an element is gone, Copy deletes its copy, unless somebody changed the copy.
-// Copy reports and skips an owner if somebody changed one of its copies, or if another
-// document has the _id of a copy. [Migration.Drop] unsets the elements and the marks.
+// [Migration.Copy] stores each element as a new document with a mark (ExtractSpec.Mark).
+// With ExtractSpec.Refs, it also stores the new documents' ids in the owner. If an
+// element is gone, its new document is deleted. If somebody changed a new document, or
+// another document has its _id, the owner is skipped and reported. [Migration.Drop]
+// unsets the elements and the marks.
 //
-// Cost: see [Migration.Copy]; a batch sends at most three write commands.
+// Cost: see [Migration.Copy]. A batch sends at most three write commands.
 //
 // Source: texts on Azure Cosmos DB.
 func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Migration {

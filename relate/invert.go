@@ -6,28 +6,28 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// InvertSpec contains the options of [NewInvert]. The zero value replaces each parent's
-// list of child ids by a reference in each child.
+// InvertSpec contains the options of [NewInvert]. The zero value turns each parent's list
+// of child ids into references in the children.
 type InvertSpec struct {
-	ToLists bool // move references to lists, not lists to references
+	ToLists bool // turn references into lists, not lists into references
 
 	// Order is the path in the children that stores a child's position in its parent's
-	// list, from 0. "" stores no position: lists are then sorted by _id.
+	// list, from 0. "" stores no position, and sorts new lists by _id.
 	Order string
 
-	// If several parents list a child, FirstWins gives the child to the parent with the
-	// least _id, and the other parents lose the child. By default the child gets no
-	// parent and is reported.
+	// If several parents list a child, FirstWins gives it to the parent with the least
+	// _id. The other parents lose the child. By default Migration.Copy reports such a
+	// child, and leaves it as it is.
 	FirstWins bool
 
 	Overwrite bool   // see ErrPresent
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewInvert declares the [Migration] of a one-to-many relation between two forms. With
-// lists, each parent lists its children's ids at listPath. With references, each child
-// stores its parent's id at refPath. InvertSpec.ToLists says the direction. An invalid
-// path or spec panics with a [*model.DeclarationError].
+// NewInvert declares the [Migration] that changes the form of a one-to-many relation.
+// With lists, each parent lists its children's ids at listPath. With references, each
+// child stores its parent's id at refPath. InvertSpec.ToLists says the direction. An
+// invalid path or spec panics with a [*model.DeclarationError].
 //
 // From lists to references:
 //
@@ -40,12 +40,11 @@ type InvertSpec struct {
 // From references to lists:
 //
 //   - Copy stores each parent's list. It reports a parent that would exceed 16 MiB.
-//   - Drop unsets the references and positions if the parent's list agrees. Otherwise it
-//     reports the parent.
+//   - Drop unsets a parent's references and positions if its list agrees. It reports other lists.
 //
 // Only [Migration.Verify] reports children whose parent is missing.
 //
-// Cost: see [Migration.Copy]; a batch sends one update command.
+// Cost: see [Migration.Copy]. A batch sends one update command.
 //
 // Source: texts on Azure Cosmos DB.
 func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], listPath string, children *model.Collection[C, CK], refPath string, spec InvertSpec) *Migration {

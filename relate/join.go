@@ -10,9 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Join loads the documents (children) that many parents refer to. The ids are a list
-// (product.parts), fields of a list's elements (portfolio.holdings.stockId), or single
-// (logmsg.host). A Join fetches each child once, with $in on _id.
+// Join loads the children of many parents. A parent has one id (logmsg.host), a list of
+// ids (product.parts), or a list of elements with ids (portfolio.holdings.stockId). A
+// Join fetches each child once, with $in on _id.
 //
 // Sources: "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3; "NoSQL Data
 // Modeling Techniques", §3.
@@ -46,10 +46,9 @@ type JoinSpec struct {
 	Options model.ReadOptions // of every query, and of Pipeline
 }
 
-// Joined is a parent with its children, in the order of the ids in the parent, or of
-// [JoinSpec].Sort. An id that the parent contains twice gives its child twice. In a
-// result of [Then], each element of Children is what the next loader returned for a
-// child.
+// Joined is a parent with its children. Children is in the order of the parent's ids, or
+// of [JoinSpec].Sort. An id that the parent contains twice gives its child twice. In a
+// result of [Then], Children contains the results of the second loader.
 type Joined[P, C any, CK comparable] struct {
 	Parent   P    `bson:"parent"`
 	Children []C  `bson:"children"`

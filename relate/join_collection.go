@@ -16,11 +16,11 @@ import (
 //
 // Source: texts on Azure Cosmos DB.
 //
-// Indexes returns the unique index on the pair, and for each side the index that serves
-// its links newest first.
+// Indexes returns the unique index on the pair, and an index per side, which reads a
+// document's links newest first.
 //
-// Checks returns one check for links with a missing left document, and one for the right
-// side. The repair deletes the link: see [Dangling].
+// Checks returns a check per side, which finds links whose document on this side is
+// missing. The repair deletes the link: see [Dangling].
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
 
@@ -68,20 +68,20 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 	return j.in.Pair(left, right)
 }
 
-// Link returns the plan that stores links, in order. Store the linked documents first:
-// the plan doesn't check them. A retry is safe. If a different link with the same pair or
-// _id is stored, the plan gives [model.ErrTaken]. The links before it stay stored.
+// Link returns the plan that stores links, in order. Store the linked documents first.
+// The plan doesn't check them. A retry is safe. If another link has the same pair or _id,
+// the plan gives [model.ErrTaken]. Links before this error stay stored.
 //
-// Cost: one command for each 25,000 links or 16 MiB; for a pair that is linked already,
+// Cost: one command for each 25,000 links or 16 MiB. A pair that is linked already costs
 // one or two more commands.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 	return j.each(links, j.in.Link)
 }
 
-// Ensure returns the plan that stores each link unless its pair is linked. An existing
-// link keeps its fields and its _id. The plan can be run again, also concurrently. If
-// links contain a pair twice, running the plan gives a [*model.ValueError] and sends
-// nothing.
+// Ensure returns the plan that stores the links of pairs that have no link yet. An
+// existing link keeps its fields and its _id. The plan can be run again, also
+// concurrently. If links contain a pair twice, the plan gives a [*model.ValueError] and
+// sends nothing.
 //
 // Cost: as [JoinCollection.Link].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(links ...L) model.Plan {
@@ -118,12 +118,12 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update b
 	return j.in.Update(left, right, update)
 }
 
-// Move returns the write that changes a link's pair. Pass the link as you read it. A
-// retry is safe. The write gives
+// Move returns the write that changes a link's pair. Pass the link unchanged, as you read
+// it. A retry is safe. Errors:
 //
-//   - model.ErrStale if the link was moved since
-//   - model.ErrNotFound if it was deleted
-//   - model.ErrTaken if another link has the new pair
+//   - model.ErrStale: the link was moved after your read.
+//   - model.ErrNotFound: the link was deleted.
+//   - model.ErrTaken: another link has the new pair.
 //
 // Cost: one command, one document, by _id.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {

@@ -95,8 +95,8 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 }
 
 // Queries returns the queries that [Join.Load] sends for parents, one for each chunk of
-// ids. With JoinSpec.Filter, Load looks up unmatched ids a second time. Queries leaves
-// out this second look-up. If a value can't be an _id, Queries returns one query with the
+// ids. With JoinSpec.Filter, Load sends more queries for ids without a match. Queries
+// doesn't return those. If a value can't be an _id, Queries returns one query with the
 // error in Err.
 //
 // Cost: nothing is sent. Each query is one command, served by _id.

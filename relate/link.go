@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Link is one end of a relation that both sides store, with a version that makes it safe
-// under races. Use it as a list's element or a single reference. The zero Link refers to
+// Link is one end of a relation that both sides store. The Link's version makes races
+// safe. Use a Link as a list's element or a single reference. The zero Link refers to
 // nothing.
 //
 //	Tasks []relate.Link[string] `bson:"tasks,omitempty"`
@@ -24,7 +24,7 @@ import (
 // the same token, or a repair of Checks, finishes the operation or removes the half-link.
 //
 // In the methods of [TwoWay] and [ManyToMany], token identifies the operation. Pass a new
-// bson.ObjectID for each operation, and the same one for each retry. If the documents
+// bson.ObjectID for each operation, and the same token for its retries. If the documents
 // store plain ids instead of Links ("bare ids"), pass bson.NilObjectID.
 type Link[K any] struct {
 	ID K             `bson:"id"`

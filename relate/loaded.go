@@ -1,6 +1,6 @@
 package relate
 
-// Loaded is a document with the documents that it refers to, or that refer to it.
+// Loaded is a document with the documents that refer to it: see [ParentRef.Load].
 type Loaded[P, C any] struct {
 	Parent   P   `bson:"parent"`
 	Children []C `bson:"children"`

@@ -12,8 +12,8 @@ import (
 // authors.
 //
 // With bare ids (lists of _ids), concurrent operations on one pair can leave the link on
-// one side only. Checks repairs this, and a transaction prevents it. With versioned links
-// (lists of [Link], and a version in the left document), no race leaves a half-link.
+// one side only. Checks repairs this. A transaction prevents this, and so do versioned
+// links (lists of [Link], and a version in the left document).
 //
 // Source: texts on Azure Cosmos DB.
 //
@@ -29,11 +29,11 @@ import (
 //  3. Right documents that list a missing left document, or a left document that doesn't
 //     list them.
 //
-// The repairs of 2 and 3 make the right side agree with the left: see
+// Repairs 2 and 3 change the right side to agree with the left: see
 // [ManyToManySpec].TrustRight. They remove ids of missing documents. Each
 // [model.Check].Age is one minute.
 //
-// Cost: checks 1 and 3 read every right document, check 2 every left document.
+// Cost: checks 1 and 3 read every right document. Check 2 reads every left document.
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -46,17 +46,18 @@ type ManyToMany[L, LK, R, RK any] struct {
 // ManyToManySpec contains the options of a [ManyToMany]. The zero value is for bare ids
 // (lists of _ids). Versioned links (lists of [Link]) need Version.
 type ManyToManySpec struct {
-	// Version is the path of an int64 in the left documents that counts the changes of
-	// their list. Leave it "" for bare ids.
+	// Version is the path of a left document's int64 that counts changes of its list.
+	// Leave Version "" for bare ids.
 	Version string
 
-	// MaxLeft and MaxRight are the bounds of a left and a right document's list. 0 means
-	// none. Repairs ignore MaxRight and, for bare ids, MaxLeft.
+	// MaxLeft is the maximum length of a left list, MaxRight that of a right list. 0
+	// means no maximum. Repairs ignore both for bare ids, and MaxRight for versioned
+	// links.
 	MaxLeft  int
 	MaxRight int
 
 	// TrustRight makes the repairs trust the right side. With versioned links,
-	// [NewManyToMany] panics if it is set.
+	// TrustRight makes [NewManyToMany] panic.
 	TrustRight bool
 }
 
@@ -87,11 +88,11 @@ func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
 // Link returns the plan that links a left document, as you read it, with a right
-// document. For token, see the type [Link]. The plan can be run again after a crash. It
+// document. For token, see the type [Link]. After a crash, run the plan again. The plan
 // gives
 //
 //   - [model.ErrFull] if a list has [ManyToManySpec].MaxLeft or MaxRight links
-//   - model.ErrStale, with versioned links, if the left document's list has changed since
+//   - model.ErrStale, with versioned links, if left's list has changed since your read
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) model.Plan {
@@ -99,10 +100,10 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) 
 }
 
 // Unlink returns the plan that removes a link from both lists. Pass the left document as
-// you read it. For token, see the type [Link]. The plan can be run again after a crash.
+// you read it. For token, see the type [Link]. After a crash, run the plan again.
 //
-// With versioned links, the plan gives model.ErrStale if the left document still has the
-// link, but its list changed after you read the document.
+// With versioned links, the plan gives model.ErrStale if the left list still has the
+// link, but has changed since you read it.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, token bson.ObjectID) model.Plan {

@@ -10,13 +10,12 @@ import (
 //  1. Run Copy, which stores the new form beside the old form.
 //  2. Let writers write both forms. Repeat Copy until Verify finds no documents in which
 //     the forms disagree. Then let readers use the new form.
-//  3. Let writers write the new form, and the old form only where it exists (filter by
-//     {$exists: true}). When no Copy runs, run Drop, which removes the old form where
-//     both forms agree.
+//  3. Let writers write the new form, and the old form only where the old form exists
+//     (filter by {$exists: true}). Wait until no Copy runs. Then run Drop, which removes
+//     the old form where both forms agree.
 //
-// The first Copy returns [ErrPresent] if the new form has data, unless the spec sets
-// Overwrite (or, for [NewExtract], Parent). From the first Drop on, Copy returns
-// [ErrDropping].
+// If the new form has data, the first Copy can return [ErrPresent]. After Drop has begun,
+// Copy returns [ErrDropping].
 //
 // Indexes returns the indexes by which Copy, Verify and Drop find related documents.
 type Migration struct {
@@ -29,16 +28,15 @@ func newMigration(indexes func() []model.Index, relations func() []model.Relatio
 }
 
 // Copy returns the job that stores the old form's content in the new form. You can stop
-// it anywhere and run it again. If [model.Progress].Modified is less than Writes,
-// documents changed meanwhile: run it again. A [*model.LeftError] lists documents that
-// can't be copied.
+// the job anywhere and run it again. If [model.Progress].Modified is less than Writes,
+// documents changed during the job. Then run the job again. A [*model.LeftError] lists
+// documents that can't be copied.
 //
-// Cost of a batch: one command that reads the documents, one or two that read the other
-// collection by an index, one that reads the migration's state, and one for each kind of
-// write.
+// Cost of a batch: three or four commands that read, and one for each kind of write. An
+// index serves the reads of the other collection.
 func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 
-// Verify returns the check that finds the documents in which the forms disagree. A
+// Verify returns the check that finds documents whose old and new form differ. A
 // finding's Detail contains the "ids" concerned, and the "kind" of difference:
 //
 //	missing     only the old form has the ids
@@ -48,15 +46,15 @@ func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 //	dangling    the ids have no document
 //	duplicate   the ids are listed more than once
 //
-// Copy and Drop report such findings too ([model.LeftError]), also of these kinds:
+// Copy and Drop ([model.LeftError]) report these kinds, and four more:
 //
 //	shared      several parents (the ids) list the document
 //	occupied    documents with other content have the ids
 //	too large   the document would exceed 16 MiB
 //	refused     a value or a name can't be moved
 //
-// Cost: one command that reads both collections whole. Without the indexes of Indexes the
-// server reads the whole other collection for each document.
+// Cost: one command, which reads both collections. Without the indexes of Indexes, it
+// reads one whole collection for each document of the other.
 func (m *Migration) Verify() model.Check { return m.in.Check() }
 
 // Drop returns the job that removes the old form. It leaves and reports documents in

@@ -12,22 +12,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OnDelete deletes documents. At any depth, it applies rules to the documents that refer
-// to a deleted document, or that a deleted document owns. A rule forbids the deletion,
-// deletes the referring or owned documents, or removes the reference.
+// OnDelete deletes documents, and applies rules to related documents. A related document
+// refers to a deleted document, or is owned by a deleted document. A rule forbids the
+// deletion, deletes the related documents, or removes the reference. Rules apply at any
+// depth.
 //
 // # Consistency
 //
-// After a crash, run the deletion of the same ids again. Until then, remaining documents
-// can refer to deleted documents. OnDelete has no Checks: an audit doesn't finish a
-// deletion.
+// After a crash, remaining documents can refer to deleted documents. Run the deletion of
+// the same ids again. An audit doesn't finish a deletion.
 //
-// If another writer changes a referring document's reference during a deletion, this
-// document stays. Documents that the deletion found through this document may be gone. To
-// prevent this, set [model.Change].Tx.
+// For the children of a denorm.Counter, run Counter.Delete first, then the deletion.
 //
-// A document that is stored during a deletion keeps its reference, also with a
-// transaction. Remove such references with [OnDelete.Sweep] or [Dangling].
+// If another writer changes a reference during a deletion, the referring document stays.
+// But its related documents can be gone. To prevent this, set [model.Change].Tx.
+//
+// If another writer stores a reference to a deleted document during the deletion, the
+// reference stays, also with Tx. Remove such references with [OnDelete.Sweep] or
+// [Dangling].
 //
 // Source: texts on Azure Cosmos DB; the actions are SQL's.
 //
@@ -37,21 +39,21 @@ type OnDelete[D, K any] struct {
 	in *ondelete.Deletion
 }
 
-// OnDeleteSpec contains the rules of an [OnDelete]. A reference can be in one of
-// Restrict, Cascade and Nullify, and also in Owns.
+// OnDeleteSpec contains the rules of an [OnDelete]. Only one of Restrict, Cascade and
+// Nullify can contain a reference. Owns can repeat it.
 type OnDeleteSpec struct {
 	// Cascade deletes the documents that refer to a deleted document. For the documents
 	// of a denorm.Bucket, give a [Dangling] with the path "key".
 	Cascade []Referrer
 
 	// Owns deletes the documents that a deleted document refers to: a product's parts. If
-	// another product lists such a part, that product keeps a dangling id. If Nullify
-	// contains the same reference, the other product loses the id. If Restrict contains
-	// the reference, the deletion is forbidden.
+	// another product lists the part, that product keeps a dangling id. To remove this
+	// id, add the reference to Nullify. To forbid the deletion, add the reference to
+	// Restrict.
 	Owns []Referrer
 
-	// Nullify removes a deleted document's id, or the element that contains the id, from
-	// a list. It unsets a single id.
+	// Nullify removes a deleted document's id from a list, or the list's element that
+	// contains the id. A single id is unset.
 	Nullify []Referrer
 
 	// Restrict forbids the deletion of a document that a remaining document refers to.
@@ -80,28 +82,29 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints), in}
 }
 
-// Delete returns the change that deletes documents by the rules. Running it returns the
-// [Reach]: the deleted documents. If a rule forbids the deletion, the change gives a
-// [*RestrictError] and writes nothing. For a preview of the Reach, call only the change's
-// Read.
+// Delete returns the change that deletes documents by the rules. Running the change
+// returns the [Reach]: the deleted documents. If a rule forbids the deletion, the change
+// gives a [*RestrictError] and writes nothing. To preview the Reach, call only the
+// change's Read.
 //
 // Cost, for each [ReachLevel] and each 10,000 ids:
-//   - one query for each rule about the level's collection, except Nullify
+//   - one query for each rule that the level triggers, except Nullify
 //   - one update for each Nullify rule about the level's collection
-//   - one delete for the level of the given documents
-//   - one delete for each [ReachVia] of another level
+//   - at the first level, one delete
+//   - at each other level, one delete for each [ReachVia]
 func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	return reaching(o.in.Change(o.in.Roots(core.Anys(ids))))
 }
 
-// Sweep returns the change that applies the rules to references stored by others during a
-// deletion. reach is the result of running [OnDelete.Delete]. If a Restrict rule applies,
-// Sweep gives a [*RestrictError] and writes nothing. Sweep can be run again. If the
-// deletion crashed, run the deletion again first.
+// Sweep returns the change that applies the rules to late references. Another writer
+// stored these references during a deletion. reach is the result of running
+// [OnDelete.Delete]. If the deletion crashed, first run the deletion again. If a
+// Restrict rule applies, Sweep gives a [*RestrictError] and writes nothing. Sweep can be
+// run again.
 //
-// Cost: one query for each 10,000 ids of each [ReachLevel] in reach, to find which
-// documents are gone. Then the commands of [OnDelete.Delete] for these documents, without
-// deleting them again.
+// Cost: one query for each 10,000 ids of each [ReachLevel] finds the deleted documents.
+// For these documents, Sweep sends the commands of [OnDelete.Delete], but doesn't delete
+// them again.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
@@ -125,8 +128,8 @@ type ReachLevel struct {
 
 // A ReachVia lists documents that one query of a deletion reached.
 type ReachVia struct {
-	From, Path, To string          // the reference: documents of From contain, at Path, ids of documents of To
-	Owned          bool            // true: IDs are in To (by Owns). false: IDs are in From (by Cascade)
+	From, Path, To string          // at Path, documents of From contain ids of documents of To
+	Owned          bool            // true (Owns): IDs are _ids of To; false (Cascade): _ids of From
 	IDs            []bson.RawValue // _ids of the reached documents
 	Sources        []bson.RawValue // _ids of the documents from which the query reached IDs
 }

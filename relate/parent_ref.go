@@ -26,11 +26,11 @@ type ParentRef[C, CK, P, PK any] struct {
 // ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
 	// By is the path that orders a parent's children. The newest child has the
-	// greatest value. Reads return the newest child first. "" means _id.
+	// greatest value. Reads return newer children first. "" means _id.
 	By string
 
-	// CountUp is the path of a version number in the children. Each write of the
-	// reference increments it. Set CountUp if an embed.Versioned guards the children.
+	// CountUp is the path of a version number in the children. A write of the reference
+	// increments the number. Set CountUp if an embed.Versioned guards the children.
 	CountUp string
 }
 
@@ -56,7 +56,7 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 }
 
 // Move returns the write that moves a child from oldParent to newParent (both _ids).
-// Running it does nothing if the child has the new parent already. It returns
+// The write changes nothing if the child already has newParent. A run returns
 // model.ErrStale if the child has neither parent, and model.ErrNotFound if the child is
 // missing.
 //

@@ -53,10 +53,10 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 	return ids
 }
 
-// Listed returns the query of the other side's documents that a document in memory refers
-// to, in no defined order. With versioned links, one side's documents decide which links
-// are valid: see [Link]. If the other side decides, the query omits documents that don't
-// refer back to doc.
+// Listed returns the query of the other side's documents that doc refers to. Their order
+// isn't defined. With versioned links, one side's documents decide which links are valid:
+// see [Link]. If the other side decides, the query omits documents that don't refer back
+// to doc.
 //
 // Cost: one command, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {

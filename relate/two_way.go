@@ -9,25 +9,24 @@ import (
 // TwoWay is a one-to-many relation that both sides store: an owner (a person) lists items
 // (tasks), and an item names its owner.
 //
-// With bare ids (plain _ids), concurrent operations on one item can leave a half-link, on
-// one side only. Checks repairs it. [model.Plan.RunTx] or versioned links (fields of type
+// With plain _ids (bare ids), concurrent operations on one item can leave a link on one
+// side only. Checks repairs such a link. [model.Plan.RunTx] or versioned links (of type
 // [Link]) prevent it.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 //
-// Indexes returns the indexes on the items' reference and on the owners' list.
+// Indexes returns indexes on the items' reference and on the owners' list.
 //
 // Checks returns, each with a [model.Check].Age of one minute:
 //
-//  1. With versioned links only: owners with a link of an unfinished operation. The
-//     repair finishes the operation.
-//  2. Owners that list a missing item, or an item that doesn't name them.
-//  3. Items whose owner is missing or doesn't list them.
+//  1. With versioned links: owners with a link of an unfinished operation. The repair
+//     finishes the operation.
+//  2. Owners that list a missing item, or an item that doesn't name the owner.
+//  3. Items whose owner is missing or doesn't list the item.
 //
-// The repairs of 2 and 3 make the lists agree with the items: see
-// [TwoWaySpec].TrustLists.
+// Repairs 2 and 3 make the lists agree with the items: see [TwoWaySpec].TrustLists.
 //
-// Cost: checks 1 and 2 read every owner, check 3 every item with an owner.
+// Cost: checks 1 and 2 read every owner. Check 3 reads every item with an owner.
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
 
@@ -38,12 +37,12 @@ type TwoWay[O, OK, I, IK any] struct {
 
 // TwoWaySpec contains the options of a [TwoWay].
 type TwoWaySpec struct {
-	Max int // bound of an owner's list, ignored by repairs; 0 means none
+	Max int // most items in an owner's list; 0 means no limit. Repairs ignore Max
 
-	// TrustLists makes the checks' repairs change the items so that they agree with the
-	// lists. An item that several owners list keeps the owner that it names. If that
-	// owner doesn't list the item, the first owner found gets it. An item in no list
-	// loses its owner. With versioned links (see [Link]), [NewTwoWay] panics if
+	// TrustLists makes the repairs trust the owners' lists. An item that no owner lists
+	// loses its owner. If several owners list an item, the item keeps the owner that it
+	// names. An item that names none of these owners gets the first owner found. The
+	// other lists lose the item. With fields of type [Link], [NewTwoWay] panics if
 	// TrustLists is set.
 	TrustLists bool
 }
@@ -86,9 +85,9 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 
 // Assign returns the plan that gives an item to a new owner, and removes the item from
 // its old owner's list. Pass the item as you read it. For token, see [Link]. After a
-// crash, run the plan again. The plan gives
+// crash, run the plan again. Errors:
 //
-//   - model.ErrStale if the item's owner changed meanwhile
+//   - model.ErrStale if the item's owner changed since the read
 //   - model.ErrNotFound if the new owner doesn't exist
 //   - [model.ErrFull] if the new owner's list is full
 //

@@ -55,11 +55,11 @@ func (f *field) projection() bson.D {
 }
 
 // Rebuild returns the job that corrects missing and wrong keys, like the repair of
-// [Field.Checks]. Use it to introduce keys: first deploy the program that writes them. If
-// interrupted, run the job again.
+// [Field.Checks]. To introduce keys, first deploy the program that writes keys. After a
+// crash, run the job again.
 //
-// Cost: two commands per 500 documents, and two commands at the end. The job writes only
-// wrong documents.
+// Cost: two commands per 500 documents, and two commands at the end. Only missing and
+// wrong keys are written.
 func (f *Field[D, K]) Rebuild() model.Job { return f.f.rebuild() }
 
 func (f *field) rebuild() model.Job {

@@ -33,13 +33,12 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 	return nil
 }
 
-// Clusters returns the pipeline that counts documents by cells of this many bits
-// ([geohash.Key.Cell]), 1 to 60. Two bits more are one zoom level of a map. Keys that are
-// texts need a multiple of 5 bits. For filters, see [Field.Within]. Some documents around
+// Clusters returns the pipeline that counts the documents in each cell of an area. A cell
+// ([geohash.Key.Cell]) has 1 to 60 bits. Text keys need a multiple of 5. For one zoom
+// level of a map, add two bits. For filters, see [Field.Within]. Some documents around
 // the area count too.
 //
-// Cost: one command, served by [Field.Indexes] without reading documents (DocumentDB
-// reads documents).
+// Cost: one command, served by [Field.Indexes]. Only DocumentDB reads documents.
 func (f *Field[D, K]) Clusters(area Area, bits int, filters ...bson.D) *model.Aggregate[Cluster] {
 	pipeline, err := f.f.clusters(area, bits, filters)
 	a := model.AggregateAs[Cluster](f.owners, pipeline)

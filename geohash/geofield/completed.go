@@ -4,9 +4,9 @@ import (
 	"bytes"
 )
 
-// Completed returns a copy of doc whose key field has the key of its point. Use it with a
-// technique that stores whole documents itself, such as a paths.Tree. Times in the copy
-// are in milliseconds, as if it had been stored and read.
+// Completed returns a copy of doc with the key of doc's point in the key field. Use it
+// with a technique that stores whole documents itself, such as a paths.Tree. Times in the
+// copy are cut to milliseconds, as in a stored document.
 //
 // For documents without a point, tag the key field omitempty, or make it a pointer. The
 // errors are those of [Field.Insert].

@@ -1,5 +1,5 @@
 // Package geofield finds places in MongoDB by an ordinary index. Each document has a
-// GeoJSON point, and beside it the point's key of package geohash.
+// GeoJSON point, and in another field a key of package geohash.
 //
 // # Choosing
 //
@@ -39,11 +39,11 @@
 //
 // # Consistency
 //
-// Code that writes the point without [Field] leaves an old key. Searches then miss the
-// document: see [Field.Checks].
+// Code that writes the point without [Field] leaves an old key. Searches miss documents
+// with old keys: see [Field.Checks].
 //
 // # Limits
 //
-// A document has one place, outside arrays. More than some dozen FieldSpec.Ranges slow
-// down query planning.
+// A document has one place, outside arrays. Dozens of FieldSpec.Ranges slow down query
+// planning.
 package geofield

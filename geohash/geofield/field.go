@@ -13,21 +13,22 @@ import (
 )
 
 // Field stores a geographic place in documents: a GeoJSON point, and its key
-// ([geohash.Encode]). No search finds a document without a point.
+// ([geohash.Encode]). Searches leave out documents without a point.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
 // Index" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
 //
-// Indexes returns the index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
+// Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
 // FieldSpec.Sphere it also returns a 2dsphere index on the point.
 //
-// Prefix and the key, all ascending, can be a shard key. Then add the whole old shard key
-// to the filter of [Field.Set]'s write, and run it in a transaction or as a retryable
-// write (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
+// Prefix and the key, all ascending, can be a shard key. In this case, add the old values
+// of the whole shard key to the filter of [Field.Set]'s write. Run this write in a
+// transaction or as a retryable write
+// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
-// Checks returns one check: documents with an invalid point, or with a key that is
-// missing, wrong, or without a point. The repair writes or removes the key.
+// Checks returns one check. It finds invalid points, missing keys, wrong keys, and keys
+// without a point. The repair writes or removes the key.
 //
 // Cost: one command per batch; it reads every document.
 type Field[D, K any] struct {

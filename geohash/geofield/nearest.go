@@ -22,17 +22,16 @@ type Nearest[D any] struct {
 	n nearest
 }
 
-// NearestSpec says where to search. The zero value searches everywhere, but is refused if
-// FieldSpec.Prefix is set.
+// NearestSpec says where to search. The zero value searches everywhere. With
+// FieldSpec.Prefix, the field Where is required.
 type NearestSpec struct {
 	Max float64 // maximum distance in metres; 0 means no maximum
 	// Start is the radius of the first circle in metres; 0 means 1000. The search is
-	// cheapest if the circle contains slightly more than n places, the number asked of
-	// [Field.Nearest].
+	// cheapest if this circle contains slightly more places than you ask for.
 	Start float64
 	Where bson.D // conditions, one on each field of FieldSpec.Prefix: see [Field.Within]
 
-	// Trace is called after each ring.
+	// Trace is called after each [Ring].
 	Trace func(Ring)
 }
 
@@ -56,14 +55,14 @@ type nearest struct {
 }
 
 // Nearest returns the search for the n documents nearest to a point, ordered by
-// [geohash.Distance], then _id. n 0 means all. The parameter mark is zero for the first
-// page, else the [Mark] of the previous page's last place.
+// [geohash.Distance], then _id. If n is 0, it finds all. For the first page, mark is
+// zero. For the next page, pass the [Mark] of the last [Place].
 //
 // Cost: one command for each [Ring], usually two or three. A search reads about 2n
 // documents.
 //
-// Consistency: a document that moves meanwhile can be missed. One search doesn't return
-// it twice, but the next page's search may.
+// Consistency: a document that moves during the search can be missed, or appear again on
+// the next page.
 func (f *Field[D, K]) Nearest(center geohash.Point, spec NearestSpec, mark Mark, n int64) Nearest[D] {
 	s := f.f.nearest(center, spec, mark, n)
 	s.find = func(filter bson.D) model.Query { return f.find(filter, nil).Query }

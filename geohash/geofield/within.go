@@ -15,8 +15,8 @@ type Within[D any] struct {
 	// other areas it also finds documents around the area: for a circle with eight
 	// ranges, about 44 % more documents. Each, All and Count leave these documents out.
 	//
-	// You can add Where, a sort, options, or a projection that includes the point. For
-	// other areas than a box, a limit or skip makes every run return a
+	// You can add Where, a sort, options, or a projection that includes the point. Add a
+	// limit or skip only for a box: for other areas, each run would return a
 	// [*model.ValueError].
 	Find *model.Find[D]
 
@@ -24,9 +24,9 @@ type Within[D any] struct {
 	area Area
 }
 
-// Within returns the search for the documents that match filters and whose point is in
-// the area. filters must have a condition on each field of FieldSpec.Prefix. Conditions
-// on the fields of Suffix narrow the index scans too.
+// Within returns the search for documents in the area that match filters. filters must
+// have a condition on each field of FieldSpec.Prefix. Conditions on the fields of
+// FieldSpec.Suffix also narrow the index scans.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //

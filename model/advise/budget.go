@@ -16,10 +16,10 @@ import (
 const MaxNesting = 100
 
 // A Bound declares the most that an application stores at a path, for [NewBudget]. It
-// enforces nothing: use [denorm.Bounded] or a validator for that.
+// enforces nothing. To enforce a limit, use [denorm.Bounded] or a validator.
 //
-// A path is dotted: "lines.text" is the field text of each element of "lines". "*" stands
-// for an element that is itself an array, or for a value of a map: "prices.*.amount".
+// A path is dotted: "lines.text" is the field "text" in each element of "lines". "*"
+// stands for an element that is an array, or for a value of a map: "prices.*.amount".
 //
 // [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {
@@ -192,9 +192,9 @@ func (o Open) line() string {
 	return out
 }
 
-// Item returns the greatest size of one element of an array, or of one value of a map,
-// without type byte and name. Use it as Bytes of an [End]. An element or field
-// without a bound counts as empty. If path isn't an array or a map, Item panics with a
+// Item returns the greatest size of an element of the array, or a value of the map, at
+// path. The size excludes type byte and name. Use the size as Bytes of an [End]. An
+// element or field without a bound counts as empty. Any other path panics with a
 // [*model.DeclarationError].
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
@@ -204,9 +204,9 @@ func (b *Budget) Item(path string) int64 {
 	return n.elem.value(nil)
 }
 
-// Room returns how much at a path fits into a document of 16 MiB: items of an array or
-// map, or bytes of a string or binary data. Other fields without a bound count as empty.
-// Room panics with a [*model.DeclarationError] if the path can't have a bound.
+// Room returns how many items of the array or map at a path fit into a document of 16
+// MiB. For a string or binary data, it returns bytes. Other fields without a bound count
+// as empty. A path that can't have a bound panics with a [*model.DeclarationError].
 func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open(), false) }
 
 // open returns the node that a path's bound is about: for a Go array, its elements.

@@ -9,7 +9,8 @@ import "strings"
 // The zero Choice means that nothing is chosen.
 type Choice uint32
 
-// The structures. A Choice is one structure, alone or joined with additions by |.
+// The structures. A Choice is one structure, alone or with additions: ParentRef |
+// Counter.
 const (
 	Embed     Choice = 1 + iota // children are within their parent: embed.Embedded, or embed.One
 	Values                      // an array of plain values in the parent
@@ -25,15 +26,15 @@ const (
 	ChildTree        // nodes also list their children: paths.NewChildTree
 	AncestorArray    // nodes list their ancestors: paths.NewAncestorArray
 	MaterializedPath // nodes have their path from the root: paths.NewMaterializedPath
-	NestedSet        // nodes have two numbers that enclose their descendants': paths.NewNestedSet
+	NestedSet        // two numbers enclose the descendants' numbers: paths.NewNestedSet
 
 	structure Choice = 0xf
 )
 
-// The additions to a structure. A Choice has any number of them.
+// Additions to a structure. A Choice has any number of additions.
 const (
-	Bounded        Choice = 1 << (4 + iota) // only the newest are kept: denorm.Bounded
-	Subset                                  // the newest are also in the parent: denorm.Subset
+	Bounded        Choice = 1 << (4 + iota) // only the newest children are kept: denorm.Bounded
+	Subset                                  // the parent copies the newest children: denorm.Subset
 	CopyIntoParent                          // the parent copies the children's fields: denorm.Copy
 	CopyIntoChild                           // each child copies the parent's fields: denorm.Copy
 	Fold                                    // the parent is only in copies: denorm.Copy.Fold

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// An Advice says how to store a relation, and why. [Choose] makes it.
+// An Advice is the answer of [Choose]: how to store a relation, and why.
 type Advice struct {
 	Relation  Relation // as given
 	Choice    Choice
 	Parent    string // the name of the end that is the parent in the choice
 	Child     string // the name of the other end
-	Uses      []Use  // the library's types that store it
-	Migration string // the way from Relation.Now, such as "keep" or a constructor; "" if nothing is stored yet
+	Uses      []Use  // the library's types for the choice
+	Migration string // "keep", or how to migrate from Relation.Now; "" if nothing is stored yet
 	Reasons   []Reason
-	RunnersUp []RunnerUp   // up to three other answers, nearest first
-	Assumed   []Assumption // fields that the relation doesn't give
-	Err       error        // a [*model.ValueError] that names the field, if the relation contradicts itself
+	RunnersUp []RunnerUp   // at most three other choices, nearest first
+	Assumed   []Assumption // fields that the relation leaves empty
+	Err       error        // if the relation contradicts itself: a [*model.ValueError] that names the field
 }
 
 // A Reason is a rule that speaks for or against the choice of an [Advice], or says why a
@@ -40,20 +40,19 @@ type RunnerUp struct {
 
 // Choose decides how to store a relation, and says why. It applies these rules in order:
 //
-//  1. A tree ([Relation.Tree]) gets a form of package paths. Plain values ([End.Value])
-//     become an array, if it fits.
+//  1. A tree ([Relation.Tree]) gets a type of package paths. Plain values ([End.Value])
+//     become an array, if the array fits.
 //  2. Children can't be embedded if several parents share them, or if they are too many
-//     or too large ([FewLimit], [ManyLimit], [ArrayLimit]). If few parents have too many,
-//     see [Outlier].
+//     or too large ([FewLimit], [ManyLimit], [ArrayLimit]). If few parents have too many
+//     children, see [Outlier].
 //  3. Children shouldn't be embedded if they are looked up on their own, written more
 //     often than read, seldom shown with their parent, or added too fast.
-//     [Relation].Atomic turns this rule off.
-//  4. Children are embedded if rules 2 and 3 allow it. Else a child stores its parent's
-//     id. If children are ordered by hand or fixed in number, the parent lists their ids
-//     instead. In a many-to-many relation, one or both ends list ids, or each link is a
-//     document.
-//  5. Where useful, Choose adds pages, copies of fields, the newest few, totals, kinds,
-//     expiry.
+//     [Relation].Atomic turns off rule 3.
+//  4. Children are embedded if rules 2 and 3 allow that. If not, a child stores its
+//     parent's id. For children that are ordered by hand or fixed in number, the parent
+//     lists the ids. In a many-to-many relation, one or both ends list ids, or each link
+//     is a document.
+//  5. Where useful, Choose adds other types, such as copies of fields.
 //
 // Cost: it sends nothing.
 func Choose(r Relation) Advice {

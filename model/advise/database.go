@@ -52,7 +52,7 @@ type SurveyedRelation struct {
 	Collection string // that stores the relation
 	Path       string // of an embedded array, an id, or ids
 	To         string // the ids' collection; "" for an embedded array
-	Matched    Share  // sampled ids that exist
+	Matched    Share  // distinct sampled ids that exist
 }
 
 // String returns the collections, the use of their indexes, and the relations.
@@ -78,16 +78,16 @@ func (s DatabaseSurvey) String() string {
 	return b.String()
 }
 
-// SurveyDatabase finds the relations in a database, and measures each relation as
-// [Survey.Run] does. A path with at least three sampled values is a relation if at least
-// half of them are _ids in one collection. A path with whole numbers must also be named
-// after the collection ("userId" for users). An array of documents is a relation to
-// embedded children.
+// SurveyDatabase finds the relations in a database, and measures each by [Survey.Run]. A
+// path with at least three sampled values is a relation if at least half of the values
+// are _ids in one collection. A path with whole numbers must also be named after the
+// collection ("userId" for users). An array of documents is a relation to embedded
+// children.
 //
 // The spec may set only Scan, Window, Sample and Confidence.
 //
-// Cost: one command, two or three for each collection, one for each path and possible
-// target collection, and those of [Survey.Run].
+// Cost: one command, two or three for each collection, and one for each pair of a path
+// and a possible target. [Survey.Run] adds its commands.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (DatabaseSurvey, error) {

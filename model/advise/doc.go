@@ -1,6 +1,6 @@
-// Package advise says how to store one relation, and why. It also computes document
-// sizes, and measures live databases. To decide all relations of an application by the
-// price of its operations, use package design.
+// Package advise says how to store one relation, and why. It computes document
+// sizes, and measures live databases. Package design decides all relations of an
+// application by the price of operations.
 //
 // # Choosing
 //
@@ -50,8 +50,8 @@
 //
 // # Sizes
 //
-// A [Budget] computes document sizes from a Go type and declared bounds: the largest
-// document, the items until 16 MiB, and broken bounds.
+// From a Go type and declared bounds, a [Budget] computes the largest document, and how
+// many items fit in 16 MiB. It finds broken bounds.
 //
 // # Live data
 //
@@ -61,6 +61,6 @@
 // # Limits
 //
 // A budget doesn't know the nesting of an interface, bson.D, bson.Raw or custom
-// marshaler. A survey can't measure how often documents are read. It computes growth from
-// the times in ObjectIDs, without deletions and seasons.
+// marshaler. A survey can't measure how often documents are read. A survey
+// computes growth from the times in ObjectIDs. It ignores deletions and seasons.
 package advise

@@ -42,7 +42,7 @@ func assign[T any](p *T, to any) bool {
 	return ok
 }
 
-// String returns "Parent.Has.Max 12 → 301".
+// String returns, for example, "Parent.Has.Max 12 → 301".
 func (c Change) String() string {
 	return fmt.Sprintf("%s %s → %s", c.Field, valueText(c.From), valueText(c.To))
 }

@@ -17,18 +17,18 @@ const (
 
 // Growth says how many children the fastest-growing parent gains in a day.
 //
-// A [Survey] counts each parent's new children in SurveySpec.Window. It leaves out
-// bursts, and parents without a child from before the window.
+// A [Survey] counts each parent's new children in SurveySpec.Window. It ignores bursts of
+// children, and parents that were without children before the window.
 //
-// PerDay is the gain of the parent that gained most, minus the part that chance explains
-// (credibility: https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are a
-// confidence interval for the fastest-growing parent, if children arrive independently
+// PerDay is the gain of the fastest-growing parent, minus the part that chance explains
+// (credibility: https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are this
+// parent's confidence interval, if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
-	Days              float64 // of the window
-	Parents           int64   // counted parents
-	Unknown           string  // why growth is unknown; then the numbers except Days are 0
+	Days              float64 // length of the window
+	Parents           int64   // number of counted parents
+	Unknown           string  // why growth is unknown; if set, only Days isn't 0
 }
 
 // String returns the numbers: "0.21 a day (0.1 to 0.4) for the parent that gains most,

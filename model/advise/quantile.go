@@ -22,13 +22,13 @@ func (s Sampled) String() string {
 	return countText(s.N) + " of " + countText(s.Of) + " sampled"
 }
 
-// A Quantile is the value that a given share of documents doesn't exceed, with a
-// confidence interval (Low to High) that is valid for any distribution.
+// A Quantile says: a given share of documents has at most this Value. Low to High is the
+// confidence interval of the Value, for any distribution.
 type Quantile struct {
 	Value     int64
 	Low, High int64 // equal to Value if all documents were read
-	OpenLow   bool  // the sample is too small for a lower bound; Low is the smallest value
-	OpenHigh  bool  // the sample is too small for an upper bound; High is the greatest value
+	OpenLow   bool  // the sample gives no lower bound. Low is the smallest value read
+	OpenHigh  bool  // the sample gives no upper bound. High is the greatest value read
 }
 
 // A Spread is the distribution of a number that each document has, such as its size.

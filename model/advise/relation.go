@@ -12,8 +12,8 @@ const None = -1
 type Relation struct {
 	Parent, Child End
 
-	// ReadsPerAdd is the number of reads of a parent with its children, for each child
-	// added or removed. The default is 10.
+	// ReadsPerAdd is a ratio: reads of a parent with its children, per child added or
+	// removed. The default is 10.
 	ReadsPerAdd float64
 
 	// LinkBytes is the size of fields that belong to a pair of parent and child, such as
@@ -21,15 +21,15 @@ type Relation struct {
 	LinkBytes int64
 
 	// Atomic means that a parent and its children, or both ends of a link, must change in
-	// one step without a transaction. It doesn't override size limits.
+	// one step without a transaction. Size limits still apply.
 	Atomic bool
 
-	// Set Tree if the relation is a tree of one collection's documents. Then leave Child
-	// empty. Parent describes the nodes, by Name, Has, Bytes and IDBytes only.
+	// Set Tree if documents of one collection form a tree. Leave Child empty. Parent
+	// describes the nodes: set only Name, Has, Bytes and IDBytes of Parent.
 	Tree Tree
 
-	// Now is how the relation is stored today, for Migration of [Advice]. The zero value
-	// means that it isn't stored yet.
+	// Now is how the relation is stored today, for Migration of [Advice]. Zero means that
+	// the relation isn't stored yet.
 	Now Choice
 }
 
@@ -37,8 +37,8 @@ type Relation struct {
 type End struct {
 	Name string // a plural, for texts: "people"; the default is "parents" or "children"
 
-	// Has is the number of documents of the other end for one document of this end:
-	// Parent.Has counts children. The default is one.
+	// Has is how many documents of the other end one document of this end has: Parent.Has
+	// counts a parent's children. The default is one.
 	Has Count
 
 	Bytes   int64 // BSON size of a document without the other end ([Budget.Size]); the default is 512
@@ -46,37 +46,38 @@ type End struct {
 
 	// Alone is the share of this end's reads that find a document by its own id or
 	// fields, not by a document of the other end. [None] means 0. In a one-to-one
-	// relation, the end with the greater Alone may embed the other. The default is
+	// relation, the end with the greater Alone becomes the parent. The default is
 	//
-	//   - many-to-many: 1 for both ends;
-	//   - one-to-many: 1 for the "one" end, 0 for the other;
-	//   - one-to-one: 1 for the parent, 0 for the child.
+	//   - many-to-many: 1 for both ends
+	//   - one-to-many: 1 for the "one" end, 0 for the "many" end
+	//   - one-to-one: 1 for the parent, 0 for the child
 	Alone float64
 
-	// Shows is the share of this end's reads that show documents of the other end, not
-	// only a [Total]. [None] means 0. The default is 0, or 1 in these cases:
+	// Shows is the share of this end's reads that show documents of the other end. Reads
+	// that show only a [Total] don't count. [None] means 0. The default is 1 in these
+	// cases, otherwise 0:
 	//
 	//   - A document of this end has several documents of the other end.
 	//   - The relation is one-to-one.
 	//   - The other end's Copied, Newest or Page is set.
 	Shows float64
 
-	// ReadsPerChange is the number of reads of a document of this end for each change of
-	// its fields. The default is 100.
+	// ReadsPerChange is how often a document of this end is read for each change of its
+	// fields. The default is 100.
 	ReadsPerChange float64
 
 	Value   bool    // a plain value: a tag, a phone number
 	Kinds   int64   // kinds with different fields; the default is 1
 	Ordered bool    // a document of the other end orders these documents: a playlist
-	Days    float64 // days after which a document may be deleted; the default is never
+	Days    float64 // days for which a document is needed; the default is forever
 
 	Versions bool // every version is kept
 	Log      bool // changes are stored as events
 	Sharded  bool // the shard key is the reference to the other end's document
 	Events   bool // each change is sent to other systems
 
-	// Copied, Newest, Page and Total say which data of this end's documents is shown with
-	// documents of the other end.
+	// Copied, Newest, Page and Total say what documents of the other end show of this
+	// end's documents.
 	Copied Copied // a few fields of each document
 	Newest Newest // the first few documents
 	Page   int64  // ordered pages of this many documents, which seldom change
@@ -87,20 +88,19 @@ type End struct {
 // has: how many children a parent has.
 type Count struct {
 	Typical int64 // the median; the default is P99, or else Max, or else 3001
-	P99     int64 // 99 in 100 have at most this many; the default is Max
+	P99     int64 // 99 of 100 documents have at most this many; the default is Max
 	Max     int64 // the greatest count today; the default is five times Typical, or P99 if greater
 
 	Fixed     bool    // the application limits the number to Max: eleven players
 	Unbounded bool    // nothing limits the number; Max is the greatest seen
 	PerDay    float64 // how many the fastest-growing document gains in a day; the default is 0
-	Days      float64 // days of growth; the default is 3650; only with PerDay
+	Days      float64 // for how many days PerDay continues; the default is 3650
 
 	// PerSecond is how many documents of the other end one document gains in its busiest
 	// second.
 	PerSecond float64
 
-	// AtLeast means that Max and P99 come from a sample, so other documents may exceed
-	// them.
+	// AtLeast means that Max and P99 come from a sample. Other documents can have more.
 	AtLeast bool
 }
 
@@ -109,8 +109,8 @@ type Copied struct {
 	Fields string // names, for texts: "name, thumbnail"; "" means none
 	Bytes  int64  // of values and names in one copy; the default is 64
 
-	// ReadsPerChange is the number of reads that show the fields, summed over all copies,
-	// for each change of the fields. The default is 100 times the number of copies.
+	// ReadsPerChange is how many reads show the fields for each change of the fields.
+	// Count the reads of all copies. The default is 100 times the number of copies.
 	ReadsPerChange float64
 
 	Strong bool // readers must never see an old value
@@ -118,7 +118,7 @@ type Copied struct {
 }
 
 // Newest describes reads that show only the newest documents of an [End]. For articles
-// shown with their last comments, set it in the End that describes the comments.
+// shown with their last comments, set Newest in the End that describes the comments.
 type Newest struct {
 	N             int64   // how many; 0 means none
 	Bytes         int64   // shown of each document; the default is the whole document
@@ -126,7 +126,7 @@ type Newest struct {
 	Drop          bool    // older documents may be lost
 }
 
-// A Total, in an [End], is a number computed from this end's documents and shown with a
+// A Total of an [End] is a number computed from that end's documents. It is shown with a
 // document of the other end: an article with the count of its comments.
 type Total struct {
 	ReadsPerChange float64 // reads of the total for each change; 0 means no total
@@ -140,12 +140,11 @@ type Tree struct {
 	Nodes  int64 // in the largest tree; 0 means that the relation isn't a tree
 	Levels int64 // in the deepest tree; the default is 5
 
-	// Whole, Below and Above are shares of all reads: those that need the whole tree, the
-	// nodes below a node, or the nodes above a node. The other reads need one node, or a
-	// node and its children.
-	Whole    float64 // the default is 0
-	Below    float64 // the default is 0
-	Above    float64 // up to the root; the default is 0
+	// Whole, Below and Above are shares of all reads. The default is 0. All other reads
+	// need one node, or a node and its children.
+	Whole    float64 // reads of the whole tree
+	Below    float64 // reads of the nodes below a node
+	Above    float64 // reads of the nodes from a node up to the root
 	Preorder bool    // descendants are needed in the order of the tree
 	Ordered  bool    // children have an order kept by hand
 
@@ -160,7 +159,7 @@ const (
 	ManyLimit = 3000 // ids in an array (004 rule 3)
 
 	AccessLimit = 0.1 // a kind of reads with a smaller share is ignored (004 rules 2, 6)
-	WriteLimit  = 1.0 // reads per write below which data isn't embedded (000, 002 §3)
+	WriteLimit  = 1.0 // minimum reads per write to embed data (000, 002 §3)
 	CopyLimit   = 10. // minimum reads per change to store up to 10 copies (004 rule 5)
 
 	ArrayLimit = 1 << 20  // bytes of an array in a document (Firestore)

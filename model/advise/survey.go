@@ -81,7 +81,7 @@ func sideOf[D, K any](c *model.Collection[D, K]) side {
 type SurveyDocument struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Bytes int64           `bson:"bytes"` // BSON size of the document
-	At    *time.Time      `bson:"at"`    // the time in its _id, an ObjectID or a date, or nil
+	At    *time.Time      `bson:"at"`    // the time of its _id (an ObjectID or date), or nil
 	Items int64           `bson:"items"` // number of children, or of different ids in a list of ids
 	Array int64           `bson:"array"` // BSON size of {v: array}
 	Most  int64           `bson:"most"`  // BSON size of {v: element}, for the largest element
@@ -159,12 +159,12 @@ func (s *Survey) mustArray(f core.Field, needed bool) {
 	}
 }
 
-// Parents returns the pipeline that measures a sample of the parents, or all if whole is
-// true.
+// Parents returns the pipeline that measures a sample of the parents, or all parents if
+// whole is true.
 //
-// Cost: one command, and one for each further batch. The server scans the collection if
-// the sample is more than a twentieth of it, if it has less than a hundred documents, or
-// with SurveySpec.Scan.
+// Cost: one command per batch. With SurveySpec.Scan, the server scans the collection. It
+// also scans if the collection has less than a hundred documents, or if the sample is
+// more than a twentieth.
 func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
@@ -207,10 +207,10 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 	return a
 }
 
-// Links returns the pipeline that counts the references to documents with these ids. With
-// SurveySpec.Ref, give ids of parents; with List, ids of children. A document that refers
-// to an id several times counts once. The result omits ids without references. Embedded
-// children give a [*model.ValueError].
+// Links returns the pipeline that counts, for each id, the documents that refer to the
+// id. With SurveySpec.Ref, pass ids of parents. With SurveySpec.List, pass ids of
+// children. The result omits ids without references. Embedded children give a
+// [*model.ValueError].
 //
 // Cost: one command, served by an index on the path Ref or List.
 func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
@@ -238,12 +238,12 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns the pipeline that counts the children added to each parent in ids since
-// the time windowEnd minus [SurveySpec].Window. Children added after windowEnd count too.
-// The result omits parents without such children.
+// Added returns the pipeline that counts new children of each parent in ids. A child
+// is new if it was added at windowEnd minus [SurveySpec].Window, or later. The result
+// omits parents without new children.
 //
-// Cost: one command. With SurveySpec.Ref it reads the parents' children, by an index on
-// the path Ref. Else it reads the parents, by _id.
+// Cost: one command. With SurveySpec.Ref, it reads the parents' children by an index on
+// Ref. Without Ref, it reads the parents by _id.
 func (s *Survey) Added(windowEnd time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	since := func(third int) bson.DateTime {

@@ -26,9 +26,9 @@ type SurveyResult struct {
 	ParentBytes       Spread // without embedded children
 	ChildBytes        Spread // if embedded, only of each parent's largest child
 
-	Growth  Growth  // of the parent that gains most
+	Growth  Growth  // of the fastest-growing parent
 	Daily   float64 // children added in a day, over all parents; 0 if unknown
-	Missing Share   // references that are missing, or lead to no document
+	Missing Share   // unset references, or references to missing documents
 }
 
 // A Measure is a field of a [Relation] that a survey measured.
@@ -91,12 +91,12 @@ type family struct {
 }
 
 // Run measures the relation. An empty collection gives a [*model.ValueError]. Concurrent
-// writes may be counted twice or not at all.
+// writes can be counted twice or not at all.
 //
-// Cost: two counts by metadata and two samples. Then one command for each thousand
-// sampled documents, one for each thousand references, and one for each thousand parents.
-// The commands for sampled documents use an index on SurveySpec.Ref or List, the commands
-// for parents an index on Ref. Without the index, each reads a whole collection.
+// Cost: two counts by metadata and two samples. In addition, each thousand references,
+// parents or sampled documents take one command. Create an index on SurveySpec.Ref or
+// List. Without this index, each command for parents or sampled documents reads a whole
+// collection.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err

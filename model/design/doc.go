@@ -1,5 +1,5 @@
-// Package design finds the layout of documents with which an application's operations
-// take least time.
+// Package design finds the layout of documents that makes an application's operations
+// fastest.
 //
 //	w := design.Workload{
 //		Name: "blog",
@@ -39,10 +39,12 @@
 //
 // # Tasks
 //
-//   - Find the best layout: [Workload.Design]; price your own: [Workload.Price]
-//   - Show the result: [Design.String], [Design.Markdown]; as Go source:
-//     [Prices.Declaration]
-//   - Run operations on a database: [Prices.Runner]; in a test: package designtest
+//   - Find the best layout: [Workload.Design]
+//   - Price your own layout: [Workload.Price]
+//   - Show the result: [Design.String], [Design.Markdown]
+//   - Write Go source: [Prices.Declaration]
+//   - Run operations on a database: [Prices.Runner]
+//   - Run operations in a test: package designtest
 //   - Check an existing model: [Lint]
 //
 // # Prices

@@ -43,10 +43,10 @@ type Storage struct {
 type Structure uint8
 
 const (
-	// Reference: the child has the _id of its parent (relate.ParentRef). If the relation
-	// is Ordered, the parent lists its children's _ids instead. If the relation is
-	// many-to-many, the child lists its parents' _ids (relate.ChildRefs). With Copy, this
-	// list has copies of the parents, with their _ids (embed.Embedded).
+	// Reference: a field of the child is its parent's _id (relate.ParentRef). If the
+	// relation is Ordered, the parent lists its children's _ids instead. If the relation
+	// is many-to-many, the child lists its parents' _ids (relate.ChildRefs). With Copy,
+	// this list has copies of the parents, with _ids (embed.Embedded).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
 	Paged               // a document has Page children of one parent, in insertion order (denorm.Bucket)

@@ -62,14 +62,15 @@ const (
 //	                    references without a Budget
 //	bloated document    documents whose Budget exceeds [advise.ArrayLimit] bytes
 //	hot document        [advise.HotLimit] or more writes a second to one document
-//	needless index      an index, not unique or TTL, that no Run uses (if there are Runs)
+//	needless index      an index that no Run uses, if there are Runs (unique and TTL
+//	                    indexes aren't reported)
 //	many indexes        more than [IndexLimit] indexes of a collection
 //	many collections    more than [NameLimit] collections
 //	no index            a Run with a filter but no Index
 //	unanchored pattern  a regular expression that ignores case or lacks ^
 //	scatter-gather      a Run that goes to all shards, as the model's keys.Shard says
-//	many $lookups       more than [LookupLimit] $lookup stages, also nested
-//	not a command       a Run.Of with an error, or of a type that [Run] doesn't list
+//	many $lookups       a Run with more than [LookupLimit] $lookup stages, also nested
+//	not a command       a Run whose Of has an Err, or a type that [Run] doesn't list
 func (l Lint) Smells() []Smell {
 	if l.Model == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // up to three: the second best, then others that differ in more than Storage.Copy
+	Next       []Prices // up to three: the second best, then the best that differ in more than Storage.Copy
 	Normalized Prices   // the layout with references only
 	Reasons    []Reason // what the storage of each relation saves, except plain references
 	Flips      []Flip   // changes of one Rate that make a layout of Next the best
@@ -20,7 +20,7 @@ type Design struct {
 	Priced int  // number of layouts priced
 	Exact  bool // every combination of the candidates was priced
 
-	// If Exact, Bound is the Time of Best. Otherwise no candidate's Time is below Bound.
+	// If Exact, Bound is the Time of Best. If not, no candidate has a Time below Bound.
 	Bound time.Duration
 }
 
@@ -31,10 +31,10 @@ const SearchLimit = 5000
 // that exceeds fewer limits (Operation.Within) is always better.
 //
 // The candidates for each relation are:
-//   - a Reference, also with data that reads need: copies of the parent's fields in the
+//   - a Reference, with or without data that reads need: copies of parents' fields in
 //     children, or totals or the newest children (at most 100) in the parent
-//   - Embedded, if no parent has more than [advise.FewLimit] children or
-//     [advise.ArrayLimit] bytes of them
+//   - Embedded, if no parent's children exceed [advise.FewLimit] in number, or
+//     [advise.ArrayLimit] bytes
 //   - Paged by 100, with or without the newest children in the parent, if children never
 //     change and a parent has at least 25 on average
 //

@@ -46,8 +46,8 @@ type Field struct {
 	// Entity.Count / Values documents. 0 means that all values differ.
 	Values int64
 
-	// Grows means that each new document gets a greater value, which then never changes:
-	// a creation time. Paged relations need it to return the newest children.
+	// Grows means that new documents have greater values, such as creation times. A
+	// value never changes. Paged relations need Grows to find the newest children.
 	Grows bool
 }
 
@@ -59,8 +59,8 @@ type Relation struct {
 	Parent string // the parents' entity: "items"
 	List   string // the children's name in the parent: "bids"
 
-	// Each is the number of parents of every child, by default 1. If it is more, the
-	// relation is many-to-many.
+	// Each is the number of parents of every child, by default 1. More than 1 makes
+	// the relation many-to-many.
 	Each int64
 
 	// Max is the greatest number of children of a parent, by default five times the
@@ -92,8 +92,8 @@ type Operation struct {
 //
 // Within an operation, documents have names, so that several accesses can mean the same
 // document. In By, "_id=x" finds the document named x. "item=x" means that the relation
-// item leads to document x. Without an equal sign, the name is that of the entity. Here
-// the user "users" sends a comment to another, "receiver":
+// item leads to document x. Without an equal sign, the document has the entity's name.
+// Here the user "users" sends a comment to the user "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -104,29 +104,28 @@ type Access struct {
 
 	// By lists the paths that find the documents: "_id", a field, a relation ("item"
 	// finds the bids of an item), or a field or relation of the parent ("seller.region").
-	// An Update or Delete can only have "_id".
+	// By of an Update or Delete can only be "_id".
 	//
-	// By of an Insert names the parents of the new document: "toUser=receiver" means that
-	// the relation toUser leads to the document named receiver (for names, see [Access]).
-	// If By omits a relation, its parent is the document named like the parent entity:
-	// "users".
+	// By of an Insert names the parents of the new document: "toUser=receiver" (for
+	// names, see [Access]). If By omits a relation, the relation leads to the document
+	// with the name of the parent entity: "users".
 	By []string
 
-	// Since is the path of a field. A Read then returns only documents in which this
-	// field is at least some bound. Share is the share of such documents: above 0, at
-	// most 1. The results are sorted by Since, greatest first.
+	// Since is the path of a field. A Read with Since returns only documents whose field
+	// reaches some bound. Share is the fraction of documents that reach the bound: above
+	// 0, at most 1. The results are sorted by Since, greatest first.
 	Since string
 	Share float64
 
 	Order string // path to sort by, greatest first; "" means any order, or by Since
 	Limit int64  // number of results; 0 means all
 
-	// Fields of an Update are the fields that it changes. If Fields contains a
-	// many-to-many relation (its Relation.Field), the Update adds a parent.
+	// Fields of an Update are the changed fields. If Fields contains a many-to-many
+	// relation (its Relation.Field), the Update adds a parent.
 	//
-	// A Read returns the whole document. Fields of a Read add fields of parents
-	// ("user.nickname", or "item.*" for all) and totals of children ("count(bids)",
-	// "sum(bids.qty)", "min(bids.price)", "max(bids.price)").
+	// A Read returns the whole document. Fields adds fields of parents ("user.nickname",
+	// or "item.*" for all) and totals of children ("count(bids)", "sum(bids.qty)",
+	// "min(bids.price)", "max(bids.price)").
 	Fields []string
 }
 
@@ -152,17 +151,17 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server describes the workload's server.
 type Server struct {
-	// Transactions makes operations use model.WithTransactions: one transaction for each
-	// model.Change of a technique, and one for other writes that an operation sends
-	// together. Prices are then those of MongoDB 8.0 or later.
+	// Transactions makes operations use model.WithTransactions. Each model.Change of a
+	// technique is one transaction. Other writes that an operation sends together are one
+	// transaction. The prices are those of MongoDB 8.0 or later.
 	Transactions bool
 
 	// Shards is the number of shards, by default 1. Collections are sharded by hashed
 	// _id.
 	Shards int64
 
-	// Memory is how many bytes of documents and indexes fit into memory. The rest is read
-	// from disk. 0 means that everything fits.
+	// Memory is how many bytes of documents and indexes fit into memory. Other bytes are
+	// read from disk. 0 means that everything fits.
 	Memory int64
 
 	Costs Costs

@@ -10,5 +10,5 @@
 //
 // # Limits
 //
-// With a [Union]'s registry, the fields of nested maps are stored in no fixed order.
+// In collections with a [Union], the fields of nested maps have no fixed order.
 package embed

@@ -12,19 +12,19 @@ import (
 // EmbeddedSpec configures an [Embedded] or a [Nested] array. Only Key is required.
 type EmbeddedSpec struct {
 	// Key is the path of an element's identifier within the element: id, label, "ref.no".
-	// It can't lead through an array.
+	// The path can't lead through an array.
 	Key string
 
 	// Max is the greatest number of elements. 0 means no bound. A write that would exceed
-	// it gives model.ErrFull, also with concurrent writers.
+	// Max gives model.ErrFull, also with concurrent writers.
 	Max int
 
 	// Indexes are the keys of additional indexes, by paths within an element: {due: 1}.
-	// An Embedded always has an index on Key, a Nested doesn't.
+	// Only an Embedded always has an index on Key.
 	Indexes []bson.D
 
-	// Keep says which elements stay when a check's repair shortens an array that has
-	// repeated keys or more than Max elements. 0 means KeepDistinct.
+	// Keep says which elements a check's repair keeps in an array with repeated keys, or
+	// with more than Max elements. 0 means KeepDistinct.
 	Keep KeepElement
 }
 
@@ -40,28 +40,27 @@ const (
 // Embedded is an array of small documents inside their parent, each with a key that is
 // unique in the array: the addresses of a person.
 //
-// Each change rewrites the parent, which is limited to 16 MiB, so set EmbeddedSpec.Max.
+// Each change rewrites the parent. A parent is limited to 16 MiB: set EmbeddedSpec.Max.
 // If you often query elements of many parents, store elements as documents
 // (relate.ParentRef).
 //
-// A write costs one command on one document, by _id. If nothing matched, reads find out
-// why: at most four for Add, one for other writes. A missing parent gives
-// [model.ErrNotFound].
+// A write costs one command on one document, by _id. If the command matches nothing,
+// Add sends at most four reads for the reason, and other writes one. A missing parent
+// gives [model.ErrNotFound].
 //
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
 // Indexes returns the index on the elements' key, and the spec's indexes.
 //
-// Checks finds these arrays:
+// Checks returns checks of
 //
-//   - repeated keys, or more than Max elements: the repair removes elements by
-//     EmbeddedSpec.Keep
-//   - null, on which $push fails: the repair stores an empty array
-//   - malformed, without a repair: not an array of documents, or a bad key
+//   - repeated keys, or more than Max elements. The repair removes elements by
+//     EmbeddedSpec.Keep.
+//   - null, on which $push fails. The repair stores an empty array.
+//   - other values that aren't arrays of documents, and bad keys. There is no repair.
 //
-// Cost: each check reads every parent. A repair writes one document for each finding, by
-// _id.
+// Cost: each check reads every parent. A repair writes one document per finding.
 type Embedded[D, K, E any] struct {
 	model.Parts
 

@@ -11,9 +11,9 @@ var (
 	// isn't the version passed to the write. It wraps [model.ErrStale].
 	ErrVersion = fmt.Errorf("%w: it has another version", model.ErrStale)
 
-	// ErrNoElement is the error of a write to an element of [Embedded], [Nested] or [One]
-	// that doesn't exist in its parent. It wraps [model.ErrNotFound]. If the parent is
-	// missing, the error is only ErrNotFound.
+	// ErrNoElement is the error of a write of [Embedded], [Nested] or [One] if the
+	// parent lacks the element. It wraps [model.ErrNotFound]. If the parent is missing,
+	// the error is only ErrNotFound.
 	ErrNoElement = fmt.Errorf("docmodel: the document has no such element: %w", model.ErrNotFound)
 )
 

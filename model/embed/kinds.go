@@ -12,12 +12,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Kinds queries values of a [Union] by type. The values are a collection's documents, or
-// fields or array elements in them.
+// Kinds queries values of a [Union] by type. The values are documents of a collection,
+// their fields, or elements of their arrays.
 //
-// Indexes returns the index on the tag, if the spec has ByTag, and the spec's indexes.
+// Indexes returns the spec's indexes, and with ByTag also the index on the tag.
 //
-// Checks returns one check, of values with an unknown or missing tag: see [Kinds.Retag].
+// Checks returns one check, which finds unknown and missing tags: see [Kinds.Retag].
 //
 // Cost: the check reads every document.
 type Kinds[D, K any] struct {
@@ -61,9 +61,9 @@ type kinds struct {
 // NewKinds declares that c's documents, or the values at the spec's path, are values of
 // u. It panics with a [*model.DeclarationError] if
 //
-//   - c's registry doesn't contain u: see [Union.Options] and [Union.Register];
-//   - the values don't have the Go type I;
-//   - an index of the spec names an unknown tag, or a field that the tag's type lacks.
+//   - c's registry doesn't contain u: see [Union.Options] and [Union.Register]
+//   - the values don't have the Go type I
+//   - an index of the spec names an unknown tag, or a field that the tag's type lacks
 func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpec) *Kinds[D, K] {
 	var of *union
 	if u != nil {
@@ -144,12 +144,13 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 	return f
 }
 
-// Having returns the query of documents that are, or contain, a value that has this tag
-// and matches conditions on its fields: {author: "Doctorow"}. In an array, one element
-// must match all conditions. $and, $or and $nor are allowed.
+// Having returns the query of the documents with a value that has this tag and matches
+// conditions on the value's fields: {author: "Doctorow"}. The document itself can be the
+// value. In an array, one element must match all conditions. $and, $or and $nor are
+// allowed.
 //
-// Cost: one command, by an index of the spec whose first field is in conditions, or else
-// by the index on the tag, if the spec has ByTag.
+// Cost: one command. It uses a KindsSpec index if the index's first field is in
+// conditions. Else it uses the index on the tag, if ByTag is set.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)

@@ -13,8 +13,8 @@ import (
 )
 
 // Nested is an array of small documents in each element of an [Embedded] array: the
-// phones of each address of a person. To read inner arrays, query the outer Embedded. If
-// the parent has no such outer element, a write gives [ErrNoElement].
+// phones of each address of a person. To read inner arrays, query the outer Embedded. A
+// write gives [ErrNoElement] if the outer element is missing.
 //
 // Indexes returns the spec's indexes.
 //

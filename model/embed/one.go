@@ -42,7 +42,7 @@ type OneSpec struct {
 	Indexes []bson.D
 }
 
-// NewOne declares that path in c's documents has at most one document of type E. It
+// NewOne declares that c's documents store at most one document of type E at path. It
 // panics with a [*model.DeclarationError] if
 //
 //   - path isn't of type E, or is in an array or the _id;

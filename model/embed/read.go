@@ -33,11 +33,11 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 // Elements returns the query of elements, each with its parent's _id. Its parameters are:
 //
 //   - conditions: see [Embedded.Having]; nil matches all
-//   - order: fields of elements to sort by, before parent _id and position; may be nil
+//   - order: elements' fields to sort by; equal elements sort by parent _id, position
 //   - parents: the parents' _ids; all parents if none is given
 //
-// Cost: one command. Without parents, it uses an index whose first field has a condition,
-// or reads every parent. It sorts in memory.
+// Cost: one command. Without parents, it reads every parent, unless an index begins with
+// a field of conditions. It sorts in memory.
 func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a *model.Aggregate[ElementOf[K, E]]) {
 	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
 	ids := make([]any, len(parents))

@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Union stores values of several Go types, which implement one interface I, in one
-// collection, field or array. Each stored value begins with a tag, which names its type.
-// Declare collections with [Union.Options].
+// Union stores values of several Go types in one collection, field or array. The types
+// implement the interface I. Each stored value begins with a tag for its type. Declare
+// collections with [Union.Options].
 //
 // Source: "Aggregates", "NoSQL Data Modeling Techniques", 2; "Distinguishing between
 // different document types", data modeling for Azure Cosmos DB;
@@ -73,11 +73,12 @@ type union struct {
 	other  *UnionCase           // the case for unknown tags, or nil
 }
 
-// NewUnion declares a union of the types in cases, under the interface I. tag names the
-// field that stores each value's tag. NewUnion panics with a [*model.DeclarationError] if
+// NewUnion declares a union of the types in cases, under the interface I. The parameter
+// tag names the field for a case's tag. NewUnion panics with a [*model.DeclarationError]
+// if
 //
 //   - I has no methods, or a type doesn't implement I;
-//   - tag is invalid, or a type stores this field itself;
+//   - tag is invalid, or a type has this field;
 //   - there is no [Case], or two cases have the same tag or type;
 //   - the type of a [Case] is unnamed, of package bson, not stored as a document, or a
 //     [bson.Marshaler].
@@ -168,19 +169,19 @@ func embedsUnknown(t reflect.Type) bool {
 // NewCollection[Item, string]("items", union.Options()). To combine unions see
 // [Union.Register].
 //
-// The options' BSON Registry contains only this union. It encodes values of the union's
-// types with their tags everywhere, even in a field whose Go type isn't I.
+// The options' BSON Registry contains only this union. Each value of the union's types is
+// stored with its tag, even in a field whose Go type isn't I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }
 
-// Register adds the union to a registry, to combine it with other unions or your own
-// codecs. Call it before the first use of the registry. Pass the registry to
-// NewCollection in [model.CollectionOptions].
+// Register adds the union to a registry with other unions or your own codecs. Call it
+// before the first use of the registry. Pass the registry to NewCollection in
+// [model.CollectionOptions].
 //
 // It panics with a [*model.DeclarationError] if the registry has a union of I, or a union
-// with the same tag field and a common type. Maps, and structs with an inline map, can't
-// be shared.
+// with the same tag field and a common type. A map, or a struct with an inline map, can
+// be in only one union.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

@@ -19,27 +19,27 @@ import (
 type VersionedSpec struct {
 	Version string // path of the version, an int64 or int; "" means version
 
-	// Tokens is the path of a []bson.ObjectID with the tokens of the last operations, as
-	// many as Keep says: see [Versioned]. "" means no tokens. Then a retry of Replace or
-	// Update gives ErrVersion. Guarded, Take, Change and ChangeBy write again.
+	// Tokens is the path of a []bson.ObjectID with the last tokens: see [Versioned]. ""
+	// means no tokens. Without tokens, a retry of Replace or Update gives ErrVersion. A
+	// retry of Guarded, Take, Change or ChangeBy writes again.
 	Tokens string
 
 	Keep int // number of tokens to keep; 0 means 100
 
 	// Uncounted are paths that other techniques write without increasing the version.
-	// With Uncounted, Replace and Change always give a *model.ValueError, because a whole
-	// document would undo such writes. Use Update, ChangeBy, Guarded and Take.
+	// With Uncounted, Replace and Change always give a *model.ValueError, because they
+	// could undo those writes. Use Update, ChangeBy, Guarded and Take.
 	Uncounted []string
 }
 
-// Versioned is a document with a version, which each write increases. A write that was
-// computed from a read succeeds only if the version is unchanged since (test-and-set). A
+// Versioned is a document with a version, which each write increases. A write that you
+// compute from a read succeeds only if the version hasn't changed since the read. A
 // missing version counts as 0.
 //
-// A Replace can undo a write that didn't increase the version. All writers must increase
-// the version: set CountUp in the specs of denorm.Copy and relate.ParentRef. [model.New]
-// refuses techniques that write fields without increasing the version, except at the
-// paths VersionedSpec.Uncounted.
+// All writers must increase the version: set CountUp in the specs of denorm.Copy and
+// relate.ParentRef. A Replace can undo a write that didn't increase the version.
+// [model.New] refuses techniques that write fields without increasing the version, except
+// at the paths VersionedSpec.Uncounted.
 //
 // The parameter token of a write is a new ObjectID for each operation, or the zero
 // ObjectID if the spec has no Tokens. A retry is a no-op while the document keeps the
@@ -54,9 +54,9 @@ type VersionedSpec struct {
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
-// Checks returns one check, of versions that aren't numbers, such as null. It reads every
-// document. The repair stores the server's time in milliseconds, which doesn't fit a
-// 32-bit int.
+// Checks returns one check: versions that aren't numbers, such as null. The check reads
+// every document. The repair stores the server's time in milliseconds, which doesn't fit
+// a 32-bit int.
 type Versioned[D, K any] struct {
 	model.Parts
 
@@ -128,11 +128,11 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // Insert stores a new document with version 1. doc's version must be 0 or 1. If another
 // document has the _id, Insert gives a duplicate key error.
 //
-// A retry is a no-op while the document keeps the token (see [Versioned]). Without
-// Tokens, it is a no-op while the document is unchanged. Later it gives a duplicate key
-// error.
+// A retry does nothing while the document keeps the token (see [Versioned]). Without
+// Tokens, a retry does nothing while the document is unchanged. A later retry gives a
+// duplicate key error.
 //
-// Cost: that of [model.Collection.Insert], and one more read if the _id is taken.
+// Cost: that of [model.Collection.Insert]. If the _id is taken, one more read.
 func (v *Versioned[D, K]) Insert(doc D, token bson.ObjectID) model.Write {
 	return v.v.insert(&doc, token)
 }
@@ -141,19 +141,19 @@ func (v *Versioned[D, K]) Insert(doc D, token bson.ObjectID) model.Write {
 // increases the version. It gives [ErrVersion] if the stored version differs. Stored
 // fields that D doesn't know are lost.
 //
-// A retry is a no-op while the document keeps the token (see [Versioned]), and later
-// gives ErrVersion. A negative version gives a [*model.ValueError].
+// While the document keeps the token (see [Versioned]), a retry does nothing. Later a
+// retry gives ErrVersion. A negative version gives a [*model.ValueError].
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
 	return v.v.replace(&doc, token)
 }
 
-// Update applies update operators to the document, if it has this version, and increases
-// the version. For errors and retries see [Versioned.Replace].
+// Update applies update operators to the document with this version, and increases the
+// version. For errors and retries see [Versioned.Replace].
 //
-// A nil update only increases the version. Use it in a transaction that only reads the
-// document: if the document changes meanwhile, the transaction or the other change fails.
+// A nil update only increases the version. Use it in a transaction that reads the
+// document. If another write changes the document meanwhile, one of the two fails.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.ObjectID) model.Write {
@@ -170,24 +170,24 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
-// Guarded applies update operators to the document if it matches guard, whatever its
-// version, and increases the version. Example: the guard {qty: {$gte: 3}} with the update
-// {$inc: {qty: -3}}. If the document doesn't match, it gives [ErrGuard].
+// Guarded applies update operators to the document of any version, if guard matches, and
+// increases the version. Example: the guard {qty: {$gte: 3}} with the update
+// {$inc: {qty: -3}}, or nil. If guard doesn't match, the write gives [model.ErrGuard].
 //
 // A retry is a no-op while the document keeps the token: see [Versioned]. Later, or
-// without Tokens, it applies the update again.
+// without Tokens, a retry updates again.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectID) model.Write {
 	return v.v.guarded(id, guard, update, token)
 }
 
-// Take subtracts n from the number at path if it is at least n, otherwise it gives
-// [ErrGuard]. For retries see [Versioned.Guarded].
+// Take subtracts n from the number at path. A number below n gives [model.ErrGuard]. For
+// retries see [Versioned.Guarded].
 //
 // To undo a Take, call Guarded with a new token, the update {$inc: {path: n}} and the
-// guard {tokens: token}. Here tokens is the path [VersionedSpec].Tokens, and token the
-// Take's token.
+// guard {tokens: token}. In the guard, tokens is the path [VersionedSpec].Tokens, and
+// token is the Take's token.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, token bson.ObjectID) model.Write {
@@ -195,8 +195,8 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, token bson.ObjectID) 
 }
 
 // Change reads a document, calls decide for the new document, and stores it by
-// [Versioned.Replace]. After a concurrent write it does so again, up to 100 times, and
-// then gives [ErrVersion].
+// [Versioned.Replace]. After a concurrent write, Change starts again. If 100 attempts
+// fail, it gives [ErrVersion].
 //
 // decide must be pure. Its error ends the change without a write. Change ignores the
 // version and tokens in decide's result. For retries, see [Versioned].

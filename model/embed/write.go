@@ -12,10 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Add appends elements to a parent's array, all or none. If all are stored already, with
-// equal fields, the write counts as applied. Otherwise Add gives [model.ErrTaken] if the
-// array has one of the keys, and [model.ErrFull] if it would exceed Max. A call with
-// more than Max elements gives a [*model.ValueError].
+// Add appends elements to a parent's array, all or none. If the array already contains
+// all elements, with equal fields, the write counts as applied. If the array contains
+// only some of the keys, or other fields, Add gives [model.ErrTaken]. An array that would
+// exceed Max gives [model.ErrFull].
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
@@ -27,7 +27,7 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 }
 
 // Put stores the given element in place of the stored element with the same key, or else
-// at the end. It gives [model.ErrFull] if the array is full. It is idempotent.
+// at the end. At the end, a full array gives [model.ErrFull]. It is idempotent.
 //
 // Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
@@ -43,7 +43,7 @@ func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
 
 // Update applies update operators to the element with this key: {$set: {city: "Anytown"},
 // $inc: {visits: 1}}. Field names are paths within the element. A missing element gives
-// [ErrNoElement]. A change of the key, $rename and $setOnInsert give a
+// [ErrNoElement]. $rename, $setOnInsert and a change of the key give a
 // [*model.ValueError]. $set is idempotent, $inc and $push aren't.
 //
 // Cost: see [Embedded].
@@ -59,25 +59,26 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 	return e.m.remove(parent, keys)
 }
 
-// Reorder moves the elements with these keys to one place, in the given order. The first
-// of them gets the position index, from 0. A negative or too large index means the end. A
-// missing element gives [ErrNoElement]. Reorder is idempotent.
+// Reorder moves the elements with these keys to one place, in the order of keys. The
+// first moved element gets the position index, from 0. A negative or too large index
+// means the end. A missing element gives [ErrNoElement]. A retry is safe.
+// [model.Merge] can't merge this write.
 //
-// Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
+// Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Reorder(parent K, index int, keys ...any) model.Write {
 	return e.m.reorder(parent, index, keys)
 }
 
-// Move returns the plan that moves an element from oldParent to newParent. Errors are
-// those of [Embedded.Add] and
+// Move returns the plan that moves an element from oldParent to newParent. It gives the
+// errors of [Embedded.Add] and
 //
-//   - [model.ErrTaken] if the new parent has an equal element, such as in a retry after
-//     success
-//   - [model.ErrStale] if the old parent has no equal element; then nothing moves
+//   - [model.ErrTaken] if newParent has an equal element, as in a retry after success
+//   - [model.ErrStale] if oldParent has no equal element. Nothing moves.
 //
-// Cost: two commands, two documents, by _id. Consistency: transactional; run it by RunTx.
-// Run needs Options.AllowPartial. Then a crash can leave the element in both parents:
-// remove it from oldParent ([Embedded.Remove]).
+// Cost: two commands, two documents, by _id.
+//
+// Consistency: transactional. Use RunTx. Run needs Options.AllowPartial, and a crash can
+// leave the element in both parents. Remove the old one ([Embedded.Remove]).
 func (e *Embedded[D, K, E]) Move(oldParent, newParent K, element E) model.Plan {
 	return e.m.move(oldParent, newParent, element)
 }

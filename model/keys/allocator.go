@@ -22,11 +22,10 @@ func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 // Next returns the owner's next number, and creates a missing counter. If the caller's
 // transaction aborts, the number stays used. Errors:
 //   - [model.ErrFull]: no number is left
-//   - [*model.ValueError]: the owner is bad, or the counter damaged (repair:
-//     [Sequence.Raise])
+//   - [*model.ValueError]: a bad owner, or a damaged counter (repair: [Sequence.Raise])
 //
-// Cost: one command, one document by _id, for each block of numbers; for a new owner, two
-// or three more commands.
+// Cost: for each block of numbers, one command, one document, by _id. A new owner takes
+// two or three more commands.
 func (a *Allocator[K]) Next(ctx context.Context, owner K) (int64, error) {
 	return a.in.Next(ctx, owner)
 }

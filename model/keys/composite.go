@@ -7,20 +7,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Composite is an _id that consists of several values, the parts: State:City:UserID as
-// one string. It sorts by the parts, so the documents of a city are neighbours in the
-// index on _id.
+// Composite is an _id that joins several values, the parts, in one string:
+// State:City:UserID. The _ids sort by the parts, so a city's documents are neighbours.
 //
 // # Keys
 //
-// Each part but the last ends with " :" (a text) or ":". Texts sort bytewise, integers by
-// number.
+// If a part follows, a text ends with " :", any other type with ":". Texts sort by
+// bytes, integers by value.
 //
 //	CA :San Francisco :b42
 //
-//	text      A space becomes " <" at the end, and before a byte up to "<", such as a
-//	          digit: "a 1" is "a <1". Other spaces stay. A tab is " ;I", and other
-//	          control characters likewise.
+//	text      A space becomes " <" at the end of the text, and before a byte up to "<",
+//	          such as a digit: "a 1" is "a <1". Other spaces stay. A tab is " ;I". Other
+//	          control characters change likewise.
 //	integer   A letter tells the number of digits: a7, b42, c100. For a negative number
 //	          the letter is S, R, …, and each digit d becomes 9-d: -42 is R57.
 //	time      2014-03-28T09:00:00.000Z, in UTC
@@ -29,11 +28,12 @@ import (
 // # Consistency
 //
 // The collection must not have a collation. Change a part's field only by
-// [Composite.Move]: another write leaves a wrong key, which [Composite.Rekey] corrects.
+// [Composite.Move]. If another write changed the field, run [Composite.Rekey].
 //
-// Rekey, and Move without a transaction, insert the new document, then delete the old
-// one. After a crash, run them again. If another client changes the old document in
-// between, both stay: compare them, and delete one.
+// Rekey, and Move outside a transaction, insert a new document, then delete the old one.
+// After a crash, run the method again. If fields of D change in the old document before
+// the delete, Move gives [model.ErrStale]. Move then deletes the new document, unless a
+// [model.Scope] changed its fields.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
@@ -74,10 +74,10 @@ func (x *Composite[D]) Key(doc *D) (string, error) {
 // collection's ByID. Invalid values give a [*model.ValueError].
 func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
 
-// Scan decodes the first parts of a key, or of a [PartCount].Key, one into each pointer:
-// *string, *int64, *time.Time, *bson.ObjectID, or a type that the driver decodes from such
-// a value. Scan returns an error if key isn't valid, a pointer doesn't fit its part, or a
-// number overflows.
+// Scan decodes the first parts of a key or [PartCount].Key, one into each pointer. Pass
+// *string, *int64, *time.Time, *bson.ObjectID, or a pointer to a type that the driver
+// decodes from the part. An invalid key, a pointer that doesn't fit its part, and an
+// overflow give an error.
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. The document's _id
@@ -97,8 +97,8 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 }
 
 // Move returns the plan that replaces a document, and stores it under the key of its new
-// fields. Pass oldDoc as it was read. Leave newDoc's _id empty; with [Part.KeyOnly], set
-// it to the new key. Stored fields that D doesn't have are lost. Errors of the plan:
+// fields. Pass oldDoc as you read it. Leave newDoc's _id empty. Only with [Part.KeyOnly],
+// set this _id to the new key. Stored fields that D doesn't have are lost. Errors:
 //   - model.ErrNotFound: the old document is gone
 //   - model.ErrStale: a field of D changed, or a stored subdocument isn't as D encodes it
 //   - the server's duplicate key error: the new key is taken
@@ -114,24 +114,24 @@ func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 	return x.c.Move(*oldDoc, newDoc)
 }
 
-// Rekey returns the job that moves every document whose _id isn't the key of its fields.
-// The job stops with the server's duplicate key error if another document has the key. A
-// key with [Part.KeyOnly] gives an error. After a crash, run the job again. Consistency:
-// see [Composite].
+// Rekey returns the job that moves each document whose _id differs from its fields. The
+// job stops with the server's duplicate key error if another document has the right _id.
+// A key with [Part.KeyOnly] gives an error. After a crash, run the job again.
+// Consistency: see [Composite].
 //
-// Cost: one command for a batch of 500 documents, and two at the end. If documents move,
-// also one insert command for their batch, and one delete command for each document.
+// Cost: one command for a batch of 500 documents, and two commands at the end. Moved
+// documents cost one insert command for their batch, and one delete command each.
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
 // Prefix returns the query of the documents whose first parts equal the given values. The
 // query sorts by _id. "San" doesn't find "San Francisco". Without values, the query
-// returns all documents. Page it in both directions:
+// returns all documents. To page in both directions:
 //
 //	inCity := byPlace.Prefix("CA", "San Francisco")
 //	next := inCity.After(doc.ID).Limited(1)
 //	previous := inCity.Sorted(bson.D{{Key: "_id", Value: -1}}).After(doc.ID).Limited(1)
 //
-// Cost: one command, and one for each further batch; served by _id.
+// Cost: one command per batch, by _id.
 func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 	filter, err := x.c.Under(values)
 	return x.ordered(filter, err)
@@ -162,9 +162,9 @@ func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
 	return inKeyOrder(x.docs.Find(filter), 1, err)
 }
 
-// Counts groups the documents whose first parts equal the values in prefix by their next
-// part, and returns the size of each group, in order: users per state. [Composite.Scan]
-// reads the parts of each result. The last part can't be counted.
+// Counts selects the documents whose first parts equal prefix, and counts them for each
+// value of the next part, in order: users per state. [Composite.Scan] reads the parts of
+// each result. Counts can't count by the last part.
 //
 // Cost: one command that reads the keys under the prefix, from the index on _id alone.
 func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {

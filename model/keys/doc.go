@@ -10,7 +10,7 @@
 //	A key that many documents share, divided over n parts                     [Spread]
 //
 // A compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same
-// queries as a composite key, and the fields may change. A composite key saves this
+// queries as a composite key, and its fields can change. A composite key needs no such
 // index, makes the combination unique, and keeps neighbours on one shard.
 //
 // # Limits

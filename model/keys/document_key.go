@@ -20,7 +20,7 @@ import (
 //   - Use ranges of whole documents, from {state: 'CA', city: MinKey()} to {state: 'CA',
 //     city: MaxKey()}. Conditions on a field ("_id.state": 'CA') don't use the index.
 //   - A bound must begin with the same field, and the same type of value, as the keys.
-//     Otherwise it is above or below all keys, without an error.
+//     Any other bound is above or below all keys, without an error.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type DocumentKey[D, K any] struct {
@@ -30,10 +30,12 @@ type DocumentKey[D, K any] struct {
 	c    *composite.Key
 }
 
-// NewDocumentKey declares that documents have an _id that is a document of parts, in
-// order. A part's path is the name of a field of the _id. It panics with a
-// [*model.DeclarationError] on invalid parts, or if K is a map, has an omitempty field,
-// or hasn't exactly these fields in order.
+// NewDocumentKey declares that each _id is a document, with these parts as its fields, in
+// order. A part's path is the field's name. NewDocumentKey panics with a
+// [*model.DeclarationError] if
+//   - a part is invalid
+//   - K is a map, or has an omitempty field
+//   - K's fields differ from the parts or their order
 func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *DocumentKey[D, K] {
 	place := core.Place("NewDocumentKey of " + docs.Name())
 	c := declareKey(docs.Docs(), place, parts, "_id.")

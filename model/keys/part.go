@@ -16,7 +16,7 @@ func Text(path string) Part { return Part{composite.Part{Path: path, Kind: compo
 // Int returns the part of a key that holds the integer field at path.
 func Int(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Int}} }
 
-// Time returns the part of a key that holds the time at path, in milliseconds as in BSON.
+// Time returns the part of a key that holds the time at path, as text to the millisecond.
 // The year must be from 0 to 9999.
 func Time(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Time}} }
 

@@ -19,7 +19,7 @@ type SequenceSpec struct {
 	// Days is the collection of day buckets, for [Sequence.Days].
 	Days *model.Collection[DayBucket, string]
 
-	// Location decides where a day begins; nil means UTC. Don't change it later.
+	// Location is the days' time zone; nil means UTC. Don't change it later.
 	Location *time.Location
 }
 
@@ -39,16 +39,17 @@ type SequenceGap[K any] struct {
 // Sequence gives documents enumerable keys: the _id is the owner's id and a number from
 // the owner's counter, alice_0…042. The collection must not have a collation.
 //
-// Three ways to get numbers can be mixed:
+// You can mix three ways to get numbers:
 //
 //   - [Sequence.Take], then [Sequence.Insert]: a crash can leave a gap. A reader can see
 //     number 8 before 7.
-//   - [Sequence.Allocator]: Take in blocks, one command for each block.
+//   - [Sequence.Allocator]: as Take, with one command for each block of numbers.
 //   - [Sequence.Append]: a transaction, without gaps. A reader never sees 8 before 7. The
 //     writers of one owner wait for each other.
 //
 // To retry safely, store a token (an id of the action) in the document, under a unique
-// index. Look for the token before you take a number.
+// index. Look for the token before you take a number. If another technique inserts the
+// document, give it the _id of [Sequence.Key].
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
@@ -59,11 +60,11 @@ type SequenceGap[K any] struct {
 //
 //   - for owners with documents: counters that are missing, damaged, or less than the
 //     newest number. The repair raises the counter.
-//   - all damaged counters. This check has no repair: for an owner without documents, use
-//     [Sequence.Raise]. For other owners, the first check repairs the counter.
+//   - damaged counters of all owners. No repair: for an owner without documents, use
+//     [Sequence.Raise].
 //   - _ids that aren't keys of the sequence. No repair.
 //
-// Cost: the checks read every key, not the documents, and every counter.
+// Cost: the checks read every counter and every key, but not the documents.
 type Sequence[D, K any] struct {
 	model.Parts
 
@@ -73,10 +74,10 @@ type Sequence[D, K any] struct {
 	in       *sequence.Sequence
 }
 
-// NewSequence declares that the _id of each document in docs contains its owner's id and
-// a number from the owner's counter in counters. K is the type of owners' ids: a string,
-// signed integer or bson.ObjectID. NewSequence panics with a [*model.DeclarationError]
-// for another K or an invalid spec, and if two of docs, counters and SequenceSpec.Days
+// NewSequence declares that each _id in docs contains an owner's id and a number from the
+// owner's counter. counters stores the counters. K is the type of owners' ids: a string,
+// signed integer or bson.ObjectID. NewSequence panics with a [*model.DeclarationError] if
+// K or spec is invalid. It also panics if two of docs, counters and SequenceSpec.Days
 // have the same name.
 func NewSequence[D, K any](
 	docs *model.Collection[D, string], counters *model.Collection[SequenceCounter[K], K], spec SequenceSpec,
@@ -113,9 +114,10 @@ func (s *Sequence[D, K]) Parse(key string) (owner K, n int64, err error) {
 func (s *Sequence[D, K]) Open(owner K) model.Write { return s.in.Open(owner) }
 
 // Take returns the command that takes the owner's next n numbers. Its Run returns the
-// counter, whose Last is the last number taken. Run returns model.ErrNotFound if the
-// owner has no counter (run [Sequence.Open]), if the counter is damaged, or if fewer than
-// n numbers are left.
+// counter. The counter's Last is the last number taken. Run returns model.ErrNotFound if
+//   - the owner has no counter: run [Sequence.Open]
+//   - the counter is damaged
+//   - fewer than n numbers are left
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]] {
@@ -125,9 +127,9 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 	return m
 }
 
-// Insert returns the write that stores a document under an owner's number, and ignores
-// the document's own _id. The write can be run again. If another document has the number,
-// a run returns [model.ErrTaken] or, in a transaction of the caller, the driver's error.
+// Insert returns the write that stores doc under the owner's number n. It ignores doc's
+// own _id. A retry is safe. If another document has the number, the write gives
+// [model.ErrTaken]. In a transaction of the caller, it gives the driver's error.
 //
 // Cost: one command, one document.
 func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
@@ -136,7 +138,7 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 
 // Append returns the change that stores a document under the owner's next number, without
 // a gap, in one transaction. Its Run returns the number. If the commit's result is
-// unknown, look for the document before a retry, which would store it again.
+// unknown, first look for the document: a retry can store the document twice.
 //
 // Cost: three commands (two since MongoDB 8.0), two documents, the commit, and the hello
 // of [model.InTx].
@@ -188,9 +190,9 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Raise returns the write that raises an owner's counter to number, unless the
-// counter is at least that number. It creates a missing counter and sets a damaged one.
-// The write can be run again, and while others take or insert numbers.
+// Raise returns the write that raises an owner's counter to number. A higher counter
+// stays. The write creates a missing counter and sets a damaged counter. It is safe to
+// retry, and to run while others take or insert numbers.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, number int64) model.Write { return s.in.Raise(owner, number) }

@@ -13,31 +13,32 @@ type ShardSpec struct {
 	// Unique makes the whole key unique. With a hashed key, [NewShard] then panics.
 	Unique bool
 
-	// Moves allows documents to change their key, by [Shard.ChangeKey]. Fewer filters
-	// then get the key's fields, so more commands go to all shards: see [model.ShardKey].
+	// Moves allows [Shard.ChangeKey] to change a document's key. With Moves, fewer
+	// filters get the key's fields, and more commands go to all shards: see
+	// [model.ShardKey].
 	Moves bool
 
 	// Tenant lists the fields of [model.Scope].Tenant. Set it if all operations run in
 	// such a Scope and the key begins with these fields. [Shard.Check] then assumes that
-	// other indexes begin with them too, as [model.Scope.Indexes] makes them.
+	// other indexes also begin with these fields: see [model.Scope.Indexes].
 	Tenant []string
 
-	// Collated says that the collection has a default collation. Queries for texts are
-	// then targeted only with the collation {locale: "simple"}. The key's index needs
-	// that collation too, which [model.Index] can't declare: let the server create the
-	// index on the empty collection.
+	// Collated says that the collection has a default collation. A query for a text then
+	// goes to all shards, unless it has the collation {locale: "simple"}. The key's index
+	// must have that collation. [model.Index] can't declare it: let the server create
+	// the index on the empty collection.
 	Collated bool
 }
 
 // Shard is a shard key: the fields that divide a collection's documents among the shards
-// of a cluster. It divides by ranges of values ({device: 1, at: 1}) or of a hash
+// of a cluster. A shard has ranges of values ({device: 1, at: 1}) or ranges of hashes
 // ({device: "hashed"}).
 //
-// Choose fields that most queries filter by, with many values, none of them frequent. See
-// [Shard.Find] and [Shard.Distribution].
+// Choose fields that most queries filter by. The fields need many values and no frequent
+// value. See [Shard.Find] and [Shard.Distribution].
 //
-// The methods follow the rules of MongoDB 7.0 and 8.0. They were tested only with a
-// simulated cluster (modeltest.WithShards).
+// The methods follow the rules of MongoDB 7.0 and 8.0. The tests used only a simulated
+// cluster (modeltest.WithShards).
 //
 // Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
 //
@@ -65,10 +66,10 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 //	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
-// Reshard returns the command that changes the key of a sharded collection in database db
-// to this key. The command needs MongoDB 5.0 and rewrites all documents. Run it as
+// Reshard returns the command that gives a sharded collection in database db this key.
+// The command needs MongoDB 5.0 and rewrites all documents. Run it like the command of
 // [Shard.Command]. With [ShardSpec].Unique, first create the index of [Shard.Indexes].
-// MongoDB creates that index only if the new key begins with the old key. Manual:
+// MongoDB creates it only if the new key begins with the old key. Manual:
 // "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
@@ -79,12 +80,11 @@ func (x *Shard[D]) ShardKey() model.ShardKey {
 }
 
 // ChangeKey returns the write that gives a document another shard key. oldKey lists every
-// field of the key with its stored value, newKey only the fields that change. A retry is
-// safe. The write gives [model.ErrStale] if the document has neither the old nor the new
-// key.
+// field of the key with its stored value. newKey lists only the fields that change. A
+// retry is safe. The write gives [model.ErrStale] if the document has neither key.
 //
-// Send the write alone, not with other writes in a plan or bulk write. Send it as a
-// retryable write (the driver's default) or in a transaction. It needs [ShardSpec].Moves.
+// [ShardSpec].Moves must be set. Don't put the write into a plan or bulk write with other
+// writes. Send it as a retryable write (the driver's default) or in a transaction.
 //
 // Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
@@ -113,13 +113,14 @@ func (x *Shard[D]) indexes() []model.Index {
 // Find returns the shards that a query is sent to. For a [model.Find] f, pass f.Query.
 // Manual: "Targeted Operations vs. Broadcast Operations".
 //
-// A query is targeted (not sent to all shards) by equality, $in or a range on the key's
-// first field. Conditions on the next fields can narrow the target.
+// Equality, $in or a range on the key's first field can exclude shards. Conditions on the
+// next fields can exclude more shards.
 //
 //   - A hashed field needs equality or $in.
 //   - Find ignores $ne, $not, $elemMatch, $all, $expr, unanchored regular expressions,
 //     and an $or beside another condition on the first field.
-//   - With a collation other than "simple", Find ignores strings and embedded documents.
+//   - With a collation other than "simple", Find ignores conditions with strings or
+//     embedded documents.
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
 // Aggregate returns the shards that a pipeline is sent to, by its leading $match stages.
@@ -131,17 +132,17 @@ func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(
 // "findAndModify", "Sharded Collections".
 func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
-// Write returns the shards that a write is sent to, or why it is refused.
+// Write returns the shards that a write is sent to, or why the write is refused.
 //
-//   - Insert: the shard of its key.
-//   - updateMany, deleteMany: one shard if it owns all keys that the filter can match,
-//     otherwise all shards.
+//   - Insert: the shard of the document's key.
+//   - updateMany, deleteMany: one shard if it owns all keys that the filter can match. If
+//     not, all shards.
 //   - updateOne, deleteOne: one shard if the filter has the whole key. With only the _id,
-//     all shards. With neither, the shards of [Shard.Find]: before MongoDB 7.1, this must
-//     be one shard.
-//   - replaceOne by the _id: only the shard of the replacement's key.
-//   - Upsert: its filter needs the whole key, by equality.
-//   - A change of the key, even of a number's type: see [Shard.ChangeKey].
+//     all shards. For other filters, the shards of [Shard.Find]: before MongoDB 7.1, this
+//     must be one shard.
+//   - replaceOne by the _id: the shard of the replacement's key.
+//   - Upsert: the filter needs the whole key, by equality.
+//   - A change of the key: see [Shard.ChangeKey].
 //
 // Manual: "Missing Shard Key Fields", "db.collection.updateOne()",
 // "db.collection.replaceOne()".
@@ -158,14 +159,13 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 	return out
 }
 
-// Check returns the unique indexes of the given techniques that the shard key makes
-// impossible, each with a remedy. A unique index must begin with all fields of the key,
-// in order. Pass an index of your own with [model.Entity]. Manual: "Shard Key Indexes",
+// Check reports unique indexes of the techniques that can't exist with the shard key,
+// each with a remedy. A unique index must begin with all fields of the shard key, in
+// order. Pass an index of your own with [model.Entity]. Manual: "Shard Key Indexes",
 // "Unique Indexes".
 //
-// Unless you shard by _id, MongoDB keeps the _id unique on each shard only. Check doesn't
-// report this. So shard by _id for techniques that rely on the _id (a reservation, a
-// lock, a counter).
+// Check doesn't report this: with another shard key than _id, the _id is unique on each
+// shard only. Some techniques need a unique _id: a reservation, a lock, a counter.
 func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationError {
 	var list []model.Index
 	for i, t := range techniques {

@@ -30,10 +30,10 @@ func (c ShardCandidate) String() string {
 	return s
 }
 
-// ShardCandidates returns the keys by which a collection of the model could be sharded:
-// the hashed _id, and the first field and all fields of each index. The order is by the
-// number of Broken indexes (fewest first), then of Targeted indexes (most first), then of
-// the key's fields (most first): see [ShardCandidate].
+// ShardCandidates returns possible shard keys for a collection of the model. One is the
+// hashed _id. Each ascending or descending index gives two shard keys: its first field,
+// and all its fields. The best candidate comes first: fewest Broken indexes, then most
+// Targeted indexes, then most fields (see [ShardCandidate]).
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
 		core.Fail("the model is nil", "ShardCandidates of "+collection, "give a result of model.New")

@@ -24,8 +24,8 @@ type SampleSpec struct {
 // A Distribution estimates how documents would be distributed over shards. Sizes are
 // uncompressed BSON sizes, scaled to the whole collection.
 //
-// With a hashed first field, each shard gets an equal range of hashes. Otherwise the
-// sorted documents are cut into chunks, never within one key. Each chunk goes to the
+// With a hashed first field, each shard gets an equal range of hashes. With other keys,
+// the sorted documents are cut into chunks, never within a key. Each chunk goes to the
 // shard with the least data.
 type Distribution struct {
 	Documents int // in the sample

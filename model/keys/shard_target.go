@@ -18,15 +18,16 @@ type Scope uint8
 
 const (
 	// AllShards means every shard. An updateMany or deleteMany for several values or
-	// ranges of the key counts as AllShards, but goes to a single shard if that shard has
-	// all of them.
+	// ranges of the key counts as AllShards. If one shard has all these values, the
+	// command goes only there.
 	AllShards Scope = iota
 
 	SomeShards // the shards of some values or ranges of the key
 	OneShard   // the shard of one value of the key
 
-	// NoShard means that the command is refused, that it is for another collection, or
-	// that no document can match. In the last case mongos asks one shard. See Target.Why.
+	// NoShard means that the command is refused or is for another collection, or that no
+	// document can match. If no document can match, mongos asks one shard. See
+	// Target.Why.
 	NoShard
 )
 

@@ -12,9 +12,9 @@ import (
 type SpreadSpec struct {
 	Parts int // number of parts for new documents, from 1 to 1000
 
-	// Was lists earlier values of Parts, by which documents may still be stored. Reads
-	// look in those parts too. Include 0 if documents may store the value without a
-	// part's number: "2014-03-28" instead of "2014-03-28#007".
+	// Was lists earlier values of Parts that stored documents can still have. Reads also
+	// look in those parts. Include 0 if documents can contain the value without a part's
+	// number: "2014-03-28" instead of "2014-03-28#007".
 	Was []int
 
 	// By is the path of the field whose hash ([HashedValue]) decides in which part a
@@ -27,7 +27,7 @@ type SpreadSpec struct {
 	Order bson.D
 }
 
-// Spread divides the documents that share a hot value over n parts. Instead of
+// Spread divides documents with the same frequent value into n parts. Instead of
 // "2014-03-28", a field (the key) stores the value and a part's number: "2014-03-28#007".
 // If this field is the shard key or begins an index, the writes of one day go to n
 // places. [Spread.Point] reads one part, [Spread.Find] all parts.
@@ -44,11 +44,11 @@ type SpreadSpec struct {
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
 //
-// Indexes returns {path: 1} with the fields of SpreadSpec.Order, and {path: 1, By: 1}
-// unless By is "" or _id.
+// Indexes returns {path: 1} with the fields of SpreadSpec.Order. If By is neither "" nor
+// _id, it also returns {path: 1, By: 1}.
 //
-// Checks returns one check, which finds documents in a wrong part. The repair moves them.
-// It skips a document with a malformed key, or without a value at the path By.
+// Checks returns one check, which finds documents in a wrong part. The repair moves them,
+// except a document with a malformed key, or without a value at By.
 //
 // Cost: the check reads every document.
 type Spread[D, K any] struct {
@@ -67,8 +67,8 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 
 // Key returns the key of value, such as "2014-03-28#007". The parameter byValue is the
 // value of the document's field at [SpreadSpec].By. Store the key with each write that
-// changes the value or that field. A value that is empty or contains "#", or a spec
-// without By, gives a [*model.ValueError].
+// changes value or the field at By. An empty value, a value with "#" or a spec
+// without By gives a [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, byValue any) (string, error) { return s.k.Key(value, byValue) }
 
 // KeyAt returns a key, such as "2014-03-28#007", for the string value. The part in the

@@ -82,13 +82,13 @@ func CutAfter() Action {
 }
 
 // CutInside executes the first n parts of a write, and breaks the connection, like a
-// server that crashes halfway. Parts are:
+// crash halfway. Parts are:
 //
 //   - the documents of an insert
 //   - the statements of an update, delete or bulkWrite
 //   - the documents of a single updateMany or deleteMany, sorted by _id
 //
-// Other commands, smaller writes, and writes in transactions run as with [CutAfter].
+// Transactions, other commands, and writes of at most n parts run as with [CutAfter].
 func CutInside(n int) Action {
 	if n < 1 {
 		panic("modeltest: CutInside: at least one part must be done\n\tremedy: use CutBefore")

@@ -22,7 +22,7 @@ import (
 //
 // Fail points, [Delay], locks, maxTimeMS and waiting for new events take real time.
 //
-// Several engines and goroutines may share a Clock.
+// Several engines and goroutines can share a Clock.
 type Clock struct {
 	mu      sync.Mutex
 	now     time.Time

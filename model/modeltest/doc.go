@@ -1,5 +1,5 @@
-// Package modeltest tests code that uses MongoDB, without a server to install. The
-// official driver connects to a server in memory, the engine. The code under test may use
+// Package modeltest tests code that uses MongoDB, without an installed server. The
+// official driver connects to a server in memory, the engine. The code under test uses
 // this library, or only the driver:
 //
 //	func TestTransfer(t *testing.T) {
@@ -8,7 +8,7 @@
 //		…
 //	}
 //
-// Tests need no clean-up, and may run in parallel.
+// Tests need no clean-up, and can run in parallel.
 //
 // # Choosing
 //
@@ -48,12 +48,12 @@
 //
 // # Backends
 //
-// [FaultMatrix], [Interleave] and [Verify] may run an operation hundreds of times. If
-// MONGODB_URI is set, they run on a real server too: see [Each].
+// [FaultMatrix], [Interleave] and [Verify] can run an operation hundreds of times. If
+// MONGODB_URI is set, they also use a real server: see [Each].
 //
 // # The engine
 //
-// The engine answers as MongoDB 8.0, as the primary of a replica set of one member. All
+// The engine answers like the primary of a MongoDB 8.0 replica set of one member. All
 // methods of the driver work, except for search indexes and encryption. OPERATORS.md
 // lists all operators.
 //
@@ -68,7 +68,7 @@
 //
 // # Limits
 //
-// An unsupported feature is an error that names it, with code 238, 115 or 59:
+// For an unsupported feature, the error has code 238, 115 or 59 and names the feature:
 //
 //	collations           other locales, maxVariable "space" with alternate "shifted",
 //	                     caseLevel and caseFirst of some locales; collations of views,

@@ -16,19 +16,19 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// WantIndexed fails the test unless the index with this name serves the query. The
+// WantIndexed fails the test if the index with this name doesn't serve the query. The
 // server's plan must read a limited range of this index, and no whole collection. The
-// query is a [model.Find], [model.Aggregate], [model.Modify] or [model.Write], a value
-// with a method Command() bson.D, or a command. If db is under a [model.Scope], the query
-// is explained under the scope.
+// query is a [model.Find], [model.Aggregate], [model.Modify], [model.Write], command, or
+// value with a method Command() bson.D. A [model.Scope] of db applies. A tenant alone
+// already limits the range of each index: test the query's own fields without the scope.
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// The server's plan may also use another index, but must then not examine or sort more
-// than a plan with the named index. Store enough documents to make the plans differ.
+// A plan with another index passes if it examines and sorts no more than a plan with the
+// named index. Store enough documents to make the plans differ.
 //
 // DocumentDB explains only find, aggregate and count. For other commands WantIndexed
-// skips the rest of the test, so call it last.
+// skips the rest of the test, so call WantIndexed last.
 func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 	t.Helper()
 	database, command, err := explained(db, query)

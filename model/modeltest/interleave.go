@@ -19,26 +19,26 @@ type InterleaveCase struct {
 	// time.
 	A, B func(ctx context.Context, db *mongo.Database) error
 
-	// Check fails the test unless the database, and the errors that A and B returned, are
-	// as intended. It must not call t.Run.
+	// Check fails the test if the database or the errors of A and B aren't as intended.
+	// Check must not call t.Run.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
-	// Match selects the commands before which the other operation may run. Nil means
+	// Match selects commands. Before each of them, the other operation can run. Nil means
 	// [All]. [Writes] gives fewer orders, but doesn't test what a reader sees between
 	// writes.
 	Match Match
 
-	// Nested runs only orders in which one operation runs as a whole between two commands
-	// of the other. This gives about m+n orders for m and n commands, or four with
-	// -short.
+	// Nested runs one operation as a whole, between two commands of the other operation.
+	// For m and n commands, this gives about m+n orders. With -short, it gives four
+	// orders.
 	Nested bool
 
 	// Max is the allowed number of orders. If there are more, the test fails. 0 means
 	// 5000.
 	Max int
 
-	// Sample is the number of orders that run on a real server, evenly chosen. 0 means
-	// 3, a negative number all.
+	// Sample is how many orders, evenly chosen, run on a real server. 0 means 3. A
+	// negative number means all.
 	Sample int
 
 	// Transactions skips the case on a server without transactions.
@@ -53,11 +53,10 @@ type InterleaveCase struct {
 }
 
 // Interleave runs A and B together in every order of their commands. Each order runs on a
-// new database, then Check is called. The first failure ends the test. Operations of m
-// and n commands have (m+n)!/(m!n!) orders.
+// new database, followed by Check. The first failure ends the test. If A has m commands
+// and B has n, there are (m+n)!/(m!n!) orders.
 //
-// On the in-memory engine, pauses take no time: each order runs in a testing/synctest
-// bubble.
+// On the in-memory engine, pauses take no time (testing/synctest).
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {

@@ -24,8 +24,7 @@ type FaultCase struct {
 	// values of the first.
 	Run func(ctx context.Context, db *mongo.Database) error
 
-	// Repair is called instead of Run after the fault, for operations that can't run
-	// again. Nil means Run.
+	// Repair is called after the fault, if the operation can't run again. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
 	// Check fails the test unless the database is as intended. It must only read.
@@ -34,17 +33,17 @@ type FaultCase struct {
 	// Match selects the commands to fail or cut. Nil means Writes.
 	Match Match
 
-	// Sample is the maximum number of faults, evenly chosen from all faults. The limit
-	// applies only if MONGODB_URI is set, or with -short. Then it applies to the runs
-	// on the in-memory engine too. 0 means 3, a negative number means no limit.
+	// Sample limits the number of faults with -short, or if MONGODB_URI is set. They are
+	// chosen evenly from all faults. Other runs test all faults. 0 means 3. A negative
+	// number means no limit.
 	Sample int
 
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
 }
 
-// FaultMatrix tests that an operation survives a fault at each of its writes. It runs the
-// operation once without a fault, and once for each fault, each time on a new database.
+// FaultMatrix tests that an operation survives a fault at each of its writes. FaultMatrix
+// runs the operation without a fault, then with each fault, on a new database each time.
 // The faults are:
 //
 //   - fail: the server refuses the write
@@ -52,11 +51,11 @@ type FaultCase struct {
 //   - cut-before, cut-inside, cut-after: the process dies before, within or after the
 //     write
 //
-// If Run returns nil, Check must pass. After a fault, a second Run must succeed and Check
-// must pass. A third Run must not change the database, except the fence (a number) of a
+// If Run returns nil, Check must pass. After a fault, a second Run and then Check must
+// succeed. A third Run must not change the database, except the fence (a number) of a
 // [model.Lease].
 //
-// If MONGODB_URI is set, the runs are repeated on its server: see FaultCase.Sample.
+// If MONGODB_URI is set, the runs are repeated on that server: see FaultCase.Sample.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {

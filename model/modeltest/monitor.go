@@ -16,9 +16,9 @@ import (
 // A Monitor records the commands and the cost of one or several clients. It is safe for
 // concurrent use.
 //
-// It counts an application's commands, including getMore, killCursors, commitTransaction
-// and retries of reads. It doesn't count handshakes, server monitoring, endSessions and
-// retries of writes. Of a repeated transaction it counts only the last attempt.
+// A Monitor counts an application's commands, with getMore, killCursors,
+// commitTransaction and retries of reads. It ignores handshakes, server monitoring,
+// endSessions and retries of writes. It counts only a transaction's last attempt.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost

@@ -14,9 +14,9 @@ import (
 const lacks = "server lacks: "
 
 // Need tries a feature of the server with the function probe, which must leave nothing
-// behind. If probe returns an error, and [Each] runs the test t on a real server, Need
-// skips the rest of t, with "server lacks: " and the string in feature. If t isn't such a
-// test, the error makes t fail.
+// behind. If probe returns an error, Need ends the test t. A test that [Each] runs on a
+// real server is skipped, with the message "server lacks: " and feature. Any other test
+// fails.
 func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx context.Context, db *mongo.Database) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

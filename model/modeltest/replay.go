@@ -21,16 +21,15 @@ import (
 // a new server in memory.
 const EnvRecord = "DOCMODEL_RECORD"
 
-// Replay returns a client whose commands are answered from the recording file, without a
-// server. The test fails if a command differs from the recording, or a recorded command
-// isn't sent.
+// Replay returns a client that gets its answers from a recording file, not from a server.
+// The test fails if a command differs from the recording, or if one isn't sent.
 //
 //	func TestCheckout(t *testing.T) {
 //		client := modeltest.Replay(t, "testdata/checkout.replay")
 //		…
 //	}
 //
-// With DOCMODEL_RECORD set (see [EnvRecord]), the file is written if the test passes.
+// If DOCMODEL_RECORD is set (see [EnvRecord]), a test that passes writes the file.
 //
 //	DOCMODEL_RECORD=server MONGODB_URI=mongodb://… go test -run TestCheckout .
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
@@ -39,9 +38,9 @@ const EnvRecord = "DOCMODEL_RECORD"
 //
 // # What is compared
 //
-// Each run must send the same commands in the same order (else see [WithAnyOrder]), with
-// the same values and BSON types. Only generated ObjectIDs, and what the driver adds,
-// such as sessions and maxTimeMS, may differ.
+// Each run must send the same commands with the same values and BSON types, and in the
+// same order without [WithAnyOrder]. Only generated ObjectIDs and the driver's additions
+// (sessions, maxTimeMS) can differ.
 //
 // # The file
 //

@@ -25,8 +25,8 @@ import (
 //
 //   - An insert fails with code 238 if another shard has the _id.
 //   - Some upserts and key changes that MongoDB 7.1 accepts are refused.
-//   - A real mongos may reach fewer shards than are counted, never more: conditions by
-//     $ne, $not, $elemMatch, $all, $type, $expr and some $or are ignored.
+//   - The count ignores conditions by $ne, $not, $elemMatch, $all, $type, $expr and some
+//     $or. A real mongos can reach fewer shards, never more.
 //   - Reads of $lookup, $graphLookup and $unionWith, and writes of $merge, aren't
 //     counted.
 //   - Time series collections can't be sharded.

@@ -9,7 +9,7 @@ import (
 )
 
 // A TTL decides when an engine removes documents that a TTL index has expired. MongoDB
-// removes them once a minute, or later under load, so commands may still find them. Test
+// removes them once a minute, or later under load. Commands find them before that. Test
 // both cases:
 //
 //	modeltest.NewClient(t)                // at once

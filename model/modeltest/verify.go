@@ -24,8 +24,8 @@ type VerifyCase struct {
 	// Reads are the operations that write nothing.
 	Reads []VerifyOperation
 
-	// Scopes repeats everything under each of these scopes. Under a scope with a Tenant,
-	// equal documents of another tenant are stored too, and must stay unchanged.
+	// Scopes repeats everything under each of these scopes. For a scope with a Tenant,
+	// Verify also stores equal documents of another tenant, which must stay unchanged.
 	Scopes []model.Scope
 
 	// Ignore maps paths that aren't compared ("collection.path" or "collection.*") to the
@@ -33,23 +33,21 @@ type VerifyCase struct {
 	// times of changes.
 	Ignore map[string]string
 
-	// Except lists the subtests that may fail. The key is a subtest's name, such as "view
-	// cut", or, for one scope only, "rate and leave, scope 1". The value is the reason.
-	// Failures of these subtests are only logged. If such a subtest never fails, Verify
-	// fails.
+	// Except maps a subtest's name to the reason why the subtest can fail. Its failures
+	// are only logged. If it never fails, Verify fails. Names are "view cut" or, for one
+	// scope only, "rate and leave, scope 1".
 	Except map[string]string
 
 	// Max limits the orders in which two concurrent operations run; 0 means 200. Verify
-	// runs all orders of their commands. If that is more than Max orders, Verify runs all
-	// orders of their writes. If that is more than Max too, one operation runs as a whole
-	// between two commands of the other.
+	// runs all orders of their commands. If these are more than Max, Verify runs all
+	// orders of their writes. If those are also more than Max, one whole operation runs
+	// between two commands of the other operation.
 	Max int
 
 	// Sample limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
-	// server. At most Sample of these subtests run, and each tests at most Sample
-	// faults, or orders of commands. 0 means 3, a negative number all. The subtests run
-	// with and without transactions, and again under each of Scopes. Each such run has
-	// its own limit.
+	// server. At most Sample of these subtests run, and each tests at most Sample faults
+	// or orders of commands. 0 means 3, a negative number means all. The limit applies
+	// separately with transactions, without transactions, and under each of Scopes.
 	Sample int
 }
 
@@ -62,8 +60,8 @@ type VerifyOperation struct {
 	// concurrently.
 	Run func(ctx context.Context, db model.DB) error
 
-	// Refused are errors that Run may return, compared by errors.Is. If it runs
-	// concurrently with another operation, it may also return model.ErrNotFound,
+	// Refused are errors that Run may return, compared by errors.Is. If Run runs
+	// concurrently with another operation, Run may also return model.ErrNotFound,
 	// ErrStale, ErrTaken, ErrFull, ErrLeased and duplicate key errors.
 	Refused []error
 }
@@ -78,8 +76,8 @@ type VerifyOperation struct {
 //   - "NAME cut": the operation fails or dies at each write ([FaultMatrix]). After a
 //     second run, the documents are as after a run without a fault.
 //   - "NAME and NAME": two operations run concurrently ([Interleave]). The documents are
-//     as if one had run after the other. If one returned an error, the documents may be
-//     as if only the other had run.
+//     as if one had run after the other. If one returned an error, the documents can also
+//     be as if it hadn't run.
 //
 // After a cut or a concurrent run, the audit's job must repair all findings. Everything
 // runs with and without [model.WithTransactions], and under each of VerifyCase.Scopes.

@@ -1,6 +1,6 @@
-// Package schema declares what documents look like and how they change: validators made
-// from Go types, document versions, expiry and archiving, and numbers that JSON can't
-// represent.
+// Package schema declares what documents look like and how they change. It covers
+// validators from Go types, document versions, expiry, archiving, and numbers that JSON
+// can't represent.
 //
 // # Choosing
 //
@@ -13,8 +13,8 @@
 //
 // # Consistency
 //
-// Before an upgrade, ensure a validator that accepts old and new documents, with the
-// level "moderate" until the upgrade is complete.
+// Before an upgrade, ensure a validator that accepts old and new documents. Keep the
+// level "moderate" during the upgrade.
 //
 // # Limits
 //

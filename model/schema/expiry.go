@@ -21,9 +21,8 @@ type ExpirySpec struct {
 	Archive string
 
 	// Margin, with Archive, adds a TTL index to the documents' collection. The index
-	// deletes a document when Margin, in whole seconds, has passed since the document
-	// expired, even if it isn't archived. With 0, expired documents stay until they are
-	// archived.
+	// deletes each document Margin (whole seconds) after the document expired, archived
+	// or not. With 0, expired documents stay until Expiry.Archive moves them.
 	Margin time.Duration
 
 	// ArchiveFor is how long the cold collection keeps a document, counted from the same
@@ -31,9 +30,9 @@ type ExpirySpec struct {
 	ArchiveFor time.Duration
 
 	// Version is the path of a whole number that every writer increases, and that never
-	// repeats for an _id. [Expiry.Archive] then compares versions to detect changes, and
-	// the writes of Expiry increase the version. With "", Archive compares whole
-	// documents: it sends each twice, and a document must stay 1 KiB below 16 MiB.
+	// repeats for an _id. [Expiry.Archive] compares versions to detect changes. The
+	// writes of Expiry increase the version. With "", Archive compares whole documents:
+	// it sends each document twice. Documents must then stay 1 KiB below 16 MiB.
 	Version string
 }
 
@@ -47,29 +46,28 @@ type ExpiryPair struct {
 	Expired bool          `bson:"expired"`
 }
 
-// Expiry keeps documents for a time. Then a TTL index deletes them, or a job moves them
-// to a cold collection.
+// Expiry keeps documents until they expire. Expired documents are deleted by a TTL index,
+// or moved to a cold collection by a job.
 //
-// A document expires when [ExpirySpec].After has passed since the time in its field.
-// Without a time it never expires. A TTL index deletes once a minute, or later.
-// [Expiry.Live] excludes expired documents at once.
+// A document expires when [ExpirySpec].After has passed since the time in its field. A
+// document without a time never expires. A TTL index deletes only about once a minute.
+// [Expiry.Live] leaves out expired documents immediately.
 //
 // # Archiving
 //
-// [Expiry.Archive] copies expired documents to the cold collection. Then it deletes the
-// documents that didn't change meanwhile. If [ExpirySpec].Margin is 0, no document is
-// lost. After a crash, documents can be in both collections: see [Expiry.Both]. Use write
-// concern majority.
+// [Expiry.Archive] copies expired documents to the cold collection, and deletes those
+// that didn't change meanwhile. If [ExpirySpec].Margin is 0, no document is lost. After a
+// crash, documents can be in both collections: see [Expiry.Both]. Use write concern
+// majority.
 //
-// If an _id is archived again, the copy keeps earlier copies in its list archivedEarlier.
-// If the copy exceeds 16 MiB, Archive fails: don't reuse _ids often.
+// If an _id is archived again, the new copy contains the earlier copies, in its list
+// archivedEarlier. Archive fails for a copy over 16 MiB: don't reuse _ids often.
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
-// Indexes returns the index on the time, and with ArchiveFor the cold collection's TTL
-// index. The index on the time is a TTL index if [ExpirySpec].Archive is empty or Margin
-// is set.
+// Indexes returns the index on the time. It is a TTL index if [ExpirySpec].Archive is
+// empty or Margin is set. ArchiveFor adds the cold collection's TTL index.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -81,10 +79,9 @@ type Expiry[D, K any] struct {
 // [*model.DeclarationError] if
 //
 //   - the field isn't a time, or is within an array;
-//   - [ExpirySpec].After is 0, and the field stores a missing time as the zero time: tag
-//     the field omitempty;
+//   - [ExpirySpec].After is 0, and a zero time is stored: tag the field omitempty;
 //   - a field of spec is invalid;
-//   - with Archive, D has a field archivedEarlier or unarchived.
+//   - Archive is set, and D has a field archivedEarlier or unarchived.
 func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec ExpirySpec) *Expiry[D, K] {
 	x := &Expiry[D, K]{docs: docs, in: expiry.Declare(docs.Docs(), atPath, expiry.Spec(spec))}
 	if spec.Archive != "" {
@@ -95,8 +92,8 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 	return x
 }
 
-// Expired returns the query of documents that expired by the time now, but are neither
-// deleted nor archived yet, oldest first.
+// Expired returns the query of documents that expired by the time now, but aren't
+// deleted or moved yet, oldest first.
 //
 // Cost: one command, served by the index on the time.
 func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
@@ -115,17 +112,17 @@ func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x
 // [*model.ValueError] if [ExpirySpec].After is set.
 //
 // Cost: one command, one document, by _id. With [ExpirySpec].Version, one more read if
-// the document has this time already, and two more if the document is missing.
+// the document already has this time, or two more reads if it is missing.
 func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 	set, other, done := x.in.Until(t)
 	return x.in.Touch(x.docs.Update(id, set), other, done)
 }
 
-// Archive returns the job that moves documents that expired by the time now to the cold
-// collection: see [Expiry]. It can be stopped, rerun, and run concurrently.
+// Archive returns the job that moves documents that are expired at the time now to the
+// cold collection: see [Expiry]. The job can be stopped, rerun, and run concurrently.
 //
-// Cost: three commands for each batch of 500 documents, and one more for each document
-// that differs from its archived copy.
+// Cost: three commands per batch of 500 documents, one per document unlike its archived
+// copy, and two at the end.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of one archived document. Without [ExpirySpec].Archive, it
@@ -139,12 +136,12 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 	return x.cold.ByID(id)
 }
 
-// Restore inserts an archived document again, and keeps its copy. If the documents'
-// collection has this _id, nothing is written. If neither collection has the _id, the
-// error is [model.ErrNotFound].
+// Restore inserts an archived document again, and keeps the copy. If a live document has
+// this _id, nothing is written. If no live or archived document has this _id, the error
+// is [model.ErrNotFound].
 //
-// The document expires at the time until, or never for the zero time. With
-// [ExpirySpec].After, until must be zero, and the next Archive moves the document again.
+// until is the new expiry time, or zero for never. With [ExpirySpec].After, until must be
+// zero. The next [Expiry.Archive] moves such a document again.
 //
 // Cost: three commands, one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
@@ -152,9 +149,9 @@ func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	return x.in.Restore(w, until)
 }
 
-// Both returns the pipeline of documents in both collections, in the order of _id. If a
-// pair is Expired at the time now, the next [Expiry.Archive] moves the document.
-// Otherwise the document was changed, was restored, or reuses the _id: see
+// Both returns the pipeline of pairs: one _id in both collections, sorted by _id. If a
+// pair is Expired at the time now, the next [Expiry.Archive] moves the live document.
+// Otherwise the live document was changed or restored, or reuses the _id: see
 // [Expiry.Discard].
 //
 // Cost: one command, which reads the cold collection and looks up each document by _id.
@@ -163,12 +160,12 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 }
 
 // Discard returns the plan that deletes the archived copy of a pair from [Expiry.Both].
-// Compare both documents first: the live document can be a new one that reuses the _id.
-// Then Discard deletes the only copy of the old document. The pair must not be Expired.
+// Compare both documents first: a new live document can have the old document's _id. The
+// archived copy is then the only copy of the old document. The pair must not be Expired.
 //
-// A retry with the same token is safe. If the live document is gone, the error is
-// [model.ErrNotFound]. A copy that changed stays. The live document keeps the token in
-// its field unarchived.
+// A retry with the same token is safe. A missing live document gives [model.ErrNotFound].
+// A copy that changed isn't deleted. The live document keeps the token in its field
+// "unarchived".
 //
 // Cost: two commands, two documents, by _id.
 func (x *Expiry[D, K]) Discard(pair ExpiryPair, token bson.ObjectID) model.Plan {

@@ -17,11 +17,11 @@ const MaxSafe = 1<<53 - 1
 
 // Number is a number with all of its digits, for fields that also travel as JSON. JSON
 // readers commonly use float64: JavaScript reads 9007199254740993 as …992. A Number
-// becomes a JSON number if float64 keeps its digits. Otherwise it becomes a string:
+// becomes a JSON number if float64 keeps all digits. Other Numbers become strings:
 // integers beyond ±[MaxSafe], "1.10", "NaN". The zero Number is 0.
 //
-// In BSON a Number keeps the type that it was made from, if possible. Otherwise it is the
-// first of int64, double, Decimal128 and string that keeps the digits.
+// In BSON a Number keeps the type that it was made from, if possible. If not, its type is
+// the first of int64, double, Decimal128 and string that keeps the digits.
 //
 // JSON loses the BSON type: a Decimal128 of 12 comes back as an int64. If the type must
 // not change, as for money, use bson.Decimal128 or [Number.As].

@@ -16,13 +16,13 @@ import (
 
 // A NumberRisk is a field with numbers that some JSON readers change.
 type NumberRisk struct {
-	Path   string // dotted, as stored; "*" stands for map keys; array elements add nothing
+	Path   string // stored, dotted path; "*" means any map key; no array indexes
 	Type   string // in Go
 	Reason string // which numbers change, and how
 	Remedy string // what to declare
 
-	// Silent means that a reader loses digits without an error. False means that encoding
-	// fails, or that the effect is unknown.
+	// Silent means that a reader loses digits without an error. Reason tells other
+	// effects.
 	Silent bool
 }
 
@@ -33,9 +33,9 @@ func (r NumberRisk) String() string {
 
 // NumberRisks returns each [NumberRisk] of a collection's Go type. Every float, uint64
 // and bson.Decimal128 is a risk. Every int64 is a risk, unless JSON writes it as a string
-// (json:",string"). Fields with unknown contents, such as bson.D and any, are risks too:
-// check such documents with [DocumentJSON]. Fields that JSON omits, and your own types
-// with a JSON marshaler, aren't risks.
+// (json:",string"). Fields with unknown contents (bson.D, any) are risks. Check such
+// documents with [DocumentJSON]. Fields that JSON omits, and your own types with a JSON
+// marshaler, aren't risks.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }

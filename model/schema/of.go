@@ -12,9 +12,8 @@ import (
 // A Schema, made by [Of], describes the fields, types and bounds of a collection's
 // documents, for validation by the server and in Go.
 //
-// Checks returns one check, which reads the collection and finds documents that don't
-// conform. There is no repair. Run the check before the server enforces
-// [Schema.Validation].
+// Checks returns one check, which finds documents that don't conform. There is no repair.
+// The check reads the collection. Run it before the server enforces [Schema.Validation].
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/;
 // https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/.
@@ -31,8 +30,8 @@ type described struct {
 	opaque     map[string]string
 }
 
-// Of describes the documents of a collection by the BSON types that the driver writes for
-// their Go type, and by the rules of spec:
+// Of describes a collection's documents by the rules of spec, and by the BSON types that
+// the driver writes for Go types:
 //
 //	bool, string, time.Time      bool, string, date
 //	int                          int or long, as the value needs
@@ -49,8 +48,8 @@ type described struct {
 //	bson.D, bson.M, bson.Raw     object of anything
 //	any, custom marshalers       anything: see [Schema.Opaque]
 //
-// A field is required unless omitempty can omit it, or its struct is inlined through a
-// pointer. A pointer, slice or map may be null if its nil value is stored as null.
+// A field is optional if omitempty can omit it, or if its struct is inlined through a
+// pointer. A pointer, slice or map can be null if nil is stored as null.
 //
 // Of panics with a [*model.DeclarationError] if spec doesn't fit D, or D can't be stored.
 func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {

@@ -18,9 +18,9 @@ type Spec struct {
 	Fields []Field
 
 	// Tag and Variants describe several forms of documents. Tag names a string field
-	// whose value selects the document's variant. The collection's type gives rules for
-	// all documents (bson.Raw: no rules). A variant adds the rules of its own type. A
-	// document with a missing or unknown tag doesn't conform.
+	// whose value selects the document's variant. The rules of the collection's Go type
+	// apply to all documents (bson.Raw has none). A variant adds the rules of its Go
+	// type. A document with a missing or unknown tag doesn't conform.
 	Tag      string
 	Variants []Variant
 
@@ -41,9 +41,9 @@ type Spec struct {
 //	schema.Field{Path: "items.qty", Min: 1}
 //
 // A path through an array means each element. If a path ends in an array, MinItems,
-// MaxItems, Unique, Required, Optional and NotNull apply to the array, other rules to its
-// elements. * stands for each value of a map: "prices.*". Below [Schema.Opaque] paths,
-// any path is allowed.
+// MaxItems, Unique, Required, Optional and NotNull apply to the array. The other rules
+// apply to the elements. * stands for each value of a map: "prices.*". Below
+// [Schema.Opaque] paths, any path is allowed.
 type Field struct {
 	Path string
 
@@ -78,8 +78,8 @@ type Field struct {
 	// NotNull refuses null where the Go type allows it.
 	NotNull bool
 
-	// Tag and Variants describe the forms of the document, or array of documents, at
-	// Path. Tag names a field of such a document: see [Spec].
+	// Tag and Variants describe the forms of the documents at Path: one document, or the
+	// elements of an array. Tag names a field of these documents: see [Spec].
 	Tag      string
 	Variants []Variant
 }

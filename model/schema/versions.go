@@ -10,16 +10,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// Versions reads documents of all versions as the newest version, and upgrades them on
-// request. Each [Step] converts documents to the next version.
+// Versions reads documents of all versions as the newest version, and upgrades documents
+// on request. Each [Step] converts documents to the next version.
 //
-// With the collection value given to [NewVersions], every read of a whole document
-// returns the newest version. Inserts and replaces store it. To read stored fields use
-// [model.Project].
+// Use the collection value that you give to [NewVersions]. Its reads of whole documents
+// return the newest version. Its inserts and replaces store the newest version. To read
+// stored fields use [model.Project].
 //
-// Filters see stored documents: a field that a step computes matches only in upgraded
-// documents. The first document that can't be read ends a query with a [*VersionError].
-// Documents that a pipeline joins aren't converted.
+// A filter on a field that a step computes matches only upgraded documents. A document
+// that can't be read ends the query with a [*VersionError]. Documents that a pipeline
+// joins aren't converted.
 //
 // Upgrade documents one by one ([Versions.Edit]), by a job ([Versions.Migrate]), or
 // never.
@@ -29,21 +29,21 @@ import (
 // An upgrade is one atomic update, and keeps unknown fields. If another client changed a
 // field that the steps can read, the upgrade gives [model.ErrStale].
 //
-// Old programs lose new fields when they replace a document. New programs don't see what
-// old programs write to old fields of an upgraded document. So if old programs still run,
+// When an old program replaces a document, new fields are lost. When it sets an old field
+// of an upgraded document, new programs don't see the value. So while old programs run,
 // make a change in two versions:
 //
-//  1. Expand: add the new fields and keep the old ones.
+//  1. Expand: add the new fields and keep the old fields.
 //  2. Contract: when no old program is left, remove the old fields.
 //
 // # Other techniques
 //
-// Other techniques, such as a denorm.Copy, work on stored documents. A path that they use
-// must have the same meaning and type in all versions. If the path is missing or its type
-// differs, the declaration panics: first run [Versions.Migrate] and remove the steps.
+// Other techniques, such as a denorm.Copy, work on stored documents. Their paths must
+// have the same meaning and type in all versions. If a path is missing or its type
+// differs, the declaration panics. Run [Versions.Migrate], and remove the steps.
 //
 // A technique's Set, such as Copy.Set, refuses a field that an older version lacks. Set
-// such a field by [Versions.Edit]. If copied fields change too, run Copy.Refresh.
+// such a field by [Versions.Edit]. If this changes copied fields, run Copy.Refresh.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
@@ -59,8 +59,8 @@ type Versions[D, K any] struct {
 
 // VersionsSpec says how documents store their version.
 type VersionsSpec struct {
-	// Field is the name of the top-level integer field with the version. "" means
-	// "schemaVersion". The newest Go type needn't have it.
+	// Field names the top-level integer field with the version. "" means
+	// "schemaVersion". The newest Go type can omit the field.
 	Field string
 	// First is the version that the first step converts from. 0 means 1.
 	First int
@@ -127,22 +127,22 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 	return doc, err
 }
 
-// Save returns the write that stores doc over the stored document raw, of any version,
-// read by [Versions.Raw]. It writes only what differs. It gives
+// Save returns the write that replaces a document, in any version, by doc. Read raw by
+// [Versions.Raw]. Only fields that differ are written. The write gives
 //
-//   - [model.ErrStale] if the document changed since raw was read. A second run of the
-//     write also gives it: use [Versions.Edit] to try again.
+//   - [model.ErrStale] if the document changed since raw was read, or if the write runs
+//     twice. To try again, use [Versions.Edit].
 //   - a [*VersionError] if raw can't be decoded, or if the write would lose fields that
 //     the Go type of raw's version lacks.
 //
-// Cost: one command, one document, by _id. The command contains the old and new values:
-// for a document above 8 MiB, it may be too large.
+// Cost: one command, one document, by _id. The command contains the old and new values.
+// It can be too large for a document above 8 MiB.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
 // Upgrade returns the write that stores a document, read by [Versions.Raw], as the newest
-// version. If the document is upgraded already, it does nothing. It gives
-// [model.ErrStale] if an old document changed since the read, and [model.ErrNotFound] if
-// it is gone. Other errors are those of [Versions.Save].
+// version. If the document is upgraded already, the write does nothing. An old document
+// that changed since the read gives [model.ErrStale]. A missing document gives
+// [model.ErrNotFound]. Other errors are those of [Versions.Save].
 //
 // Cost: one command, one document, by _id.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {

@@ -13,21 +13,21 @@ func (v *Versions[D, K]) Outdated() *model.Find[bson.Raw] { return v.Raw(v.in.Ou
 
 // MigrateOptions say which documents to upgrade, and how to handle failures.
 type MigrateOptions struct {
-	// Version limits the migration to documents of one older version, which the index of
-	// [Versions] finds. 0 means all.
+	// Version limits the migration to one older version. The index of [Versions] finds
+	// its documents. 0 means all older versions.
 	Version int
 
-	// Skip skips documents that can't be upgraded, and the job's Run returns a
-	// [*model.LeftError] at the end. Without Skip, the first such document ends the job
-	// with a [*VersionError], before the document's batch is written.
+	// Skip skips documents that can't be upgraded. At the end, the job's Run returns a
+	// [*model.LeftError]. Without Skip, the first such document ends the job with a
+	// [*VersionError], before the document's batch is written.
 	Skip bool
 }
 
 // Migrate returns the job that upgrades all outdated documents, while the collection is
 // in use. It never overwrites concurrent changes. After a crash, run the job again.
 //
-// Old code can store an old version after the job has passed. Run the job again until
-// [Versions.Counts] shows only the newest version.
+// Old code can still store old versions. Run the job again until [Versions.Counts] shows
+// only the newest version.
 //
 // Cost: one read for each batch, one write for each document.
 func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {

@@ -21,6 +21,7 @@
 //
 // # Costs
 //
-// A trial inserts all documents of the workload: design.Workload.Scaled makes fewer. It
-// runs on the engine of package modeltest, and on the server of MONGODB_URI, if set.
+// A trial inserts all documents of the workload. design.Workload.Scaled makes fewer.
+// Trials run on package modeltest's engine. If MONGODB_URI is set, trials also run on
+// that server.
 package designtest
