@@ -203,7 +203,8 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 //   - In all other cases, the change runs [Copy.Refresh] for docs. If docs is empty, all
 //     copies are refreshed. After a crash, run the change again.
 //
-// For copies of two sources, let store return Storing of the second source.
+// For copies of two sources, let store return Storing of the second source. Outside a
+// transaction, an action that needs one gives model.ErrTransactional.
 //
 // Cost: the action's commands, and three more commands. In a transaction with a Lock: the
 // action's commands, and one or two more commands.

@@ -137,6 +137,15 @@ func holdPipeline(a *Aggregation, s *scope) {
 	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
 }
 
+// scopedPipeline returns the pipeline under the database's scopes.
+func scopedPipeline(db DB, a *Aggregation) *Aggregation {
+	own := *a
+	for _, s := range scopesOf(db) {
+		holdPipeline(&own, s)
+	}
+	return &own
+}
+
 // firstMatch returns the filter that a pipeline begins with, or nil.
 func firstMatch(pipeline mongo.Pipeline) bson.D {
 	if len(pipeline) == 0 || len(pipeline[0]) == 0 || pipeline[0][0].Key != "$match" {
@@ -150,11 +159,7 @@ func firstMatch(pipeline mongo.Pipeline) bson.D {
 //
 //go:noinline
 func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
-	own := *of
-	a := &own
-	for _, s := range scopesOf(db) {
-		holdPipeline(a, s)
-	}
+	a := scopedPipeline(db, of)
 	err := a.Err
 	if err == nil && a.Collection == "" {
 		err = errNoCollection("a pipeline")

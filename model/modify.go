@@ -100,6 +100,15 @@ func holdModify(m *FindAndModify, s *scope) {
 	}
 }
 
+// scopedModify returns the findAndModify under the database's scopes.
+func scopedModify(db DB, m *FindAndModify) *FindAndModify {
+	own := *m
+	for _, s := range scopesOf(db) {
+		holdModify(&own, s)
+	}
+	return &own
+}
+
 //go:noinline
 func runModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	ctx, op := begin(ctx, db, "modify", "", m.Collection, 0)
@@ -114,11 +123,7 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
-	own := *m
-	m = &own
-	for _, s := range scopesOf(db) {
-		holdModify(m, s)
-	}
+	m = scopedModify(db, m)
 	m.routed(ctx, db)
 	if err := checkModify(m); err != nil {
 		return err

@@ -17,36 +17,18 @@ func underScopes(db core.DB, query any) (any, bool) {
 		}
 		return q, true
 	case scopable:
-		return q.under(scopesOf(db)), true
+		return q.under(db), true
 	}
 	return query, false
 }
 
 // scopable is a query that scopes can be applied to.
 type scopable interface {
-	under(scopes []*scope) interface{ Command() bson.D }
+	under(db DB) interface{ Command() bson.D }
 }
 
-func (q *Query) under(scopes []*scope) interface{ Command() bson.D } {
-	own := *q
-	for _, s := range scopes {
-		holdQuery(&own, s)
-	}
-	return &own
-}
+func (q *Query) under(db DB) interface{ Command() bson.D } { return scopedQuery(db, q) }
 
-func (a *Aggregation) under(scopes []*scope) interface{ Command() bson.D } {
-	own := *a
-	for _, s := range scopes {
-		holdPipeline(&own, s)
-	}
-	return &own
-}
+func (a *Aggregation) under(db DB) interface{ Command() bson.D } { return scopedPipeline(db, a) }
 
-func (m *FindAndModify) under(scopes []*scope) interface{ Command() bson.D } {
-	own := *m
-	for _, s := range scopes {
-		holdModify(&own, s)
-	}
-	return &own
-}
+func (m *FindAndModify) under(db DB) interface{ Command() bson.D } { return scopedModify(db, m) }

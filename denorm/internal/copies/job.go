@@ -37,7 +37,7 @@ func (c *Copying) fold(drop []string) (mongo.Pipeline, error) {
 	keep(c.spec.Listed)
 	for i, name := range drop {
 		if err := core.CheckKey(name); err != nil {
-			return nil, c.docs.Refuse(fmt.Sprintf("names[%d]", i), name, err.Error())
+			return nil, c.docs.Refuse(fmt.Sprintf("dropFields[%d]", i), name, err.Error())
 		}
 		keep(name)
 	}
