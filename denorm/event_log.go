@@ -200,7 +200,7 @@ func (l *EventLog[K, E, S]) Decide(
 			return l.events(key, token, list), err
 		}
 	}
-	return commands.Untyped(l.l.Decide(key, t, token, untyped))
+	return l.l.Decide(key, t, token, untyped).Change()
 }
 
 // Load returns the change that reads an aggregate's newest state. Without events, it is
@@ -257,7 +257,7 @@ func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCo
 // Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.
 func (l *EventLog[K, E, S]) Refresh(key K) model.Change[any] {
-	return commands.Untyped(l.l.Snapshot(key))
+	return l.l.Snapshot(key).Change()
 }
 
 // readAs returns a change that only reads, with its state converted by as.

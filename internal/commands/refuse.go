@@ -50,6 +50,3 @@ func Shorten(s string) string {
 func RefusedChange[S any](collection string, err error) model.Change[S] {
 	return model.Change[S]{Name: collection, Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
 }
-
-// Untyped hides the type of a change's state.
-func Untyped[S any](c model.Change[S]) model.Change[any] { return c.Change() }

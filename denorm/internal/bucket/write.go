@@ -40,12 +40,12 @@ func (b *Buckets) Append(key, element any) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](b.Docs.Name(), err)
 	}
-	return commands.Untyped(model.Change[End]{
+	return model.Change[End]{
 		Name:     "bucket " + b.Docs.Name(),
 		Read:     func(ctx context.Context, db model.DB) (End, error) { return b.ReadEnd(ctx, db, e) },
 		Decide:   func(end End) (model.Plan, error) { return b.Decide(e, end) },
 		Attempts: 100,
-	})
+	}.Change()
 }
 
 // ReadEnd reads the newest bucket, and then whether any holds the element, in one command. The server runs a $unionWith after

@@ -25,7 +25,7 @@ type storing struct {
 func (c *Copying) Storing(
 	from any, docs []any, read func(context.Context, model.DB) (any, error), store func(source any) model.Action,
 ) model.Change[any] {
-	refresh := commands.Untyped(c.Refresh(from, docs))
+	refresh := c.Refresh(from, docs).Change()
 	is := func(v any) (storing, error) {
 		s, ok := v.(storing)
 		if !ok {

@@ -206,7 +206,7 @@ func (c *Counter) change(
 		s.Tx = runctx.InTransaction(ctx)
 		return s, err
 	}
-	return commands.Untyped(model.Change[state]{Name: "counter " + c.docs.Name(), Read: told, Decide: decide, Attempts: 100, Tx: c.tokens == "" && !c.partial})
+	return model.Change[state]{Name: "counter " + c.docs.Name(), Read: told, Decide: decide, Attempts: 100, Tx: c.tokens == "" && !c.partial}.Change()
 }
 
 // plan joins the steps. Without tokens they need a transaction, or the spec is Partial; without marks, the one that runs.

@@ -148,7 +148,7 @@ func (p *Projection) CatchUp(key any) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](p.docs.Name(), err)
 	}
-	return commands.Untyped(model.Change[catching]{
+	return model.Change[catching]{
 		Name: "catch up " + p.docs.Name(), Attempts: 8,
 		Read: func(ctx context.Context, db model.DB) (catching, error) {
 			h, err := p.log.head(ctx, db, k)
@@ -158,7 +158,7 @@ func (p *Projection) CatchUp(key any) model.Change[any] {
 			return p.read(ctx, db, k, h.Last, nil)
 		},
 		Decide: p.decide,
-	})
+	}.Change()
 }
 
 // read reads what brings a key's documents up to a version. commit is one that was read before, and ends there, or nil.
@@ -301,7 +301,7 @@ func (p *Projection) Drop(generation int64) model.Change[any] {
 	if generation < 1 {
 		return commands.RefusedChange[any](p.docs.Name(), p.docs.Refuse("generation", generation, "must be 1 or more: generations are numbered from 1"))
 	}
-	return commands.Untyped(model.Change[Pointer]{
+	return model.Change[Pointer]{
 		Name: "drop " + p.docs.Name(), Attempts: 8, Read: p.pointer,
 		Decide: func(at Pointer) (model.Plan, error) {
 			switch {
@@ -321,5 +321,5 @@ func (p *Projection) Drop(generation int64) model.Change[any] {
 			})
 			return commands.Leaving("some documents of a generation that nobody reads; run Drop again", steps...), nil
 		},
-	})
+	}.Change()
 }

@@ -107,7 +107,7 @@ func (l *Log) Append(key any, expected int64, at time.Time, op bson.ObjectID, ev
 	if l.Spec.Every > 0 && last/l.Spec.Every > expected/l.Spec.Every {
 		c.Then = func(appending) *model.Change[appending] { return thenAs[appending](l.snapshot(k)) }
 	}
-	return commands.Untyped(c)
+	return c.Change()
 }
 
 func (l *Log) decideAppend(k Key, expected int64, raw bson.Raw, a appending) (model.Plan, error) {

@@ -39,7 +39,7 @@ func (h *History) change(id any, note Note, op bson.ObjectID, err error, prepare
 		return commands.RefusedChange[any](h.docs.Name(), err)
 	}
 	prepare(&c)
-	return commands.Untyped(model.Change[state]{
+	return model.Change[state]{
 		Name: "history " + h.docs.Name(), Attempts: 100,
 		Read: func(ctx context.Context, db model.DB) (state, error) { return h.read(ctx, db, c.reading) },
 		Decide: func(s state) (model.Plan, error) {
@@ -55,7 +55,7 @@ func (h *History) change(id any, note Note, op bson.ObjectID, err error, prepare
 			}
 			return c.decide(s)
 		},
-	})
+	}.Change()
 }
 
 // clock refuses a change before the last one.

@@ -177,7 +177,7 @@ func (n *List) Append(id bson.D, element any, refused error) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](n.Docs.Name(), err)
 	}
-	return commands.Untyped(model.Change[end]{
+	return model.Change[end]{
 		Name: "numbered " + n.Docs.Name() + "." + n.Path,
 		Read: func(ctx context.Context, db model.DB) (end, error) { return n.readEnd(ctx, db, id, e) },
 		Decide: func(read end) (model.Plan, error) {
@@ -190,7 +190,7 @@ func (n *List) Append(id bson.D, element any, refused error) model.Change[any] {
 			return model.NewPlan(n.appendAt(id, read.n, e)), nil
 		},
 		Attempts: 100,
-	})
+	}.Change()
 }
 
 func (n *List) readEnd(ctx context.Context, db model.DB, id bson.D, e flat.Element) (out end, _ error) {

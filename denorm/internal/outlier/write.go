@@ -29,7 +29,7 @@ func (o *Outlier) change(err error, read func(context.Context, model.DB) (state,
 	if err != nil {
 		return commands.RefusedChange[any](o.docs.Name(), err)
 	}
-	return commands.Untyped(model.Change[state]{Name: "outlier " + o.docs.Name() + "." + o.path, Read: read, Decide: decide, Attempts: 100})
+	return model.Change[state]{Name: "outlier " + o.docs.Name() + "." + o.path, Read: read, Decide: decide, Attempts: 100}.Change()
 }
 
 // Append adds an element after all others.

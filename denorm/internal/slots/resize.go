@@ -25,7 +25,7 @@ func (s *Slots) Resize(k any, slots int) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](s.docs.Name(), err)
 	}
-	return commands.Untyped(s.round(of, int32(slots), 1))
+	return s.round(of, int32(slots), 1).Change()
 }
 
 // round is one plan of a resize, and those after it.

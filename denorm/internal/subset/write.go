@@ -231,26 +231,26 @@ func (s *Subset) push(parent, element bson.RawValue) model.Write {
 func (s *Subset) Set(child any, fields bson.D) model.Change[any] {
 	id, err := s.docs.RawID("_id", child)
 	set, errSet := s.docs.Set(fields, s.fixed()...)
-	return commands.Untyped(s.change(cmp.Or(errSet, err), func(st state) (model.Plan, error) { return s.set(st, set) },
-		func(ctx context.Context, db model.DB) (state, error) { return s.read(ctx, db, id, set) }))
+	return s.change(cmp.Or(errSet, err), func(st state) (model.Plan, error) { return s.set(st, set) },
+		func(ctx context.Context, db model.DB) (state, error) { return s.read(ctx, db, id, set) }).Change()
 }
 
 // Delete is the change that deletes a child, and takes its element out of its parent's array.
 func (s *Subset) Delete(child any) model.Change[any] {
 	id, err := s.docs.RawID("_id", child)
-	return commands.Untyped(s.change(err, s.delete, func(ctx context.Context, db model.DB) (state, error) {
+	return s.change(err, s.delete, func(ctx context.Context, db model.DB) (state, error) {
 		st, err := s.read(ctx, db, id, nil)
 		if errors.Is(err, model.ErrNotFound) {
 			err = nil
 		}
 		return st, err
-	}))
+	}).Change()
 }
 
 // Refresh is the change that makes a parent's array what its children say.
 func (s *Subset) Refresh(parent any) model.Change[any] {
 	id, err := s.parents.RawID("_id", parent)
-	return commands.Untyped(s.refresh([]bson.RawValue{id}, err))
+	return s.refresh([]bson.RawValue{id}, err).Change()
 }
 
 // refresh makes the arrays of some parents what their children say, until there is nothing more to do.

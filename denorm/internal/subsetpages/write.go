@@ -41,7 +41,7 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 	if err == nil {
 		err = s.ordered(e.Item)
 	}
-	return commands.Untyped(s.change(err,
+	return s.change(err,
 		func(ctx context.Context, db model.DB) (st state, err error) {
 			// A page of a missing parent would be an orphan. Under a scope it would also block another tenant's page.
 			if _, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), commands.Fields()); err == nil {
@@ -64,7 +64,7 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 			}
 			return s.refresh(id)
 		},
-	))
+	).Change()
 }
 
 // push pushes an element into the array unless its key is there. An array that holds the key was filled from the pages meanwhile.
@@ -92,7 +92,7 @@ func (s *Subset) Set(parent, key any, fields bson.D) model.Change[any] {
 		set, err = s.fields(fields)
 	}
 	moves := s.sorts(set)
-	return commands.Untyped(s.change(err,
+	return s.change(err,
 		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
 		func(st state) (p model.Plan, _ error) {
 			if st.Item.Type == 0 {
@@ -114,7 +114,7 @@ func (s *Subset) Set(parent, key any, fields bson.D) model.Change[any] {
 			}
 			return s.follow(id, e)
 		},
-	))
+	).Change()
 }
 
 // follow makes an element of the parent's array what its page holds. The array is read after the page was written: what fills the
@@ -181,7 +181,7 @@ func (s *Subset) fields(fields bson.D) (bson.D, error) {
 // Remove takes an element out of its page, and then of the parent's array, which is filled up from the pages.
 func (s *Subset) Remove(parent, key any) model.Change[any] {
 	id, e, err := s.keyed(parent, key)
-	return commands.Untyped(s.change(err,
+	return s.change(err,
 		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
 		func(st state) (p model.Plan, _ error) {
 			if st.Holder != "" {
@@ -195,7 +195,7 @@ func (s *Subset) Remove(parent, key any) model.Change[any] {
 				return held.Type != 0, err
 			})
 		},
-	))
+	).Change()
 }
 
 // Delete deletes a parent, and then its pages.
@@ -218,7 +218,7 @@ func (s *Subset) Refresh(parent any) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](s.docs.Name(), err)
 	}
-	return commands.Untyped(*s.refresh(id))
+	return s.refresh(id).Change()
 }
 
 func (s *Subset) refresh(id bson.RawValue) *model.Change[state] {

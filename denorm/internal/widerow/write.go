@@ -109,12 +109,12 @@ func (w *Rows) operate(o operation) model.Change[any] {
 	if o.pair.err != nil {
 		return commands.RefusedChange[any](w.sides[0].Rows, o.pair.err)
 	}
-	return commands.Untyped(model.Change[state]{
+	return model.Change[state]{
 		Name:     "wide row " + w.sides[0].Rows,
 		Attempts: 100,
 		Read:     func(ctx context.Context, db model.DB) (state, error) { return w.read(ctx, db, o) },
 		Decide:   func(s state) (model.Plan, error) { return w.decide(s, o), nil },
-	})
+	}.Change()
 }
 
 func (w *Rows) roomy(page bson.Raw) bool {

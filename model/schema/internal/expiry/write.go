@@ -73,7 +73,7 @@ func (x *Expiry) Restore(w model.Write, until time.Time) model.Change[any] {
 		return commands.RefusedChange[any](x.Name(), err)
 	}
 	id := w.Model.(*mongo.DeleteOneModel).Filter.(bson.D)
-	return commands.Untyped(model.Change[state]{
+	return model.Change[state]{
 		Name: "expiry " + x.Name(),
 		Read: func(ctx context.Context, db model.DB) (s state, err error) {
 			if s.hot, err = readOne(ctx, db, x.Name(), id); err == nil && s.hot == nil {
@@ -82,7 +82,7 @@ func (x *Expiry) Restore(w model.Write, until time.Time) model.Change[any] {
 			return s, err
 		},
 		Decide: func(s state) (model.Plan, error) { return x.restored(s, id, until) },
-	})
+	}.Change()
 }
 
 func (x *Expiry) restored(s state, id bson.D, until time.Time) (model.Plan, error) {
