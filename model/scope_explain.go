@@ -8,18 +8,24 @@ import (
 func init() { core.UnderScopes = underScopes }
 
 // underScopes returns what is sent for a query or a write under the scopes of a database,
-// for tests that explain it. It returns false for a value that can't be scoped.
-func underScopes(db core.DB, query any) (any, bool) {
+// and the fields that the scopes add to filters. Tests explain it. It returns false for a
+// value that can't be scoped.
+func underScopes(db core.DB, query any) (scoped any, fields []string, ok bool) {
+	for _, s := range scopesOf(db) {
+		for _, e := range s.filter {
+			fields = append(fields, e.Key)
+		}
+	}
 	switch q := query.(type) {
 	case Write:
 		for _, s := range scopesOf(db) {
 			q = s.write(q)
 		}
-		return q, true
+		return q, fields, true
 	case scopable:
-		return q.under(db), true
+		return q.under(db), fields, true
 	}
-	return query, false
+	return query, nil, false
 }
 
 // scopable is a query that scopes can be applied to.

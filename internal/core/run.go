@@ -44,9 +44,10 @@ func (h *Handle) Client() *mongo.Client {
 	return h.Database.Client()
 }
 
-// UnderScopes returns a query or a write as it is sent under the scopes of a database. It
-// returns false for a value that can't be scoped. Package model sets it.
-var UnderScopes func(db DB, query any) (any, bool)
+// UnderScopes returns a query or a write as it is sent under the scopes of a database, and
+// the fields that the scopes add to filters. It returns false for a value that can't be
+// scoped. Package model sets it.
+var UnderScopes func(db DB, query any) (scoped any, fields []string, ok bool)
 
 // HandleOf returns a new handle on a database, with everything that db has. Its Err is
 // the result of [CheckDB].

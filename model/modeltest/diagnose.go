@@ -117,7 +117,7 @@ func planLine(ctx context.Context, db *mongo.Database, collection string, comman
 	if err != nil {
 		return ""
 	}
-	plan := readPlan(reply)
+	plan := readPlan(reply, nil)
 	if !plan.found {
 		return ""
 	}
@@ -162,7 +162,7 @@ func examinedText(reply bson.Raw) string {
 // suggestion lists indexes that would serve a command without one, each on a line after
 // the separator.
 func suggestion(ctx context.Context, db *mongo.Database, collection string, command bson.D, plan *queryPlan, separator string) string {
-	if plan.served() && !plan.sorts || len(plan.scans)+len(plan.whole)+len(plan.indexes) == 0 {
+	if plan.served() && !plan.sorts || len(plan.scans)+len(plan.whole)+len(plan.scoped)+len(plan.indexes) == 0 {
 		return ""
 	}
 	var b strings.Builder

@@ -19,19 +19,20 @@ import (
 // WantIndexed fails the test if the index with this name doesn't serve the query. The
 // server's plan must read a limited range of this index, and no whole collection. The
 // query is a [model.Find], [model.Aggregate], [model.Modify], [model.Write], command, or
-// value with a method Command() bson.D. A [model.Scope] of db applies. A tenant alone
-// already limits the range of each index: test the query's own fields without the scope.
+// value with a method Command() bson.D. A [model.Scope] of db applies. The index must
+// then limit a field of the query: the scope's own fields, such as the tenant, don't count.
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
 // A plan with another index passes if it examines and sorts no more than a plan with the
-// named index. Store enough documents to make the plans differ.
+// named index. Store enough documents to make the plans differ. A sort in memory of the
+// documents in the range passes.
 //
 // DocumentDB explains only find, aggregate and count. For other commands WantIndexed
 // skips the rest of the test, so call WantIndexed last.
 func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 	t.Helper()
-	database, command, err := explained(db, query)
+	database, command, fields, err := explained(db, query)
 	if err != nil {
 		t.Errorf("indexed: %v", err)
 		return
@@ -47,10 +48,10 @@ func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 		t.Errorf("indexed: explain: %v", err)
 		return
 	}
-	plan := readPlan(reply)
+	plan := readPlan(reply, fields)
 	problem := plan.problem(index)
 	if problem != "" && plan.served() {
-		problem = compare(ctx, database, command, index, problem)
+		problem = compare(ctx, database, command, fields, index, problem)
 	}
 	if problem != "" {
 		t.Errorf("indexed: %s: %s\n%v%s", cut(model.Shell(command), 400), problem, planOf(reply), diagnosis(ctx, database, command, plan))
@@ -77,20 +78,20 @@ func diagnosis(ctx context.Context, db *mongo.Database, command bson.D, plan *qu
 // notImplemented is DocumentDB's code for a command that it can't explain.
 const notImplemented = 238
 
-// explained returns the driver's database, and a query as the command for explain, under
-// the scopes of db.
-func explained(db model.DB, query any) (*mongo.Database, bson.D, error) {
+// explained returns the driver's database, a query as the command for explain under the
+// scopes of db, and the fields that the scopes add.
+func explained(db model.DB, query any) (database *mongo.Database, command bson.D, fields []string, err error) {
 	if err := core.CheckDB(db); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if _, scoped := db.(*core.Handle); scoped {
 		var ok bool
-		if query, ok = core.UnderScopes(db, query); !ok {
-			return nil, nil, fmt.Errorf("a scope can't be applied to a %T: pass a query or a write of package model", query)
+		if query, fields, ok = core.UnderScopes(db, query); !ok {
+			return nil, nil, nil, fmt.Errorf("a scope can't be applied to a %T: pass a query or a write of package model", query)
 		}
 	}
-	command, err := explainable(query)
-	return core.Database(db), command, err
+	command, err = explainable(query)
+	return core.Database(db), command, fields, err
 }
 
 // explainable returns a query as the command for explain.

@@ -15,7 +15,7 @@ type examined struct{ keys, docs int64 }
 // compare runs the server's plan and the plan with the index, and returns "" if the first
 // examines no more. If they can't be compared, it returns the given problem: the index
 // doesn't serve the command, or the server doesn't count.
-func compare(ctx context.Context, db *mongo.Database, command bson.D, index, problem string) string {
+func compare(ctx context.Context, db *mongo.Database, command bson.D, fields []string, index, problem string) string {
 	chosen, err := execute(ctx, db, command)
 	if err != nil {
 		return problem
@@ -26,7 +26,7 @@ func compare(ctx context.Context, db *mongo.Database, command bson.D, index, pro
 	}
 	got, counted := examinedBy(chosen)
 	want, both := examinedBy(hinted)
-	was, promised := readPlan(chosen), readPlan(hinted)
+	was, promised := readPlan(chosen, fields), readPlan(hinted, fields)
 	switch {
 	case !counted || !both || promised.problem(index) != "":
 		return problem

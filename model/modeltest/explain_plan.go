@@ -1,7 +1,9 @@
 package modeltest
 
 import (
+	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,8 +14,10 @@ import (
 
 // A queryPlan is what an explain reads: the indexes, and collections in full.
 type queryPlan struct {
+	scope   []string // the fields that a scope adds to filters: their bounds don't count
 	indexes []string // read within bounds
 	whole   []string // indexes that are read from end to end
+	scoped  []string // indexes that only the scope's fields limit
 	scans   []string // stages that read a collection
 	sorts   bool     // the result is sorted in memory
 	found   bool
@@ -21,7 +25,7 @@ type queryPlan struct {
 
 // served reports whether any indexes serve the query.
 func (p *queryPlan) served() bool {
-	return p.found && len(p.scans) == 0 && len(p.whole) == 0 && len(p.indexes) > 0
+	return p.found && len(p.scans) == 0 && len(p.whole) == 0 && len(p.scoped) == 0 && len(p.indexes) > 0
 }
 
 // unserved says why no index serves the query, or returns "". A missing collection needs
@@ -34,6 +38,8 @@ func (p *queryPlan) unserved() string {
 		return fmt.Sprintf("the collection is scanned (%s)", strings.Join(p.scans, ", "))
 	case len(p.whole) > 0:
 		return fmt.Sprintf("index %s is read from end to end", strings.Join(p.whole, ", "))
+	case len(p.scoped) > 0:
+		return p.onlyScoped(strings.Join(p.scoped, ", "))
 	}
 	return ""
 }
@@ -49,18 +55,27 @@ func (p *queryPlan) problem(index string) string {
 		return ""
 	case slices.Contains(p.whole, index):
 		return fmt.Sprintf("index %s is read from end to end", index)
-	case len(p.indexes)+len(p.whole) == 0:
+	case slices.Contains(p.scoped, index):
+		return p.onlyScoped(index)
+	case len(p.indexes)+len(p.whole)+len(p.scoped) == 0:
 		return "no index is read, want " + index
 	}
 	return fmt.Sprintf("served by %s, want %s", p.names(), index)
 }
 
-// names returns the indexes that the plan reads.
-func (p *queryPlan) names() string { return strings.Join(slices.Concat(p.indexes, p.whole), ", ") }
+func (p *queryPlan) onlyScoped(index string) string {
+	return fmt.Sprintf("index %s is limited only by the scope's fields %s", index, strings.Join(p.scope, ", "))
+}
 
-// readPlan reads an explain of the engine, of MongoDB 4.4 to 8, or of DocumentDB.
-func readPlan(reply bson.Raw) *queryPlan {
-	p := &queryPlan{}
+// names returns the indexes that the plan reads.
+func (p *queryPlan) names() string {
+	return strings.Join(slices.Concat(p.indexes, p.whole, p.scoped), ", ")
+}
+
+// readPlan reads an explain of the engine, of MongoDB 4.4 to 8, or of DocumentDB. The
+// bounds of the scope's fields don't count as a limit.
+func readPlan(reply bson.Raw, scope []string) *queryPlan {
+	p := &queryPlan{scope: scope}
 	p.look(reply)
 	return p
 }
@@ -109,10 +124,9 @@ func (p *queryPlan) mongo(stage bson.Raw) {
 		p.scans = append(p.scans, name)
 	case name == "IDHACK", name == "EXPRESS_CLUSTERED_IXSCAN", name == "CLUSTERED_IXSCAN":
 		p.indexes = append(p.indexes, model.IDIndex)
-	case index != "" && unbounded(stage.Lookup("indexBounds")):
-		p.whole = append(p.whole, index)
 	case index != "":
-		p.indexes = append(p.indexes, index)
+		bounds, _ := stage.Lookup("indexBounds").DocumentOK()
+		p.read(index, p.limits(bounds))
 	case name == "SORT":
 		p.sorts = true
 	}
@@ -126,17 +140,50 @@ func (p *queryPlan) mongo(stage bson.Raw) {
 	}
 }
 
-// unbounded reports whether index bounds leave the first key open at both ends.
+// A limit says what limits the part of an index that a plan reads.
+type limit int
+
+const (
+	byNothing limit = iota
+	byScope         // only fields that the scope adds
+	byQuery
+)
+
+// read adds an index that the plan reads.
+func (p *queryPlan) read(index string, by limit) {
+	switch by {
+	case byNothing:
+		p.whole = append(p.whole, index)
+	case byScope:
+		p.scoped = append(p.scoped, index)
+	default:
+		p.indexes = append(p.indexes, index)
+	}
+}
+
+// limits returns what limits a range with these bounds: the first key that isn't the
+// scope's decides.
+func (p *queryPlan) limits(bounds bson.Raw) limit {
+	by := byNothing
+	elements, _ := bounds.Elements()
+	for _, e := range elements {
+		switch {
+		case unbounded(e.Value()):
+			return by
+		case !slices.Contains(p.scope, e.Key()):
+			return byQuery
+		}
+		by = byScope
+	}
+	if by == byScope {
+		return by
+	}
+	return byQuery // explain shows no bounds
+}
+
+// unbounded reports whether the bounds of an index's key are open at both ends.
 func unbounded(bounds bson.RawValue) bool {
-	d, ok := bounds.DocumentOK()
-	if !ok {
-		return false
-	}
-	first, err := d.IndexErr(0)
-	if err != nil {
-		return false
-	}
-	array, ok := first.Value().ArrayOK()
+	array, ok := bounds.ArrayOK()
 	if !ok {
 		return false
 	}
@@ -161,10 +208,8 @@ func (p *queryPlan) postgres(node bson.Raw) {
 		p.scans = append(p.scans, kind)
 	case index == model.IDIndex && !bounded:
 		p.scans = append(p.scans, kind+" of "+index+" on "+condition)
-	case index != "" && !bounded:
-		p.whole = append(p.whole, index)
 	case index != "":
-		p.indexes = append(p.indexes, index)
+		p.read(index, p.conditions(condition, bounded))
 	}
 	elements, _ := node.Elements()
 	for _, e := range elements {
@@ -172,6 +217,29 @@ func (p *queryPlan) postgres(node bson.Raw) {
 			each(e.Value(), p.postgres)
 		}
 	}
+}
+
+// conditionValue finds the documents in a condition such as
+// document OPERATOR(documentdb_api_catalog.@=) 'BSONHEX12…'::documentdb_core.bson.
+var conditionValue = regexp.MustCompile(`BSONHEX([0-9a-f]+)`)
+
+// conditions returns what limits an index scan with this condition.
+func (p *queryPlan) conditions(condition string, bounded bool) limit {
+	if !bounded {
+		return byNothing
+	}
+	by := byQuery
+	for _, m := range conditionValue.FindAllStringSubmatch(condition, -1) {
+		raw, _ := hex.DecodeString(m[1])
+		elements, _ := bson.Raw(raw).Elements()
+		for _, e := range elements {
+			if !slices.Contains(p.scope, e.Key()) {
+				return byQuery
+			}
+			by = byScope
+		}
+	}
+	return by
 }
 
 // planOf returns the part of an explain for failures.

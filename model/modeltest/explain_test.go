@@ -152,6 +152,12 @@ func TestWantIndexedScoped(t *testing.T) {
 			t.Errorf("a command: %q", r.text)
 		}
 		modeltest.WantIndexed(t, own, find, index)
+		for _, filter := range []bson.D{{{Key: "size", Value: 7}}, nil} {
+			r = &recorder{TB: t}
+			if modeltest.WantIndexed(r, own, parts.Unchecked().Find(filter), index); !strings.Contains(r.text, "index "+index+" is limited only by the scope") {
+				t.Errorf("the tenant alone, %v: %q", filter, r.text)
+			}
+		}
 		modeltest.WantIndexed(t, own, writeTo(&mongo.UpdateOneModel{Filter: bson.D{{Key: "name", Value: "n7"}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "x"}}}}}), index)
 		modeltest.WantIndexed(t, own, model.AggregateAs[bson.D](parts, mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "name", Value: "n7"}}}}}), index)
 	})

@@ -18,7 +18,7 @@ func unserved(ctx context.Context, db *mongo.Database, command bson.D) (string, 
 	if err != nil {
 		return "", fmt.Errorf("explain %s: %w", cut(model.Shell(command), 400), err)
 	}
-	plan := readPlan(reply)
+	plan := readPlan(reply, nil)
 	why := plan.unserved()
 	if why == "" || len(plan.scans) == 0 && firstOfAll(command, plan) {
 		return "", nil
