@@ -58,6 +58,25 @@ func newEngine() (*backend, func() error) {
 	return &backend{name: engineName, uri: engineURI, dialer: e, engine: e}, e.Close
 }
 
+// alone makes a new engine a standalone server.
+func (b *backend) alone(standalone bool) {
+	if standalone {
+		b.engine.SetStandalone()
+	}
+}
+
+// need skips a case that needs transactions on a server without them, and a case that
+// needs a standalone server on a real server.
+func (b *backend) need(t *testing.T, transactions, standalone bool) {
+	t.Helper()
+	switch {
+	case transactions:
+		NeedTransactions(t, b.mustConnect(t).Database("admin"))
+	case standalone && b.engine == nil:
+		t.Skip(lacks + "the choice to be a standalone server")
+	}
+}
+
 func cleanUp(t testing.TB, stop func() error) {
 	t.Helper()
 	t.Cleanup(func() {

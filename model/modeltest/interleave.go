@@ -44,6 +44,10 @@ type InterleaveCase struct {
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
 
+	// Standalone makes the engine a server without transactions ([WithoutTransactions]).
+	// The case is skipped on a real server.
+	Standalone bool
+
 	// judge replaces Check. story lists the sent commands in order.
 	judge func(t testing.TB, db *mongo.Database, errA, errB error, story func() string)
 
@@ -62,6 +66,9 @@ func Interleave(t *testing.T, c InterleaveCase) {
 	if c.A == nil || c.B == nil || c.Check == nil {
 		panic("modeltest: Interleave: the case needs A, B and Check")
 	}
+	if c.Transactions && c.Standalone {
+		panic("modeltest: Interleave: the case has both Transactions and Standalone\n\tremedy: use two cases")
+	}
 	c.judge = func(t testing.TB, db *mongo.Database, errA, errB error, _ func() string) { c.Check(t, db, errA, errB) }
 	if c.Match == nil {
 		c.Match = All
@@ -75,13 +82,11 @@ func Interleave(t *testing.T, c InterleaveCase) {
 	var schedules []schedule
 	whole := t
 	eachBackend(t, func(t *testing.T, b *backend) {
-		if c.Transactions {
-			NeedTransactions(t, b.mustConnect(t).Database("admin"))
-		}
+		b.need(t, c.Transactions, c.Standalone)
 		onEngine := func(s schedule) schedule { return c.playEngine(t, s) }
 		if b.plain == nil {
 			schedules = c.orders(t, onEngine)
-			t.Logf("%d schedules", len(schedules))
+			t.Logf("%d orders", len(schedules))
 			return
 		}
 		if whole.Failed() {
@@ -94,7 +99,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 		for _, s := range chosen {
 			c.play(t, b, s, serverPatience)
 		}
-		t.Logf("%d of %d schedules", len(chosen), len(schedules))
+		t.Logf("%d of %d orders", len(chosen), len(schedules))
 	})
 }
 
@@ -116,7 +121,9 @@ func (c InterleaveCase) orders(t *testing.T, play func(schedule) schedule) []sch
 			break
 		}
 		if len(out) == c.Max {
-			t.Fatalf("more than %d schedules\n\tremedy: set Match: modeltest.Writes, or Max", c.Max)
+			b := len(play(schedule(strings.Repeat("B", c.Max))))
+			t.Fatalf("more than %d orders: Match selects %d commands of A and %d of B\n\tremedy: "+
+				"set Match: modeltest.Writes, or Nested, or a larger Max", c.Max, len(out[0]), b)
 		}
 		out = append(out, play(next))
 	}
@@ -149,7 +156,7 @@ func (c InterleaveCase) nestedOrders(t *testing.T, play func(schedule) schedule)
 		out = append(out, play(second[:i])) // and then A
 	}
 	if len(out) > c.Max {
-		t.Fatalf("more than %d schedules", c.Max)
+		t.Fatalf("more than %d orders\n\tremedy: set Match: modeltest.Writes, or Max", c.Max)
 	}
 	return out
 }
@@ -158,6 +165,7 @@ func (c InterleaveCase) nestedOrders(t *testing.T, play func(schedule) schedule)
 func (c InterleaveCase) playEngine(t *testing.T, s schedule) (taken schedule) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := newEngine()
+		b.alone(c.Standalone)
 		cleanUp(t, stop)
 		taken = c.play(t, b, s, enginePatience)
 	})

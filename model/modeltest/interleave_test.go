@@ -172,7 +172,7 @@ const lostUpdateStory = `the order was:
 func TestInterleaveFinds(t *testing.T) {
 	for name, want := range map[string][]string{
 		"interleave": {"n is 1", "the order was:", "A parts.find", "B parts.find", "A parts.update", "B returned <nil>", lostUpdateStory},
-		"toomany":    {"more than 3 schedules"},
+		"toomany":    {"more than 3 orders: Match selects 2 commands of A and 2 of B"},
 		"waits":      {"B gave up", "B locks.findAndModify", "of the same kind"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,6 +40,10 @@ type FaultCase struct {
 
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
+
+	// Standalone makes the engine a server without transactions ([WithoutTransactions]).
+	// The case is skipped on a real server.
+	Standalone bool
 }
 
 // FaultMatrix tests that an operation survives a fault at each of its writes. FaultMatrix
@@ -61,6 +65,9 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 	if c.Run == nil || c.Check == nil {
 		panic("modeltest: FaultMatrix: the case needs Run and Check")
 	}
+	if c.Transactions && c.Standalone {
+		panic("modeltest: FaultMatrix: the case has both Transactions and Standalone\n\tremedy: use two cases")
+	}
 	if c.Match == nil {
 		c.Match = Writes
 	}
@@ -71,9 +78,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 		c.Sample = 3
 	}
 	eachBackend(t, func(t *testing.T, b *backend) {
-		if c.Transactions {
-			NeedTransactions(t, b.mustConnect(t).Database("admin"))
-		}
+		b.need(t, c.Transactions, c.Standalone)
 		writes := c.clean(t, b)
 		if t.Failed() {
 			return // every row would fail too
@@ -149,6 +154,7 @@ func (c FaultCase) start(t *testing.T, b *backend) (context.Context, *backend, *
 	t.Helper()
 	if b.plain == nil { // a new engine for every row
 		fresh, stop := newEngine()
+		fresh.alone(c.Standalone)
 		cleanUp(t, stop)
 		b = fresh
 	}
