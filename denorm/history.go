@@ -64,7 +64,8 @@ type Difference struct {
 //	documents  update {_id: id, version: 3} to version 4
 //
 // A crash between the writes leaves an extra revision. The next change uses this
-// revision. All writers must increment the version.
+// revision. Only the history's methods may increment the version. A path that another
+// technique writes must be in HistorySpec.Uncounted.
 //
 // Methods take a note (who, when, why) and a token, a fresh bson.NewObjectID(). A retry
 // with the same token does nothing if the version made by this token is still stored.

@@ -121,6 +121,7 @@ func (m *Model) compare(a, b int) {
 // version, and don't increase the version. It names all of their paths.
 func (m *Model) compareVersions() {
 	var problems, remedies []string
+	counts := ""
 	for i, t := range m.techniques {
 		all := t.Footprints()
 		for _, f := range all {
@@ -130,11 +131,14 @@ func (m *Model) compareVersions() {
 			if past, paths := m.passing(i, f, all); len(past) > 0 {
 				problems = append(problems, fmt.Sprintf("%s without increasing %s, the version by which %s detects stale writes", strings.Join(past, ", "), f.Path, m.called(i)))
 				remedies = append(remedies, strings.Join(paths, ", ")+" for "+f.Collection)
+				if !has(all, Owns, f) {
+					counts = "give CountUp in the specs that have it (Version for the source of a denorm.Copy), or "
+				}
 			}
 		}
 	}
 	if len(problems) > 0 {
-		m.fail(strings.Join(problems, "; "), "give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "+strings.Join(remedies, "; "))
+		m.fail(strings.Join(problems, "; "), counts+"give the versioned technique Uncounted: "+strings.Join(remedies, "; "))
 	}
 }
 
@@ -168,6 +172,9 @@ func (m *Model) failTrespass(of [2]int, f, g Footprint) {
 		m.fail(fmt.Sprintf("%s both own all documents of collection %q", names, f.Collection), "give each of them a collection of its own")
 	case f.Path == Whole:
 		m.fail(fmt.Sprintf("%s %s, but all documents of that collection belong to %s", m.called(of[1]), g, m.called(of[0])), "give one of them another collection")
+	case f.Path == g.Path && has(m.techniques[of[0]].Footprints(), Guards, f):
+		m.fail(fmt.Sprintf("%s increases %s.%s, but only %s may: the document's revision of that version would be missing", m.called(of[1]), f.Collection, f.Path, m.called(of[0])),
+			"give one of them another version, or leave CountUp out and give "+m.called(of[0])+" Uncounted")
 	case isSharded(m.techniques[of[1]]):
 		m.fail(fmt.Sprintf("keys.Shard may change %s.%s with ChangeKey, but only %s may write this path", g.Collection, g.Path, m.called(of[0])),
 			"leave ShardSpec.Moves out if shard keys don't change, or shard by another field")
@@ -179,6 +186,13 @@ func (m *Model) failTrespass(of [2]int, f, g Footprint) {
 	}
 }
 
+// has reports whether one of the footprints is a use of f's path.
+func has(all []Footprint, use Use, f Footprint) bool {
+	return slices.ContainsFunc(all, func(g Footprint) bool {
+		return g.Use == use && g.Collection == f.Collection && g.Path == f.Path
+	})
+}
+
 // trespasses reports whether g writes a path that f owns. A write of a whole document or
 // element around f's path isn't a trespass, because callers store values made by f's
 // methods this way.
@@ -187,7 +201,7 @@ func trespasses(f, g Footprint) bool {
 		return false
 	}
 	within := f.Path == Whole || g.Path != Whole && (g.Path == f.Path || strings.HasPrefix(g.Path, f.Path+"."))
-	return g.Use == Owns && (g.Path != Whole || f.Path == Whole) || g.Use == Writes && within
+	return g.Use == Owns && (g.Path != Whole || f.Path == Whole) || (g.Use == Writes || g.Use == Guards) && within
 }
 
 // passes reports whether another technique writes a guarded document without incrementing

@@ -26,6 +26,7 @@ var (
 	wareCount = denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "wares", Partial: true})
 	shopGuard = embed.NewVersioned(anyShops, embed.VersionedSpec{})
 	wareGuard = embed.NewVersioned(anyWares, embed.VersionedSpec{})
+	shopPast  = denorm.NewHistory(anyShops, model.NewCollection[denorm.Revision[bson.D, string], denorm.RevisionID[string]]("shopsBefore"), denorm.HistorySpec{})
 	shopNames = copyOfName("shop.name", "")
 	shopTree  = paths.NewMaterializedPath(anyShops, paths.MaterializedPathSpec{})
 	shopTable = denorm.NewIndexTable(anyShops, "name", "byName", denorm.IndexTableSpec{})
@@ -97,6 +98,12 @@ func TestNewRefuses(t *testing.T) {
 		{"a copy that counts up another field", "denorm.Copy", "CountUp", wareGuard, copyOfName("shop.name", "revision")},
 		{"a reference past a version", "relate.ParentRef writes wares.shop", "CountUp", wareGuard, wareInto},
 		{"elements past a version", "embed.Embedded writes shops.list", "Uncounted", shopGuard, embed.NewEmbedded[bson.D](anyShops, "list", embed.EmbeddedSpec{Key: "id"})},
+		{"a guard by a history's version", "embed.Versioned increases shops.version, but only denorm.History may", "another version",
+			shopPast, embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{"revised"}})},
+		{"a writer that counts a history's version up", "relate.ParentRef increases shops.version, but only denorm.History may", "Uncounted", shopPast,
+			relate.NewParentRef(anyShops, "mall", anyShops.Named("malls"), relate.ParentRefSpec{CountUp: "version"})},
+		{"a counter past a history", "denorm.Counter owns shops.wares without increasing version, the version by which denorm.History detects",
+			"give the versioned technique Uncounted", shopPast, wareCount},
 		{"two copies of one field", "both own wares.shop.name", "", shopNames, copyOfName("shop.name", "")},
 		{"keys that are unique and not", "is unique for only one of", "declare both unique", unique(true), unique(false)},
 		{"a unique index across shards", "must begin with its fields", "put city before its keys",

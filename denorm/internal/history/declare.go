@@ -138,7 +138,7 @@ func (h *History) Relations() []model.Relation {
 func (h *History) Footprints() []model.Footprint {
 	name := h.docs.Name()
 	return slices.Concat(
-		model.Writes.In(name, model.Whole), model.Guards.In(name, h.version), model.Owns.In(name, h.revised),
+		model.Writes.In(name, model.Whole), model.Guards.In(name, h.version), model.Owns.In(name, h.version, h.revised),
 		model.Spares.In(name, h.spared...), model.Reads.In(name, h.subject), model.Writes.In(name, h.personal...),
 		model.Writes.In(h.revisions.Name(), model.Whole, "until"), model.Owns.In(h.revisions.Name(), "at", "token", "gone", "doc"),
 	)
