@@ -247,10 +247,10 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 		if !reason.explains(w, otherwise) {
 			continue
 		}
-		if reason.If == nil && reason.Err == ErrNotFound {
-			return &StepError{Step: step, Err: errGone}
+		why, holds := reason.Err, reason.If == nil
+		if holds && why == ErrNotFound {
+			why = errGone
 		}
-		holds := reason.If == nil
 		if !holds {
 			var err error
 			if holds, err = r.holds(ctx, w.Collection, reason.If); err != nil {
@@ -261,7 +261,7 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 			if reason.Instead != nil {
 				r.back = reason.Instead
 			}
-			return &StepError{Step: step, Err: reason.Err}
+			return &StepError{Step: step, Err: why}
 		}
 		missed = append(missed, reason.If)
 	}
