@@ -58,7 +58,7 @@ func ExampleJob() {
 
 	// A dry run reads and plans everything, and writes nothing.
 	dry, err := fillLower.Run(ctx, db, model.JobOptions{DryRun: true})
-	fmt.Println("dry run:", dry.Documents, "read,", dry.Writes, "planned,", dry.Modified, "modified", err)
+	fmt.Println("dry run:", dry, err)
 
 	// This run reads two documents at a time, and stops after the first batch. The
 	// next run goes on from the checkpoint.
@@ -73,11 +73,11 @@ func ExampleJob() {
 	})
 	fmt.Println(err)
 	rest, err := fillLower.Run(ctx, db, model.JobOptions{BatchSize: 2, Checkpoint: "jobs"})
-	fmt.Println("the rest:", rest.Modified, "modified, done:", rest.Done, err)
+	fmt.Println("the rest:", rest, err)
 	// Output:
 	// db.members.find({lower: {$exists: false}}, {email: 1}).sort({_id: 1}).limit(500).batchSize(500)
-	// dry run: 3 read, 3 planned, 0 modified <nil>
+	// dry run: stage 0: batches 1, documents read 3, writes planned 3, documents modified 0, findings left 0, done <nil>
 	// batch 1 up to 'bob'
 	// stopped by hand
-	// the rest: 1 modified, done: true <nil>
+	// the rest: stage 0: batches 1, documents read 1, writes planned 1, documents modified 1, findings left 0, done <nil>
 }

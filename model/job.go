@@ -120,6 +120,16 @@ type Progress struct {
 	Done      bool
 }
 
+// String returns the numbers in one line, for logs.
+func (p Progress) String() string {
+	s := fmt.Sprintf("stage %d: batches %d, documents read %d, writes planned %d, documents modified %d, findings left %d",
+		p.Stage, p.Batches, p.Documents, p.Writes, p.Modified, p.Left)
+	if p.Done {
+		s += ", done"
+	}
+	return s
+}
+
 // A LeftError reports that a finished job left documents unchanged.
 type LeftError struct {
 	Job      string
