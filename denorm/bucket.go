@@ -32,10 +32,10 @@ type BucketSpec struct {
 	// [Bucket.Append] closes this bucket and opens the next one.
 	MaxBytes int64
 
-	// Key is a path within an element. The value there identifies the element among all
-	// elements with one BucketDoc.Key. If Key is set, a repeated [Bucket.Append] adds
+	// ElementKey is a path within an element. The value there identifies the element among all
+	// elements with one BucketDoc.ElementKey. If ElementKey is set, a repeated [Bucket.Append] adds
 	// nothing.
-	Key string
+	ElementKey string
 
 	// Totals are paths, within an element, of numbers. BucketDoc.Totals contains the sum,
 	// minimum and maximum for each path, written with "/" for each dot. Missing values
@@ -87,7 +87,7 @@ type BucketTotals struct {
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
 //
-// If BucketSpec.Key is set, Indexes returns the index that finds an element.
+// If BucketSpec.ElementKey is set, Indexes returns the index that finds an element.
 //
 // Checks returns:
 //   - Buckets with a wrong count, bytes or totals. The repair computes these numbers
@@ -105,7 +105,7 @@ type Bucket[K, E any] struct {
 // document, or a field of spec is invalid.
 func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spec BucketSpec) *Bucket[K, E] {
 	out := &Bucket[K, E]{model.Parts{}, buckets, bucket.Declare(buckets.Docs(), reflect.TypeFor[K](), bucket.Spec{
-		Max: spec.Max, MaxBytes: spec.MaxBytes, Key: spec.Key, Totals: spec.Totals,
+		Max: spec.Max, MaxBytes: spec.MaxBytes, ElementKey: spec.ElementKey, Totals: spec.Totals,
 		Period: keytext.Period(spec.Period), At: spec.At, Location: spec.Location,
 	})}
 	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints)
@@ -114,11 +114,11 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 
 // Append returns the change that adds an element at the end of the key's sequence.
 //
-// A retry doesn't add an element whose BucketSpec.Key is stored. The retry's result has
+// A retry doesn't add an element whose BucketSpec.ElementKey is stored. The retry's result has
 // no step, or a step with status model.Already. Without Key, look for the element before
 // a retry.
 //
-// Cost: two commands, one document, by _id. In a transaction, BucketSpec.Key adds one
+// Cost: two commands, one document, by _id. In a transaction, BucketSpec.ElementKey adds one
 // command. Closing a bucket for MaxBytes adds one command and one document.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
@@ -133,7 +133,7 @@ func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 //   - model.ErrFull if the bucket is full or closed
 //   - model.ErrStale if another writer has just created the bucket: run the write again
 //
-// With BucketSpec.Key, an element of this bucket isn't added again. Other buckets aren't
+// With BucketSpec.ElementKey, an element of this bucket isn't added again. Other buckets aren't
 // searched.
 //
 // Cost: one command, one document, by _id.
@@ -194,8 +194,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 }
 
 // Holding returns the query of the key's bucket that holds an element. Pass as
-// element only the element's value at the path BucketSpec.Key. Without
-// BucketSpec.Key the query gives a [*model.ValueError].
+// element only the element's value at the path BucketSpec.ElementKey. Without
+// BucketSpec.ElementKey the query gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

@@ -20,7 +20,7 @@ type comment struct {
 
 var (
 	commentPages = model.NewCollection[denorm.BucketDoc[string, comment], string]("comments")
-	comments     = denorm.NewBucket(commentPages, denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"likes"}})
+	comments     = denorm.NewBucket(commentPages, denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"likes"}})
 )
 
 func ExampleBucket() {

@@ -29,7 +29,7 @@ type (
 var (
 	books      = model.NewCollection[book, string]("books")
 	moreBuyers = model.NewCollection[buyerPage, string]("buyers")
-	buyerPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"paid"}})
+	buyerPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"paid"}})
 	buyersOf   = denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "extras"})
 )
 

@@ -38,7 +38,7 @@ type OutlierCount struct {
 //
 // # Consistency
 //
-// Without the flag, the array contains all elements. With a BucketSpec.Key, appends never
+// Without the flag, the array contains all elements. With a BucketSpec.ElementKey, appends never
 // store an element twice. Don't unset the flag: that allows repeats.
 //
 // Source:
@@ -82,7 +82,7 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 // overflow once the array was full. A missing owner gives [model.ErrNotFound]. Other
 // errors: see [ErrUnsound].
 //
-// With a BucketSpec.Key, no key is added twice: a retry is safe.
+// With a BucketSpec.ElementKey, no key is added twice: a retry is safe.
 // Without a Key, look for the element before a retry.
 //
 // Cost: two commands while the array has room, three if the owner has overflow.
@@ -91,7 +91,7 @@ func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 }
 
 // Remove returns the change that removes the element with this key from the owner's array
-// or overflow documents. A missing element isn't an error. Without BucketSpec.Key, Remove
+// or overflow documents. A missing element isn't an error. Without BucketSpec.ElementKey, Remove
 // gives a [*model.ValueError]. Other errors are those of [Outlier.Append].
 //
 // Cost: one or two reads, and one write of one document. In a transaction, reading the
@@ -119,7 +119,7 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
 }
 
-// Holding returns the query of an owner's element with this key. Without BucketSpec.Key
+// Holding returns the query of an owner's element with this key. Without BucketSpec.ElementKey
 // it gives a [*model.ValueError].
 //
 // Cost: one command, by _id and by the Bucket's index.
@@ -158,7 +158,7 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 }
 
 // Settle returns the job that moves elements over OutlierSpec.Max to overflow documents,
-// for owners whose OutlierSpec.Flag is true. The job needs a BucketSpec.Key. For owners
+// for owners whose OutlierSpec.Flag is true. The job needs a BucketSpec.ElementKey. For owners
 // without the flag, see [Outlier.Split].
 //
 // While the job runs, readers can see elements twice, and a removed element can come

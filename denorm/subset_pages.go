@@ -15,7 +15,7 @@ type SubsetPagesSpec struct {
 	Max int // maximum elements in the parent, 1 to 100,000
 
 	// By is the order of the elements: the parent keeps the first Max. {time: -1} keeps
-	// the newest. BucketSpec.Key is appended to By. Every element must have all fields of
+	// the newest. BucketSpec.ElementKey is appended to By. Every element must have all fields of
 	// By.
 	By bson.D
 }
@@ -74,7 +74,7 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 }
 
 // Set returns the change that sets fields of the element with this key, in a page and in
-// the parent's array. Each path in fields begins at the element. The paths BucketSpec.Key
+// the parent's array. Each path in fields begins at the element. The paths BucketSpec.ElementKey
 // and BucketSpec.At can't be set. A missing element gives [model.ErrNotFound].
 //
 // Cost: two commands to read, one to write. If the parent's array changes, two more

@@ -29,7 +29,7 @@ const perPage = 10
 var (
 	bought     = model.NewCollection[page, string]("pages")
 	tomes      = model.NewCollection[tome, string]("tomes")
-	pageSpec   = denorm.BucketSpec{Max: perPage, Key: "id"}
+	pageSpec   = denorm.BucketSpec{Max: perPage, ElementKey: "id"}
 	pagesOf    = denorm.NewBucket(bought, pageSpec)
 	overflow   = denorm.NewBucket(bought.Named("overflow"), pageSpec)
 	tomeBuyers = denorm.NewOutlier(tomes, "buyers", overflow, denorm.OutlierSpec{Max: perPage, Flag: "extras"})

@@ -126,7 +126,7 @@ func ordered(first bool) func(n int) (string, error) {
 
 const elementsPerPage = 100
 
-var simulatedPages = denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: elementsPerPage, Key: "id"})
+var simulatedPages = denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: elementsPerPage, ElementKey: "id"})
 
 // pageID is the _id of a page, after it was held to be behind the page before it.
 func pageID(seq int64) (string, error) {

@@ -23,13 +23,13 @@ type mail struct {
 var (
 	mailBuckets = model.NewCollection[denorm.BucketDoc[string, mail], string]("mail")
 	mails       = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100})
-	keyMails    = denorm.NewBucket(mailBuckets.Unchecked(), denorm.BucketSpec{Max: 100, Key: "id"})
+	keyMails    = denorm.NewBucket(mailBuckets.Unchecked(), denorm.BucketSpec{Max: 100, ElementKey: "id"})
 	addedMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Totals: []string{"head.kb", "score"}})
-	largeMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Key: "id", MaxBytes: 2 << 20})
-	dailyMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Key: "id", Period: denorm.Daily, At: "sent"})
+	largeMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, ElementKey: "id", MaxBytes: 2 << 20})
+	dailyMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, ElementKey: "id", Period: denorm.Daily, At: "sent"})
 	monthMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Period: denorm.Monthly, At: "sent", Location: time.FixedZone("", -3600)})
 	countMails  = denorm.NewBucket(
-		model.NewCollection[denorm.BucketDoc[int64, mail], string]("mail"), denorm.BucketSpec{Max: 100, Key: "id"})
+		model.NewCollection[denorm.BucketDoc[int64, mail], string]("mail"), denorm.BucketSpec{Max: 100, ElementKey: "id"})
 )
 
 func init() {
@@ -100,7 +100,7 @@ func bucketAppends() []Case {
 			Make: func(s string) any { return mails.AppendTo(s, -1, mailOf(s)) }},
 		{Method: "denorm.Bucket.AppendTo", Reason: "an element without its key is refused",
 			Make: func(s string) any {
-				return denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, Key: "score"}).AppendTo(s, 0, mailOf(s))
+				return denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, ElementKey: "score"}).AppendTo(s, 0, mailOf(s))
 			}},
 	}
 }

@@ -22,7 +22,7 @@ var (
 	boxMails    = denorm.NewOutlier(mailboxes, "mails", keyMails, denorm.OutlierSpec{Max: 2, Flag: "more"})
 	plainBoxes  = denorm.NewOutlier(mailboxes, "mails", mails, denorm.OutlierSpec{Max: 2, Flag: "more"})
 	largeBoxes  = denorm.NewOutlier(mailboxes, "mails", largeMails, denorm.OutlierSpec{Max: 2, MaxBytes: 1 << 20, Flag: "more"})
-	addingBoxes = denorm.NewOutlier(mailboxes, "mails", denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, Key: "id", Totals: []string{"head.kb"}}),
+	addingBoxes = denorm.NewOutlier(mailboxes, "mails", denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, ElementKey: "id", Totals: []string{"head.kb"}}),
 		denorm.OutlierSpec{Max: 2, Flag: "more"})
 )
 

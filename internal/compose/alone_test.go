@@ -15,7 +15,7 @@ import (
 var alone = []fixture{
 	{name: "denorm.Bucket", declare: func() (model.Technique, []operation) {
 		pages := model.NewCollection[denorm.BucketDoc[string, line], string]("pages")
-		x := denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, Key: "id"})
+		x := denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, ElementKey: "id"})
 		return x, []operation{
 			changed("append a first element", x.Append("a", line{ID: "b1", N: 1})),
 			changed("append", x.Append("a", line{ID: "b2", N: 2})),

@@ -74,7 +74,7 @@ func init() {
 		}},
 		fixture{name: "denorm.Outlier", declare: func() (model.Technique, []operation) {
 			more := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_mails")
-			o := denorm.NewOutlier(posts, "mails", denorm.NewBucket(more, denorm.BucketSpec{Max: 2, Key: "id"}), denorm.OutlierSpec{Max: 2, Flag: "more"})
+			o := denorm.NewOutlier(posts, "mails", denorm.NewBucket(more, denorm.BucketSpec{Max: 2, ElementKey: "id"}), denorm.OutlierSpec{Max: 2, Flag: "more"})
 			return o, []operation{
 				changed("append", o.Append("p1", line{ID: "m3", N: 3})),
 				changed("append to few", o.Append("p2", line{ID: "m4", N: 4})),
@@ -83,7 +83,7 @@ func init() {
 		}},
 		fixture{name: "denorm.SubsetPages", declare: func() (model.Technique, []operation) {
 			pages := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_fresh")
-			s := denorm.NewSubsetPages(posts, "fresh", denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, Key: "id"}), denorm.SubsetPagesSpec{Max: 1, By: bson.D{e("n", -1)}})
+			s := denorm.NewSubsetPages(posts, "fresh", denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, ElementKey: "id"}), denorm.SubsetPagesSpec{Max: 1, By: bson.D{e("n", -1)}})
 			return s, []operation{
 				changed("append", s.Append("p1", line{ID: "f1", N: 1})),
 				changed("append another", s.Append("p1", line{ID: "f2", N: 2})),

@@ -33,7 +33,7 @@ var (
 	days     = keys.NewSpread(readings, "day", keys.SpreadSpec{Parts: 8, Was: []int{4}, By: "_id"})
 
 	stories = model.NewCollection[story, string]("stories")
-	remarks = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, remark], string]("remarks"), denorm.BucketSpec{Max: 10, Key: "id"})
+	remarks = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, remark], string]("remarks"), denorm.BucketSpec{Max: 10, ElementKey: "id"})
 	newest  = denorm.NewSubsetPages(stories, "newest", remarks, denorm.SubsetPagesSpec{Max: 3, By: bson.D{e("n", -1)}})
 )
 

@@ -152,7 +152,7 @@ func (d *decision) structureUse(w words) Use {
 	case Links:
 		return d.linksUse(w)
 	case Bucket:
-		return Use{"denorm.Bucket", fmt.Sprintf("denorm.NewBucket(%s, denorm.BucketSpec{Max: %d, Key: \"_id\"})", w.children, d.Child.Page),
+		return Use{"denorm.Bucket", fmt.Sprintf("denorm.NewBucket(%s, denorm.BucketSpec{Max: %d, ElementKey: \"_id\"})", w.children, d.Child.Page),
 			[]string{fmt.Sprintf("%s: documents of type denorm.BucketDoc", w.children)}, []string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)},
 			commands("page of a parent", 1, opAdd, 2)}
 	}

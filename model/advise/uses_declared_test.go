@@ -55,7 +55,7 @@ func declaredParts() []declaredUse {
 	array := embed.NewEmbedded[comment](posts, "embedded", embed.EmbeddedSpec{Key: "_id", Max: 20})
 	one := embed.NewOne[comment](posts, "detail", embed.OneSpec{})
 	newest := denorm.NewBounded(posts, "embedded", denorm.BoundedSpec{Max: 3})
-	bucket := denorm.NewBucket(pages, denorm.BucketSpec{Max: 50, Key: "_id"})
+	bucket := denorm.NewBucket(pages, denorm.BucketSpec{Max: 50, ElementKey: "_id"})
 	outlier := denorm.NewOutlier(posts, "embedded", denorm.NewBucket(overflow, denorm.BucketSpec{Max: 100}), denorm.OutlierSpec{Max: 20, Flag: "more"})
 	history := denorm.NewHistory(posts, model.NewCollection[denorm.Revision[post, string], denorm.RevisionID[string]]("postRevisions"), denorm.HistorySpec{})
 	outbox := denorm.NewOutbox[struct{ N int }](posts, "outbox", denorm.OutboxSpec{})

@@ -35,11 +35,11 @@ type (
 var (
 	notes    = model.NewCollection[noteDoc, string]("notes")
 	plain    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 3})
-	byKey    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, Key: "id"})
-	added    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"n", "f", "sub.x"}})
-	budgeted = denorm.NewBucket(notes, denorm.BucketSpec{Max: 10, Key: "id", MaxBytes: 120})
+	byKey    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, ElementKey: "id"})
+	added    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"n", "f", "sub.x"}})
+	budgeted = denorm.NewBucket(notes, denorm.BucketSpec{Max: 10, ElementKey: "id", MaxBytes: 120})
 	roomy    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 10, MaxBytes: 120})
-	daily    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Key: "id", Period: denorm.Daily, At: "at"})
+	daily    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, ElementKey: "id", Period: denorm.Daily, At: "at"})
 )
 
 func noted(id string) note { return note{ID: id} }
@@ -222,7 +222,7 @@ func TestBucketAppendTo(t *testing.T) {
 func TestBucketRefusals(t *testing.T) {
 	parallel(t)
 	nan, late := note{ID: "a", F: math.NaN()}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	open := denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, Key: "any", Totals: []string{"any"}})
+	open := denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, ElementKey: "any", Totals: []string{"any"}})
 	anything := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, any], string]("anything"), denorm.BucketSpec{Max: 1})
 	for _, c := range []struct {
 		reason string

@@ -153,7 +153,7 @@ func TestBucketKeyTypes(t *testing.T) {
 
 func eachKey[K comparable](t *testing.T, db *mongo.Database, keys []K, empty string) {
 	buckets := model.NewCollection[denorm.BucketDoc[K, note], string]("keyed")
-	b := denorm.NewBucket(buckets, denorm.BucketSpec{Max: 1, Key: "id"})
+	b := denorm.NewBucket(buckets, denorm.BucketSpec{Max: 1, ElementKey: "id"})
 	seed(t, db, docs{"keyed": {}})
 	for range 2 {
 		for _, key := range keys {
@@ -207,8 +207,8 @@ func TestBucketDeclarations(t *testing.T) {
 		{"Location is given without a Period", of(spec{Max: 1, Location: time.UTC}), "a Location", "Period"},
 		{"a time that elements don't have", of(spec{Max: 1, Period: denorm.Daily, At: "time"}), `"time"`, "bson tags"},
 		{"a time that is none", of(spec{Max: 1, Period: denorm.Daily, At: "id"}), "At", "time.Time"},
-		{"a key that elements don't have", of(spec{Max: 1, Key: "_id"}), `"_id"`, "bson tags"},
-		{"a key with several values", of(spec{Max: 1, Key: "tags"}), "several values", "name a field that isn't in an array"},
+		{"a key that elements don't have", of(spec{Max: 1, ElementKey: "_id"}), `"_id"`, "bson tags"},
+		{"a key with several values", of(spec{Max: 1, ElementKey: "tags"}), "several values", "name a field that isn't in an array"},
 		{"a total that elements don't have", of(spec{Max: 1, Totals: []string{"m"}}), `"m"`, "bson tags"},
 		{"a total of text", of(spec{Max: 1, Totals: []string{"id"}}), `Totals "id" is of type string`, "integer"},
 		{"a total of a list", of(spec{Max: 1, Totals: []string{"tags"}}), "several values", "name a field that isn't in an array"},

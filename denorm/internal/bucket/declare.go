@@ -28,13 +28,13 @@ type total struct{ path, name string }
 
 // A Spec is a denorm.BucketSpec.
 type Spec struct {
-	Max      int
-	MaxBytes int64
-	Key      string
-	Totals   []string
-	Period   keytext.Period
-	At       string
-	Location *time.Location
+	Max        int
+	MaxBytes   int64
+	ElementKey string
+	Totals     []string
+	Period     keytext.Period
+	At         string
+	Location   *time.Location
 }
 
 // Declare checks a declaration, and panics if it doesn't fit the documents.
@@ -69,8 +69,8 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 		}
 		return f
 	}
-	if spec.Key != "" {
-		single("Key", spec.Key)
+	if spec.ElementKey != "" {
+		single("ElementKey", spec.ElementKey)
 	}
 	if spec.At != "" {
 		if f := single("At", spec.At); !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {

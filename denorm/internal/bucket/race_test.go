@@ -235,7 +235,7 @@ func TestBucketProperty(t *testing.T) {
 		for s := range uint64(6) {
 			random := rand.New(rand.NewPCG(s, 1))
 			most, bytes := 1+random.IntN(5), int64(150+random.IntN(200))
-			b := denorm.NewBucket(notes, denorm.BucketSpec{Max: most, MaxBytes: bytes, Key: "id", Totals: []string{"n", "f"}})
+			b := denorm.NewBucket(notes, denorm.BucketSpec{Max: most, MaxBytes: bytes, ElementKey: "id", Totals: []string{"n", "f"}})
 			empty(t, db)
 			want, sums := map[string][]string{}, map[string]int64{}
 			for range 60 {

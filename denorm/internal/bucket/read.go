@@ -44,7 +44,7 @@ func (b *Buckets) Elements(key any) (mongo.Pipeline, error) {
 
 // Indexes is the index that finds an element, if elements have keys.
 func (b *Buckets) Indexes() []model.Index {
-	if b.Spec.Key == "" {
+	if b.Spec.ElementKey == "" {
 		return nil
 	}
 	return []model.Index{b.KeyIndex()}
@@ -52,10 +52,10 @@ func (b *Buckets) Indexes() []model.Index {
 
 // KeyIndex is the index that finds an element, or none.
 func (b *Buckets) KeyIndex() model.Index {
-	if b.Spec.Key == "" {
+	if b.Spec.ElementKey == "" {
 		return model.Index{}
 	}
-	return commands.Index(b.Docs.Name(), "the bucket that holds an element", mql.E("key", 1), mql.E("items."+b.Spec.Key, 1))
+	return commands.Index(b.Docs.Name(), "the bucket that holds an element", mql.E("key", 1), mql.E("items."+b.Spec.ElementKey, 1))
 }
 
 // Holding matches the buckets of a key that hold an element.
@@ -69,8 +69,8 @@ func (b *Buckets) Holding(key, element any) (bson.D, error) {
 
 // Keyed is an element of which only the key is known.
 func (b *Buckets) Keyed(key, element any) (e Element, err error) {
-	if b.Spec.Key == "" {
-		return e, b.Docs.Refuse("items", nil, "the spec has no Key: declare one")
+	if b.Spec.ElementKey == "" {
+		return e, b.Docs.Refuse("items", nil, "needs BucketSpec.ElementKey: give it in the declaration")
 	}
 	if _, err = b.keyText(key); err != nil {
 		return e, err
@@ -79,7 +79,7 @@ func (b *Buckets) Keyed(key, element any) (e Element, err error) {
 	if e.stored, err = b.Docs.Encode(key); err != nil {
 		return e, b.Docs.Refuse("key", nil, err.Error())
 	}
-	field := "items[]." + b.Spec.Key
+	field := "items[]." + b.Spec.ElementKey
 	if e.ID, err = b.Docs.Raw(element); err != nil {
 		return e, b.Docs.Refuse(field, nil, err.Error())
 	}
@@ -91,7 +91,7 @@ func (b *Buckets) Keyed(key, element any) (e Element, err error) {
 
 // Holder matches the bucket that holds an element.
 func (b *Buckets) Holder(e Element) bson.D {
-	return bson.D{{Key: "key", Value: mql.Eq(e.stored)}, {Key: "items." + b.Spec.Key, Value: mql.Eq(e.ID)}}
+	return bson.D{{Key: "key", Value: mql.Eq(e.stored)}, {Key: "items." + b.Spec.ElementKey, Value: mql.Eq(e.ID)}}
 }
 
 // Total is the pipeline that adds up the buckets of a key.

@@ -60,7 +60,7 @@ func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End,
 		mql.Match(ofPeriod...), mql.Sort(mql.E("_id", -1)), {{Key: "$limit", Value: 1}},
 		mql.Project(mql.E("seq", 1), mql.E("n", 1), mql.E("bytes", 1), mql.E("closed", 1)),
 	}
-	if b.Spec.Key != "" {
+	if b.Spec.ElementKey != "" {
 		newest = append(newest, bson.D{{Key: "$unionWith", Value: bson.D{{Key: "coll", Value: b.Docs.Name()}, {Key: "pipeline", Value: mongo.Pipeline{
 			mql.Match(b.Holder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
 		}}}}})
@@ -96,7 +96,7 @@ func (b *Buckets) Decide(e Element, end End) (model.Plan, error) {
 		return model.NewPlan(b.write(e, end.Seq)), nil
 	}
 	p := model.NewPlan(b.closing(end.ID), b.write(e, end.Seq+1))
-	p.Options.AllowPartial = b.Spec.Key == "" // half of it is whole; only what was written can't be recognized
+	p.Options.AllowPartial = b.Spec.ElementKey == "" // half of it is whole; only what was written can't be recognized
 	p.Leaves = "a closed bucket; the next append opens a new bucket"
 	return p, nil
 }
@@ -133,13 +133,13 @@ func (b *Buckets) write(e Element, seq int64) model.Write {
 	}
 	filter = append(filter, mql.E("closed", mql.Op("$ne", true)))
 	var done bson.D
-	if b.Spec.Key != "" {
-		path := "items." + b.Spec.Key
+	if b.Spec.ElementKey != "" {
+		path := "items." + b.Spec.ElementKey
 		filter = append(filter, mql.E(path, mql.Op("$ne", e.ID)))
 		done = bson.D{byID[0], mql.E(path, mql.Eq(e.ID))}
 	}
 	w := commands.UpsertOne(b.Docs.Name(), filter, b.update(e, seq))
-	w.Expect, w.Done, w.Once = model.One, done, b.Spec.Key != ""
+	w.Expect, w.Done, w.Once = model.One, done, b.Spec.ElementKey != ""
 	w.Reasons = []model.Reason{
 		{If: model.And(byID, bson.D{{Key: "$or", Value: full}}), Err: errFull},
 		{If: byID, Err: model.ErrStale}, // another writer has just created it
@@ -184,9 +184,9 @@ func (b *Buckets) Encoded(key, element any) (e Element, err error) {
 	if size := int64(len(e.Item.Value)); b.Spec.MaxBytes > 0 && size > b.Spec.MaxBytes {
 		return e, b.Docs.Refuse("items[]", size, "the element alone is larger than MaxBytes of the spec")
 	}
-	if b.Spec.Key != "" {
-		if e.ID = e.lookup(b.Spec.Key); !stored.IsKey(e.ID) {
-			return e, b.Docs.Refuse("items[]."+b.Spec.Key, nil, "the element has no key: give a value to the spec's Key field")
+	if b.Spec.ElementKey != "" {
+		if e.ID = e.lookup(b.Spec.ElementKey); !stored.IsKey(e.ID) {
+			return e, b.Docs.Refuse("items[]."+b.Spec.ElementKey, nil, "is missing or null: BucketSpec.ElementKey needs a value")
 		}
 	}
 	if b.Spec.Period != 0 {
@@ -230,9 +230,9 @@ func (b *Buckets) number(v bson.RawValue, path string) (any, error) {
 // Without takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold later elements.
 func (b *Buckets) Without(bucket string, e Element) model.Write {
 	others := mql.Op("$filter", bson.D{
-		{Key: "input", Value: Items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$ne", "$$item."+b.Spec.Key, mql.Literal(e.ID))},
+		{Key: "input", Value: Items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$ne", "$$item."+b.Spec.ElementKey, mql.Literal(e.ID))},
 	})
-	holds := bson.D{{Key: "_id", Value: bucket}, {Key: "items." + b.Spec.Key, Value: mql.Eq(e.ID)}}
+	holds := bson.D{{Key: "_id", Value: bucket}, {Key: "items." + b.Spec.ElementKey, Value: mql.Eq(e.ID)}}
 	w := commands.UpdateIf(b.Docs.Name(), holds, mongo.Pipeline{
 		mql.Set(b.staysClosed(), mql.E("items", others)),
 		mql.Set(b.Recounted()...),

@@ -151,7 +151,7 @@ func (o *Outlier) repair(rows []drift) model.Plan {
 // discard deletes the pages that a Split left, if all that is on them is in the array. Without a key, elements that are
 // equal can be two.
 func (o *Outlier) discard(pages []page) (steps []model.Step) {
-	if o.in.Spec.Key == "" {
+	if o.in.Spec.ElementKey == "" {
 		return nil
 	}
 	for _, page := range pages {

@@ -65,7 +65,7 @@ func (o *Outlier) flagIndex() model.Index {
 
 func (o *Outlier) Indexes() []model.Index {
 	x := o.in.KeyIndex()
-	if o.in.Spec.Key == "" {
+	if o.in.Spec.ElementKey == "" {
 		x = commands.Index(o.in.Docs.Name(), "the overflow of an owner, for the check", mql.E("key", 1))
 	}
 	return []model.Index{o.flagIndex(), x}
@@ -77,7 +77,7 @@ func (o *Outlier) list() bson.D { return mql.List(o.path) }
 func (o *Outlier) flagged() bson.D { return mql.Op("$eq", "$"+o.spec.Flag, true) }
 
 // keyPath is the path of the elements' keys.
-func (o *Outlier) keyPath() string { return o.path + "." + o.in.Spec.Key }
+func (o *Outlier) keyPath() string { return o.path + "." + o.in.Spec.ElementKey }
 
 // keys is the expression of the elements' keys.
 func (o *Outlier) keys() bson.D {

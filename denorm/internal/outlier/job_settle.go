@@ -18,8 +18,8 @@ func (o *Outlier) Settle() model.Job {
 		Collection: o.docs.Name(), BatchSize: 10,
 		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(), Plan: commands.Batched("elements that both the overflow and the array hold; the next run removes them from the array", o.settleOwner),
 	}}}
-	if o.in.Spec.Key == "" {
-		j.Err = o.docs.Refuse(o.path, nil, "can be settled only if the Bucket has a Key: declare a Key")
+	if o.in.Spec.ElementKey == "" {
+		j.Err = o.docs.Refuse(o.path, nil, "can be settled only if the Bucket has an ElementKey: give one to its spec")
 	}
 	return j
 }
@@ -46,7 +46,7 @@ type crowded struct {
 func (o *Outlier) crowd() mongo.Pipeline {
 	stage := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
 	same := mql.Op("$filter", bson.D{
-		{Key: "input", Value: bucket.Items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$in", "$$item."+o.in.Spec.Key, "$$keys")},
+		{Key: "input", Value: bucket.Items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$in", "$$item."+o.in.Spec.ElementKey, "$$keys")},
 	})
 	stage[0].Value = append(stage[0].Value.(bson.D),
 		bson.E{Key: "let", Value: bson.D{{Key: "keys", Value: "$keys"}}},
@@ -74,7 +74,7 @@ func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
 	hold := func(items []bson.RawValue) {
 		for _, item := range items {
 			if doc, ok := item.DocumentOK(); ok {
-				id, _ := core.ValueAt(doc, o.in.Spec.Key)
+				id, _ := core.ValueAt(doc, o.in.Spec.ElementKey)
 				held[name(id)] = item
 			}
 		}

@@ -36,7 +36,7 @@ type (
 var (
 	books      = model.NewCollection[book, string]("books")
 	moreBuyers = model.NewCollection[buyerPage, string]("buyers")
-	buyerPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"paid"}})
+	buyerPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"paid"}})
 	buyersOf   = denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "extras"})
 )
 
@@ -45,7 +45,7 @@ type outlier = denorm.Outlier[book, string, buyer]
 var (
 	outlierPlainPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3})
 	outlierPlain      = denorm.NewOutlier(books, "buyers", outlierPlainPages, denorm.OutlierSpec{Max: 2, Flag: "extras"})
-	outlierBytePages  = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 10, MaxBytes: 70, Key: "id", Totals: []string{"paid"}})
+	outlierBytePages  = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 10, MaxBytes: 70, ElementKey: "id", Totals: []string{"paid"}})
 	outlierBytes      = denorm.NewOutlier(books, "buyers", outlierBytePages, denorm.OutlierSpec{Max: 10, MaxBytes: 60, Flag: "extras"})
 )
 

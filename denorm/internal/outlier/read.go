@@ -55,7 +55,7 @@ func (o *Outlier) Holding(owner, key any) (mongo.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	same := mql.Match(mql.E(o.in.Spec.Key, mql.Eq(e.ID)))
+	same := mql.Match(mql.E(o.in.Spec.ElementKey, mql.Eq(e.ID)))
 	return append(o.all(id, o.in.Holder(e)), same), nil
 }
 

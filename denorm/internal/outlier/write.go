@@ -76,7 +76,7 @@ func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, 
 	if o.spec.MaxBytes > 0 {
 		fields = append(fields, bson.E{Key: "bytes", Value: bucket.BytesOf(o.list())})
 	}
-	if o.in.Spec.Key != "" {
+	if o.in.Spec.ElementKey != "" {
 		fields = append(fields, bson.E{Key: "holds", Value: mql.Op("$in", mql.Literal(e.ID), o.keys())})
 	}
 	return (&model.Aggregate[state]{Aggregation: model.Aggregation{
@@ -115,7 +115,7 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 	}
 	p, err := o.in.Decide(e, s.Overflow)
 	p.Steps = append([]model.Step{o.setFlag(id, e)}, p.Steps...)
-	p.Options.AllowPartial = o.in.Spec.Key == "" // half of it is whole; only what was written can't be recognized
+	p.Options.AllowPartial = o.in.Spec.ElementKey == "" // half of it is whole; only what was written can't be recognized
 	p.Leaves = "a flag without overflow; the next append writes the overflow"
 	return p, err
 }
@@ -124,7 +124,7 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
 	filter := append(commands.ByID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max-1), mql.Exists(false)))
 	w := model.Write{Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One}
-	if o.in.Spec.Key != "" {
+	if o.in.Spec.ElementKey != "" {
 		filter = append(filter, bson.E{Key: o.keyPath(), Value: stored.IsNot(e.ID)})
 		w.Done, w.Once = append(commands.ByID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), true
 	}
@@ -142,7 +142,7 @@ func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element) model.Write {
 	filter := append(commands.ByID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max), mql.Exists(false)))
 	flag := mql.E(o.spec.Flag, true)
 	done := append(commands.ByID(id), flag)
-	if o.in.Spec.Key != "" {
+	if o.in.Spec.ElementKey != "" {
 		absent := bson.E{Key: o.keyPath(), Value: stored.IsNot(e.ID)}
 		filter, done = append(filter, absent), append(done, absent)
 	}
@@ -179,7 +179,7 @@ func (o *Outlier) Remove(owner, key any) model.Change[any] {
 
 // pull takes an element out of the array. Not matching is stale: it may have been moved into the overflow.
 func (o *Outlier) pull(id bson.RawValue, e bucket.Element) model.Write {
-	pull := bson.D{{Key: o.path, Value: bson.D{{Key: o.in.Spec.Key, Value: mql.Eq(e.ID)}}}}
+	pull := bson.D{{Key: o.path, Value: bson.D{{Key: o.in.Spec.ElementKey, Value: mql.Eq(e.ID)}}}}
 	w := commands.UpdateIf(o.docs.Name(), append(commands.ByID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), mql.Op("$pull", pull))
 	w.Expect = model.One
 	return w

@@ -38,8 +38,8 @@ func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucke
 		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 to 100,000")
 	case len(spec.By) == 0:
 		place.Fail("By is empty", "give the order of the elements, such as {time: -1}")
-	case pages.Spec.Key == "":
-		place.Fail("the Bucket has no Key", "give its spec a Key: the path that identifies an element")
+	case pages.Spec.ElementKey == "":
+		place.Fail("the Bucket has no ElementKey", "give its spec an ElementKey: the path that identifies an element")
 	case pages.Docs.Name() == parents.Name():
 		place.Fail("parents and pages are in the same collection", "give the Bucket a collection of its own")
 	case !array.Open && array.Type != element:
@@ -57,14 +57,14 @@ func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucke
 		}
 		s.by = append(s.by, bson.E{Key: e.Key, Value: int32(direction.Of(e.Value))})
 	}
-	if key := pages.Spec.Key; !slices.ContainsFunc(s.by, func(e bson.E) bool { return core.Overlap(e.Key, key) }) {
+	if key := pages.Spec.ElementKey; !slices.ContainsFunc(s.by, func(e bson.E) bool { return core.Overlap(e.Key, key) }) {
 		s.by = append(s.by, bson.E{Key: key, Value: s.by[len(s.by)-1].Value})
 	}
 	return s
 }
 
 // keyPath is the path of the keys of the array's elements.
-func (s *Subset) keyPath() string { return s.path + "." + s.in.Spec.Key }
+func (s *Subset) keyPath() string { return s.path + "." + s.in.Spec.ElementKey }
 
 // order is a copy of the sort order.
 func (s *Subset) order() bson.D { return slices.Clone(s.by) }

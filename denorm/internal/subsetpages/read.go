@@ -51,7 +51,7 @@ func (s *Subset) readDrift(ctx context.Context, db model.DB, id bson.RawValue) (
 
 // readItem reads an element in the page that holds it.
 func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (st state, _ error) {
-	items := bson.D{{Key: "items", Value: mql.Op("$elemMatch", bson.D{{Key: s.in.Spec.Key, Value: mql.Eq(e.ID)}})}}
+	items := bson.D{{Key: "items", Value: mql.Op("$elemMatch", bson.D{{Key: s.in.Spec.ElementKey, Value: mql.Eq(e.ID)}})}}
 	page, err := (&model.Find[bson.Raw]{Query: model.Query{
 		Collection: s.in.Docs.Name(), Filter: s.in.Holder(e), Projection: items, Index: s.in.KeyIndex().Name,
 	}}).One(ctx, db)
@@ -75,7 +75,7 @@ func (s *Subset) readHeld(ctx context.Context, db model.DB, id bson.RawValue, e 
 		return held, nil
 	}
 	for _, v := range core.Elements(parent.Lookup(strings.Split(s.path, ".")...)) {
-		if bsonval.EqualRaw(stored.ElementAt(v, s.in.Spec.Key), e.ID) {
+		if bsonval.EqualRaw(stored.ElementAt(v, s.in.Spec.ElementKey), e.ID) {
 			held = bsonval.Clone(v)
 		}
 	}
@@ -111,11 +111,11 @@ func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error)
 	}
 	held := bson.A{}
 	for _, v := range core.Elements(array) {
-		held = append(held, bsonval.Clone(stored.ElementAt(v, s.in.Spec.Key)))
+		held = append(held, bsonval.Clone(stored.ElementAt(v, s.in.Spec.ElementKey)))
 	}
 	others := mql.Op("$filter", bson.D{
 		{Key: "input", Value: bucket.Items()}, {Key: "as", Value: "item"},
-		{Key: "cond", Value: mql.Op("$not", bson.A{mql.Op("$in", "$$item."+s.in.Spec.Key, mql.Literal(held))})},
+		{Key: "cond", Value: mql.Op("$not", bson.A{mql.Op("$in", "$$item."+s.in.Spec.ElementKey, mql.Literal(held))})},
 	})
 	p := mongo.Pipeline{
 		mql.Match(filter...), mql.Sort(mql.E("_id", -1)), mql.Set(mql.E("items", others)), mql.Match(mql.E("items.0", mql.Exists(true))),

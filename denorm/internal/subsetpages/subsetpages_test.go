@@ -35,7 +35,7 @@ type (
 
 var (
 	threads = model.NewCollection[thread, string]("threads")
-	pages   = denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"likes"}})
+	pages   = denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"likes"}})
 	newest  = denorm.NewSubsetPages(threads, "newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", -1)}})
 )
 

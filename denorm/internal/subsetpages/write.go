@@ -160,7 +160,7 @@ func (s *Subset) fields(fields bson.D) (bson.D, error) {
 		}
 		at := "items[]." + e.Key
 		switch {
-		case core.Overlap(e.Key, s.in.Spec.Key):
+		case core.Overlap(e.Key, s.in.Spec.ElementKey):
 			return nil, s.in.Docs.Refuse(at, nil, "identifies the element and can't be set")
 		case s.in.Spec.At != "" && core.Overlap(e.Key, s.in.Spec.At):
 			return nil, s.in.Docs.Refuse(at, nil, "decides in which page the element is and can't be set")
