@@ -1,7 +1,7 @@
-// Package docmodel lists the packages of this library of document-modeling patterns for
-// MongoDB. It has no code. A program declares once, as Go values, how its data is
-// modeled. From these declarations the library generates documents, queries, updates,
-// indexes, checks and repairs for the official driver.
+// Package docmodel lists the packages of a library of document-modeling patterns for
+// MongoDB. A program declares its data model as Go values. From these declarations the
+// library generates documents, queries, updates, indexes, checks and repairs for the
+// official driver.
 //
 //	model             collections, plans, changes, jobs, scopes, audits
 //	model/embed       arrays and single documents inside a document, versions
@@ -16,6 +16,6 @@
 //	paths             trees and graphs
 //	geohash           geohash keys; geohash/geofield stores and searches them
 //
-// Begin with [github.com/docmodel/docmodel/model]. README.md has a first program, TYPES.md
-// lists every type by its purpose, and GUIDE.md has tasks step by step.
+// Begin with [github.com/docmodel/docmodel/model]. README.md has a first program,
+// TYPES.md lists every type by its purpose, and GUIDE.md has tasks step by step.
 package docmodel

@@ -25,10 +25,10 @@ type Approximate[D, K any] struct {
 	n      int64
 }
 
-// NewApproximate declares that the number at path in owners counts events. About one
-// event in n adds n to the number. With n = 1 the count is exact. NewApproximate panics
-// with a [*model.DeclarationError] if n is below 1, or if the path doesn't exist, isn't a
-// number or crosses an array.
+// NewApproximate declares that the number at path in documents of owners counts events.
+// About one event in n adds n to the number. If n is 1, the count is exact.
+// NewApproximate panics with a [*model.DeclarationError] if n is below 1, or if the field
+// at path isn't a number outside arrays.
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {
 	place := core.Place(fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path))
 	if n < 1 {
@@ -39,10 +39,10 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints), owners, path, n}
 }
 
-// Count returns the plan that adds events to a document's count. Count rounds events up
-// or down to a multiple of n ([NewApproximate]). draw decides: pass a random number in
-// [0, 1), such as rand.Float64(). If Count rounds to 0, the plan is empty. Other plans
-// give model.ErrNotFound for a missing owner. A retry can count twice.
+// Count returns the plan that adds a number of events to a document's count. The number
+// is rounded up or down to a multiple of [NewApproximate]'s n. As draw, pass
+// rand.Float64(). A missing owner gives model.ErrNotFound, unless the number is rounded
+// to 0. A retry can count twice.
 //
 // Cost: at most one command and one document, by _id.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {

@@ -10,16 +10,16 @@ import (
 )
 
 // Attributes is an array of names and values, for properties that vary between documents:
-// {k: 'length', v: 30}. One index serves queries by any property. A document has each
-// name once. Names may contain dots and dollar signs.
+// {k: 'length', v: 30}. One index serves queries by any property. Names are unique in a
+// document. A name can contain dots and dollar signs.
 //
 // Source: the attribute pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/attribute-pattern/.
 //
 // Indexes returns the index on names and values.
 //
-// Checks returns the check for repeated names in a document. The repair keeps the first
-// attribute of each name.
+// Checks returns the check for repeated names. The repair keeps the first attribute of
+// each name.
 type Attributes[D, K any] struct {
 	model.Parts
 
@@ -33,31 +33,31 @@ type AttributesSpec struct {
 	Value string // the field with the value; "" means "v"
 }
 
-// NewAttributes declares that the array at path, in the documents of owners, holds
-// [Attributes]. It panics with a [*model.DeclarationError] if
-//   - the path isn't an array, or is inside an array
-//   - a nil slice is stored as null (tag it omitempty)
-//   - the elements lack a field that spec names, or the field spec.Name isn't a string
+// NewAttributes declares that the arrays at path contain [Attributes]. NewAttributes
+// panics with a [*model.DeclarationError] if
+//   - the field at path isn't an array, or is inside an array
+//   - a nil slice at path is stored as null: tag the field omitempty
+//   - the elements lack a field that spec names, or the name field isn't a string
 func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec AttributesSpec) *Attributes[D, K] {
 	a := attributes.Declare(owners.Docs(), path, spec.Name, spec.Value)
 	indexes := func() []model.Index { return []model.Index{a.Index()} }
 	return &Attributes[D, K]{model.NewParts(indexes, nil, a.Checks, a.Footprints), owners, a}
 }
 
-// Set returns the write that sets attributes of the document whose _id is owner. The list
-// contains their names and values. Existing attributes keep their position and their
-// other fields. The write is idempotent. A missing owner gives model.ErrNotFound.
+// Set returns the write that sets attributes of the document whose _id is owner. The
+// parameter list contains names and values. Existing attributes keep their position and
+// fields besides the value. The write is idempotent. A missing owner gives
+// model.ErrNotFound.
 //
-// Cost: one command, one document, by _id. The update is a pipeline, which [model.Merge]
-// can't merge.
+// Cost: one command, one document, by _id. [model.Merge] can't merge the write.
 func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 	return a.a.Set(a.owners.ByID(owner).Query, list)
 }
 
 // Unset returns the write that removes the attributes with these names from the document
-// whose _id is owner. It ignores names that the document doesn't have. The write is
-// idempotent. A missing owner gives model.ErrNotFound. No name, or an empty or repeated
-// name, gives a [*model.ValueError].
+// whose _id is owner. Names that the document doesn't have are ignored. The write is
+// idempotent. A missing owner gives model.ErrNotFound. An empty or repeated name gives a
+// [*model.ValueError].
 //
 // Cost: one command, one document, by _id.
 func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
@@ -78,10 +78,10 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	return a.find(filter, err)
 }
 
-// Match returns the query of documents whose attribute of this name matches a
-// condition. The condition contains operators: {$gte: 20, $lt: 40}. Any other condition
-// gives a [*model.ValueError]. To query by several attributes, pass the Filter of one
-// query to [model.Find.Where] of another.
+// Match returns the query of the documents in which the attribute of this name matches
+// operators: {$gte: 20, $lt: 40}. A condition without operators gives a
+// [*model.ValueError]. For several attributes, pass the Filter of one query to
+// [model.Find.Where] of another query.
 //
 // Cost: one command, served by [Attributes.Indexes].
 func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {

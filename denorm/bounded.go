@@ -10,26 +10,25 @@ import (
 
 // BoundedSpec says how many and which elements a [Bounded] keeps. Max is required.
 type BoundedSpec struct {
-	Max int // the most elements that the array keeps; at least 1
+	Max int // maximum number of elements, at least 1
 
-	// First keeps the first elements: the oldest, or the smallest in the order By. By
-	// default a push keeps the last elements.
+	// First keeps the elements at the start of the array. By default, a push keeps the
+	// elements at the end.
 	First bool
 
-	// By sorts the array by fields of its elements. {time: 1} keeps the newest elements.
-	// With BoundedSpec.First, {score: -1, id: 1} keeps the top scores. End the sort with
-	// a unique field, because MongoDB doesn't order equal elements. {"": -1} sorts an
-	// array of scalars. Nil keeps the order of pushing.
+	// By sorts the array by fields of its elements. Nil keeps the order of pushing. For
+	// example, {time: 1} keeps the newest elements. With First, {score: -1, id: 1} keeps
+	// the highest scores. The last field should be unique. {"": -1} sorts an array of
+	// plain values.
 	By bson.D
 
-	// Key is the path, within an element, of the value that identifies the element. ""
-	// means that elements have no key. [Bounded.Remove] needs a Key. With a Key, a
-	// repeated push changes nothing while the array contains the pushed elements. If the
-	// array has dropped these elements, a repeated push can add them again.
+	// Key is the path, within an element, of the value that identifies the element.
+	// [Bounded.Remove] needs a Key. With a Key, a repeated push does nothing, unless the
+	// array has dropped the pushed elements since.
 	Key string
 
-	// Create lets a push create a missing owner by an upsert: a document with only its
-	// _id and the array. [NewBounded] panics if both Create and Key are given.
+	// Create lets a push create a missing owner with its _id and the array. A spec can't
+	// have both Create and Key.
 	Create bool
 }
 
@@ -39,8 +38,8 @@ type BoundedSpec struct {
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2;
 // https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
 //
-// Checks returns one check. It finds arrays with more than Max elements. The repair keeps
-// the elements that a push would keep.
+// Checks returns one check, which finds arrays with more than Max elements. The repair
+// shortens the array as a push does.
 type Bounded[D, K any] struct {
 	model.Parts
 
@@ -48,34 +47,35 @@ type Bounded[D, K any] struct {
 	b      *bounded.Array
 }
 
-// NewBounded declares that the array at path, in the documents of owners, is bounded. It
-// panics with a [*model.DeclarationError] if
-//   - the path isn't an array, or is inside an array
-//   - a nil slice is stored as null (tag it omitempty)
-//   - a field of spec is invalid
+// NewBounded declares that owners have a bounded array at path. NewBounded panics with a
+// [*model.DeclarationError] if
+//   - the field at path isn't an array, or is inside an array
+//   - a nil slice is stored as null: tag the field omitempty
+//   - spec is invalid
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
 	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
 }
 
-// Push returns the write that adds elements to an owner's array (owner is the _id). The
-// write also sorts and shortens the array: see [BoundedSpec]. A missing document gives
-// model.ErrNotFound, unless the spec has Create.
+// Push returns the write that adds elements to an owner's array. The write also sorts and
+// shortens the array. A missing owner gives model.ErrNotFound, unless BoundedSpec.Create
+// is set.
 //
-// Without BoundedSpec.Key, a second run adds the elements again. With a Key, the write
-// adds nothing if the array contains any of the pushed keys. If the array lacks a pushed
-// element that the bound would keep, this write gives model.ErrStale.
+// Without BoundedSpec.Key, a second run adds the elements again. With a Key, an array
+// that contains a pushed key stays unchanged. If the array contains only some of the
+// pushed keys, the write gives model.ErrStale. Elements that a push would drop don't
+// count.
 //
-// Cost: one command, one document, by _id. If the spec has a Key and the update matches
-// nothing, one or two more commands.
+// Cost: one command, one document, by _id. With a Key, one or two more commands if the
+// update matches nothing.
 func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 	return b.b.Push(owner, elements, nil, nil)
 }
 
-// PushWith is [Bounded.Push], and also applies the operators in the parameter update to
-// the same document, such as {$inc: {n: 1}}. An operator on the array's path gives a
-// [*model.ConflictError]. If BoundedSpec.Key is set, a second run skips the push and
-// these operators.
+// PushWith returns the write of [Bounded.Push] with further operators for the same
+// document, such as {$inc: {n: 1}}. An operator on the array's path gives a
+// [*model.ConflictError]. If a repeated push does nothing (see BoundedSpec.Key), the
+// operators do nothing.
 //
 // Cost: as [Bounded.Push].
 func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.Write {

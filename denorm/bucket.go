@@ -24,43 +24,39 @@ const (
 
 // BucketSpec says how elements are put into buckets. Max is required.
 type BucketSpec struct {
-	Max int // the most elements in a bucket; at least 1
+	Max int // the maximum number of elements in a bucket; at least 1
 
-	// MaxBytes is the most BSON bytes of a bucket's elements; 0 means no bound. Array
-	// overhead doesn't count. MaxBytes can be up to 15 MiB. A larger element gives a
-	// [*model.ValueError]. If an element doesn't fit into the newest bucket,
-	// [Bucket.Append] closes this bucket and opens the next one.
+	// MaxBytes is the maximum BSON size of a bucket's elements, up to 15 MiB. 0 means no
+	// limit. A larger element gives a [*model.ValueError].
 	MaxBytes int64
 
-	// ElementKey is a path within an element. The value there identifies the element among all
-	// elements with one BucketDoc.ElementKey. If ElementKey is set, a repeated [Bucket.Append] adds
-	// nothing.
+	// ElementKey is the path, within an element, of a value that is unique among the
+	// elements of one BucketDoc.Key. With it, a repeated [Bucket.Append] adds nothing.
 	ElementKey string
 
-	// Totals are paths, within an element, of numbers. BucketDoc.Totals contains the sum,
-	// minimum and maximum for each path, written with "/" for each dot. Missing values
-	// don't count.
+	// Totals are paths of numbers within an element. BucketDoc.Totals stores the sum,
+	// minimum and maximum for each path, with "/" in place of each dot.
 	Totals []string
 
-	// With Period and At, every day (Daily) or month (Monthly) has its own buckets, for
-	// the elements whose time at the path At is in it. Give Period and At or neither.
+	// Period gives each day (Daily) or month (Monthly) its own buckets, by the time at
+	// the path At. Set Period and At, or neither.
 	Period   Period
-	At       string         // path, within an element, of its time
+	At       string         // path of the element's time, within the element
 	Location *time.Location // time zone of days and months; nil means UTC
 }
 
-// BucketDoc is the document of a bucket: consecutive elements from the sequence of one
-// key. The key's type K is a string type, an integer type or bson.ObjectID. An element's
-// type E is stored as a document.
+// BucketDoc is the document of a bucket, which stores consecutive elements of one key. K
+// is a string type, an integer type or bson.ObjectID. E is the type of an element, stored
+// as a document.
 type BucketDoc[K, E any] struct {
-	ID     string           `bson:"_id"`              // Key, Period and Seq; sorts a key's buckets
-	Key    K                `bson:"key"`              // key of the sequence
-	Period string           `bson:"period,omitempty"` // "2014-03-28" or "2014-03"; "" without a Period
-	Seq    int64            `bson:"seq"`              // number among buckets of this Key and Period, 0 to 9999999999
-	N      int              `bson:"n"`                // number of elements
-	Bytes  int64            `bson:"bytes"`            // BSON size of the elements
+	ID     string           `bson:"_id"`              // Key, Period and Seq; sorts a Key's buckets
+	Key    K                `bson:"key"`              // the key given to [Bucket.Append]
+	Period string           `bson:"period,omitempty"` // such as "2014-03-28" or "2014-03"
+	Seq    int64            `bson:"seq"`              // from 0, for each Key and Period
+	N      int              `bson:"n"`                // number of Items
+	Bytes  int64            `bson:"bytes"`            // BSON size of all Items
 	Closed bool             `bson:"closed,omitempty"` // the bucket takes no more elements
-	Totals map[string]Total `bson:"totals,omitempty"` // by the paths of BucketSpec.Totals, with "/" for a dot
+	Totals map[string]Total `bson:"totals,omitempty"` // for each path in BucketSpec.Totals
 	Items  []E              `bson:"items,omitempty"`  // in the order of appending
 }
 
@@ -81,18 +77,17 @@ type BucketTotals struct {
 }
 
 // Bucket stores a sequence of elements for each key, such as the mail of a mailbox. A
-// document (bucket) holds at most BucketSpec.Max elements. Only append elements: don't
-// change or remove them. The collection must not have a collation.
+// document (bucket) holds at most BucketSpec.Max elements. Don't change or remove stored
+// elements. The collection must not have a collation.
 //
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
 //
 // If BucketSpec.ElementKey is set, Indexes returns the index that finds an element.
 //
-// Checks returns:
-//   - Buckets with a wrong count, bytes or totals. The repair computes these numbers
-//     again.
-//   - Buckets over Max or MaxBytes. No write repairs them.
+// Checks returns two checks:
+//   - Buckets with wrong N, Bytes or Totals. The repair corrects these fields.
+//   - Buckets over Max or MaxBytes. There is no repair.
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -114,27 +109,24 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 
 // Append returns the change that adds an element at the end of the key's sequence.
 //
-// A retry doesn't add an element whose BucketSpec.ElementKey is stored. The retry's result has
-// no step, or a step with status model.Already. Without Key, look for the element before
-// a retry.
+// With BucketSpec.ElementKey, a retry adds nothing: see [model.Result.Already]. Without
+// BucketSpec.ElementKey, look for the element before a retry.
 //
-// Cost: two commands, one document, by _id. In a transaction, BucketSpec.ElementKey adds one
-// command. Closing a bucket for MaxBytes adds one command and one document.
+// Cost: two commands, one document, by _id. In a transaction, BucketSpec.ElementKey adds
+// one command. Closing a bucket for MaxBytes adds one command and one document.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }
 
-// AppendTo returns the write that adds an element to bucket number seq of the key. A
-// missing bucket is created. Pass BucketDoc.Seq of the newest bucket. If that bucket is
-// full or closed, pass the next number. With BucketSpec.Period, each day or month has its
-// own numbers.
+// AppendTo returns the write that adds an element to the key's bucket with number seq.
+// The write creates a missing bucket. Pass BucketDoc.Seq of the newest bucket. Check
+// errors in this order:
 //
-// The write gives
-//   - model.ErrFull if the bucket is full or closed
-//   - model.ErrStale if another writer has just created the bucket: run the write again
+//   - model.ErrFull: the bucket is full or closed. Pass the next number.
+//   - model.ErrStale: another writer has just created the bucket. Run the write again.
 //
-// With BucketSpec.ElementKey, an element of this bucket isn't added again. Other buckets aren't
-// searched.
+// With BucketSpec.ElementKey, the write adds nothing if this bucket has an element with
+// the same value there. The write doesn't search other buckets.
 //
 // Cost: one command, one document, by _id.
 func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
@@ -173,12 +165,12 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Between returns the query of a key's buckets, oldest first. It finds buckets whose day
-// or month overlaps the time from start to end, without end itself. The first and last
-// buckets can contain elements of other times. Without BucketSpec.Period the query gives
-// a [*model.ValueError].
+// Between returns the query of a key's buckets for the time [start, end), oldest first.
+// The query finds the buckets of whole days or months. The first and last buckets can
+// contain elements outside this time. Without BucketSpec.Period the query gives a
+// [*model.ValueError].
 //
-// Cost: one command, by _id, which reads one document for each bucket.
+// Cost: one command, by _id. It reads one document for each bucket.
 func (b *Bucket[K, E]) Between(key K, start, end time.Time) *model.Find[BucketDoc[K, E]] {
 	filter, err := b.in.Between(key, start, end)
 	return b.find(filter, 1, err)

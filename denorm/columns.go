@@ -8,26 +8,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ColumnsSpec says how documents become columns. Its zero value limits properties and
-// depth as Azure Cosmos DB's analytical store does.
+// ColumnsSpec says how [Columns] turns documents into columns. A document that exceeds a
+// limit gives a [*model.ValueError].
 type ColumnsSpec struct {
-	// Separator stands between the names of a path. It is one ASCII punctuation
-	// character, but not dot, "%", "#", "!" or dollar sign. "" means "/".
+	// Separator joins the names of a path. It is one ASCII punctuation character, except
+	// . % # ! and $. "" means "/".
 	Separator string
 
-	// MaxProperties is the most properties that a document may have. Fields at all
-	// levels count. Without WholeArrays, array elements also count. 0 means 1000. A
-	// document with more properties gives a [*model.ValueError].
+	// MaxProperties is the maximum number of fields at all levels of a document. Without
+	// WholeArrays, an array element counts as a field. 0 means 1000.
 	MaxProperties int
 
-	// MaxDepth is how many levels of fields a document may have, at most 200. 0 means
-	// 127. Top-level fields are level 1. Fields or array elements in them are level 2. A
-	// document with a deeper field gives a [*model.ValueError].
+	// MaxDepth is the maximum depth of a document, at most 200. Top-level fields have
+	// depth 1. The fields and array elements inside them have depth 2. 0 means 127.
 	MaxDepth int
 
-	// Refuse lists the characters that field names must not contain. A name with such a
-	// character gives a [*model.ValueError], unless Escape is set. "" means the dot, the
-	// dollar sign and the characters that Spark refuses: line end, tab and
+	// Refuse lists the characters that field names must not contain. Without Escape, a
+	// name with a listed character gives a [*model.ValueError]. "" means the dot, the
+	// dollar sign, line end, tab and
 	//
 	//	: ` , ; { } ( ) =
 	Refuse string
@@ -35,32 +33,32 @@ type ColumnsSpec struct {
 	// Escape writes each byte of a character in Refuse as % and two hexadecimal digits.
 	Escape bool
 
-	// WholeArrays stores an array as one column. By default each element has columns.
+	// WholeArrays stores an array as one column. By default, each element has columns.
 	WholeArrays bool
 
-	// Typed ends each column's name with "!" and $type's name of the value's BSON type:
-	// price!double. Each column then has values of one type.
+	// Typed appends "!" and the value's BSON type to column names, except _id:
+	// price!double. All values of a column have one type.
 	Typed bool
 }
 
-// Columns stores documents as flat documents, with a column for each value.
-// [Columns.Back] restores the document.
+// Columns stores a flat copy of each document, with a column for each value.
+// [Columns.Back] restores the original document.
 //
 //	{_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]}     the document
 //	{_id: 1, "to/city": "Rome", "items/#0/sku": "a"}      its flat document
 //
-// A column's name is its path; "#0" is the first element of an array. In a field's name,
-// "%", the separator and a leading "#" are escaped as % and two hexadecimal digits.
+// A column's name is the value's path. "#0" is an array's first element. In field names,
+// "%", the separator ("/") and a leading "#" become % and two hexadecimal digits.
 //
 // Only [Columns.Store], [Columns.Delete] and [Columns.Rebuild] write flat documents.
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
 //
-// Checks returns one check: flat documents whose original is missing. The repair deletes
-// these flat documents.
+// Checks returns one check: flat documents without an original. The repair deletes these
+// documents.
 //
-// Cost: the check looks up each original document by _id.
+// Cost: the check looks up each original by _id.
 type Columns[D, K any] struct {
 	model.Parts
 
@@ -123,9 +121,9 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 
-// Rebuild returns the job that stores matching documents as columns. A nil filter matches
-// all. A document that can't be flattened ends the job. The job can be run again. A
-// document that changes meanwhile can get old values.
+// Rebuild returns the job that stores flat documents for the documents that match filter.
+// A nil filter matches all. An error of [Columns.Flatten] ends the job. Run the job again
+// after a crash, or if documents changed meanwhile.
 //
 // Cost: two commands for each batch of 500 documents, and two at the end.
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {

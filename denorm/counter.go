@@ -11,40 +11,40 @@ import (
 )
 
 // CounterSpec says which numbers a [Counter] stores in each parent. At least one of
-// Count, Sums, Averages, Mins and Maxs is required. Paths must lie outside arrays. Paths
-// in the parent must not overlap.
+// Count, Sums, Averages, Mins and Maxs is required. Paths of numbers must lie outside
+// arrays. Paths in the parent must not overlap.
 type CounterSpec struct {
-	Count    string           // path, in the parent, of the number of children; "" for none
-	Sums     []Field          // sums of the children's numbers, exact except for floats; missing values add nothing
+	Count    string           // path of the number of children; "" stores no count
+	Sums     []Field          // sums of the children's numbers; missing values add nothing
 	Averages []CounterAverage // averages of the children's numbers
 	Mins     []Field          // the children's smallest number or date
 	Maxs     []Field          // the children's greatest number or date
 
-	// Where are conditions on a child's fields. A child counts if all conditions are
-	// true. A condition is {path: value} or {path: {operator: value}}, with scalars and
-	// $eq, $ne, $gt, $gte, $lt, $lte, $in or $exists. By default every child with a
-	// parent counts. If a [model.Scope] sets deletedAt in deleted children, Where must
-	// contain {deletedAt: nil}.
+	// Where selects the children that count, by {path: value} or {path: {operator:
+	// value}}. Values are scalars. Operators are $eq, $ne, $gt, $gte, $lt, $lte, $in and
+	// $exists. Nil counts every child with a parent. If a [model.Scope] sets deletedAt in
+	// deleted children, add {deletedAt: nil}.
 	Where bson.D
 
-	// Tokens is the path, in the parent, of an array of bson.ObjectID. The array stores
-	// the tokens that identify the latest operations. Pending is the path, in a child, of
-	// a *[CounterPending] tagged omitempty. It marks an unfinished operation. Give
-	// both paths or neither. With both, operations are exact without transactions, and a
-	// retry is safe. With neither, operations need transactions, unless Partial is set. A
-	// retry of Insert can then give the duplicate key error of _id. Without Tokens, pass
-	// bson.NilObjectID as the token of each operation.
+	// Tokens and Pending are paths. Give both paths or neither path. The paths make
+	// operations exact without transactions, and a retry safe. Tokens leads to a
+	// parent's array of bson.ObjectID, for the tokens of the latest operations. Pending
+	// leads to a child's *[CounterPending], tagged omitempty, for an unfinished
+	// operation.
+	//
+	// Without these paths, operations need transactions or Partial. Pass bson.NilObjectID
+	// as each token. A retry of Insert fails, because the child's _id is taken.
 	Tokens  string
 	Pending string
 
-	// Keep is the number of tokens that a parent keeps, at most 10,000. 0 means 100. A
-	// retry counts again if the parent had Keep other operations since the first try.
-	// [Counter.Recount] repairs this.
+	// Keep is the number of tokens that a parent stores, at most 10,000. 0 means 100. A
+	// retry after Keep other operations on the parent counts again. [Counter.Recount]
+	// repairs the numbers.
 	Keep int
 
 	// Partial lets operations without Tokens run outside transactions, as separate
 	// writes. A crash or a race leaves wrong numbers. The job of [Counter.Checks] repairs
-	// them, after it counts twice, a minute apart (Check.Age).
+	// numbers that stay wrong for a minute (Check.Age).
 	Partial bool
 }
 
@@ -69,11 +69,10 @@ func (s CounterSpec) core() counter.Spec {
 // A CounterAverage is the average of a field of the children. The parent stores the exact
 // sum and the number of values in a document {sum, n}, such as [Average].
 type CounterAverage struct {
-	From string // path in a child; missing values don't count
-	To   string // path, in the parent, of the document {sum, n}
+	From string // the field's path in a child; missing values don't count
+	To   string // the path of {sum, n} in the parent
 
-	// Value is the path, in the parent, where each update of {sum, n} also stores the
-	// average, for queries and sorts. "" means that it isn't stored.
+	// Value is the optional path of the average in the parent, for queries and sorts.
 	Value string
 }
 
@@ -94,26 +93,25 @@ type CounterPending struct {
 // Counter stores, in each parent, numbers that are computed from the parent's children:
 // a publisher's number of books, the lowest price.
 //
-// Every write of a child that changes a number must be an operation: [Counter.Insert],
-// [Counter.Set], [Counter.SetIf], [Counter.Move] or [Counter.Delete]. A child without a
-// stored parent doesn't count. If you store a parent after its children, run
-// [Counter.Recount].
+// If a write of a child changes a number, the write must be an operation:
+// [Counter.Insert], [Counter.Set], [Counter.SetIf], [Counter.Move] or [Counter.Delete].
+// If you store a parent after its children, run [Counter.Recount].
 //
 // # Consistency
 //
-// Without CounterSpec.Tokens, an operation is a transaction, except with
-// CounterSpec.Partial. With Tokens, pass each operation a new bson.NewObjectID(), the
-// token. The operation writes the child and then the parents. A retry with the same
-// token doesn't count twice (limit: CounterSpec.Keep). After a crash, readers see the
-// old numbers. Retry the operation or run [Counter.Settle].
+// Without CounterSpec.Tokens and CounterSpec.Partial, each operation is a transaction.
+//
+// With Tokens, pass each operation a new bson.NewObjectID(), the token. After a crash,
+// parents can have the old numbers. Retry the operation with the same token, or run
+// [Counter.Settle]. A retry doesn't count twice (limit: CounterSpec.Keep).
 //
 // # Several counters
 //
 // If a child counts in two parents, declare two Counters. Join their operations by
-// [model.Change.Also], in a transaction. To count by a status without transactions, use
-// one Counter. Its parents are documents for each status.
+// [model.Change.Also], in a transaction. To count by status without transactions, use one
+// Counter, with one parent document for each status.
 //
-// To limit a number, join a write of the parent that has a condition, such as
+// To limit a number, join a write of the parent whose filter has a condition, such as
 //
 //	{$expr: {$lt: ["$students", "$seats"]}}
 //
@@ -121,15 +119,12 @@ type CounterPending struct {
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
 // Indexes returns an index of the children on {reference, field} for each field of Mins
-// and Maxs. Without such fields, the index is on the reference. Tokens add indexes on
-// unfinished operations.
+// and Maxs, or on the reference alone. Tokens add indexes on unfinished operations.
 //
-// Checks returns checks of
+// Checks returns the checks that find
 //
-//   - wrong numbers. The repair corrects them. If an operation on a parent began or ended
-//     during the repair, the parent is skipped. Run the job again.
-//   - with Tokens, operations that are unfinished after a minute. The repair finishes the
-//     operations.
+//   - wrong numbers. The repair skips parents with concurrent operations. Repair again.
+//   - with Tokens, operations unfinished after a minute. The repair finishes these.
 //
 // Cost: the first check reads every child, by index.
 type Counter[C, CK, P, PK any] struct {
@@ -156,32 +151,32 @@ func NewCounter[C, CK, P, PK any](
 	return out
 }
 
-// Insert returns the change that stores a new child and counts it. For token, see
-// [Counter]. With another child's token, Insert can silently store nothing. A taken _id
-// gives [model.ErrTaken]. In a transaction of the caller, it gives the driver's error.
+// Insert returns the change that stores and counts a new child. For token, see [Counter].
+// With another operation's token, Insert can silently store nothing. A taken _id gives
+// [model.ErrTaken], or the driver's error in a transaction of the caller.
 //
 // Cost: four commands, by _id. In a transaction: one command, or two before MongoDB 8.0.
 func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), token)
 }
 
-// Set returns the change that sets fields (paths) of a child, and updates its parents'
-// numbers. For token, see [Counter]. A nil value stores null. A bson.RawValue{} removes
-// the field. A null reference takes the child off its parent. A missing child gives
-// [model.ErrNotFound].
+// Set returns the change that sets a child's fields by their paths, and updates the
+// parents' numbers. A nil value stores null. A bson.RawValue{} removes the field. A null
+// reference removes the child from its parent. A missing child gives [model.ErrNotFound].
+// For token, see [Counter].
 //
-// Cost: five commands, by _id, or six commands if a parent loses its smallest or greatest
-// value. In a transaction: two commands.
+// Cost: five commands, by _id, or six if a parent loses its smallest or greatest value.
+// In a transaction, two commands.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, token bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, token)
 }
 
 // SetIf is [Counter.Set] for a child that must match the filter guard, such as {status:
-// "open"}. If an existing child doesn't match, the change gives model.ErrGuard. With
-// CounterSpec.Tokens, a retry after success does nothing. Without Tokens, a retry tests
-// guard again.
+// "open"}. A child that doesn't match gives model.ErrGuard. With CounterSpec.Tokens, a
+// retry after success does nothing if the child has a parent. Any other retry tests guard
+// again.
 //
-// Cost: as [Counter.Set]. A child that doesn't match costs one or two more commands.
+// Cost: as [Counter.Set]. Without a match, one or two more commands.
 func (x *Counter[C, CK, P, PK]) SetIf(child CK, guard, fields bson.D, token bson.ObjectID) model.Change[any] {
 	return x.c.SetIf(child, guard, fields, token)
 }
@@ -197,17 +192,17 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, token bson.ObjectID) m
 // Delete returns the change that deletes a child and updates the parent's numbers. For
 // token, see [Counter]. A missing child is not an error.
 //
-// Under a [model.Scope] with Delete, the child is only marked as deleted. To restore the
-// child, use a scope without Delete, and set the mark to nil by [Counter.Set].
+// A [model.Scope] with Delete fields only marks the child as deleted. To restore the
+// child, set the fields to nil by [Counter.Set], under a scope without Delete.
 //
-// Cost: as [Counter.Set].
+// Cost: see [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, token bson.ObjectID) model.Change[any] {
 	return x.c.Delete(child, token)
 }
 
-// Pending returns the query of the children with an unfinished operation that began
-// before cutoff, by the time in its token (an ObjectID). Pass these children to
-// [Counter.Settle]. Without CounterSpec.Pending the query gives a [*model.ValueError].
+// Pending returns the query of the children with an unfinished operation whose token (an
+// ObjectID) is older than cutoff. Pass each child's _id to [Counter.Settle]. Without
+// CounterSpec.Pending, the query gives a [*model.ValueError].
 //
 // Cost: one command, served by a partial index of [Counter.Indexes].
 func (x *Counter[C, CK, P, PK]) Pending(cutoff time.Time) *model.Find[C] {
@@ -215,23 +210,23 @@ func (x *Counter[C, CK, P, PK]) Pending(cutoff time.Time) *model.Find[C] {
 	return commands.Served(x.children.Find(filter), x.c.OpIndex().Name, err)
 }
 
-// Settle returns the change that finishes an operation that a crash left half done. The
-// child's mark (CounterSpec.Pending) shows such an operation. Settle is safe while the
-// operation is still running. If the child has no mark, Settle does nothing. If
-// CounterSpec.Pending isn't set, Settle gives a [*model.ValueError].
+// Settle returns the change that finishes a child's unfinished operation, for example
+// after a crash. The child's field at CounterSpec.Pending describes the operation. If
+// that field is missing, Settle does nothing. Settle is safe while the operation is still
+// running. If CounterSpec.Pending isn't set, Settle gives a [*model.ValueError].
 //
-// Cost: one command if the child has no mark, otherwise also the rest of the operation.
+// Cost: one command, and the rest of the operation.
 func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
 	return x.c.Settle(child)
 }
 
-// Recount returns the change that counts the children of one parent and corrects its
-// numbers. The finding's Problem is empty if no number differed. A missing parent gives
-// [model.ErrNotFound].
+// Recount returns the change that counts a parent's children and corrects the parent's
+// numbers. If all numbers were right, the Finding's Problem is empty. A missing parent
+// gives [model.ErrNotFound].
 //
-// Consistency: exact even during other operations, unless CounterSpec.Partial is set.
+// The numbers are exact even during other operations, unless CounterSpec.Partial is set.
 //
-// Cost: two commands, one document. It reads every child of the parent.
+// Cost: two commands, one document. The server reads every child.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {
 	return x.c.Recount(parent)
 }

@@ -32,13 +32,13 @@
 //
 // # Consistency and costs
 //
-// A change of two documents is two writes. A type's Checks find what a crash between the
-// writes leaves. The checks' jobs repair it without overwriting concurrent changes.
+// After a crash between a change's two writes, documents can disagree. A type's Checks
+// find such documents. The checks' jobs repair them without overwriting concurrent
+// changes.
 //
-// A token is an ObjectID that identifies an operation. A change with a token counts once,
-// even if you run the change again.
+// A token is an ObjectID that identifies an operation. A change that runs twice with the
+// same token counts once.
 //
-// Create the indexes before you run [Copy.Checks], [Counter.Checks], [Subset.Checks] or
-// [Outlier.Checks]. Without indexes, the server reads the whole related collection for
-// each document.
+// Create the indexes before you run checks of [Copy], [Counter], [Subset] or [Outlier].
+// Without indexes, the server reads the whole related collection for each document.
 package denorm

@@ -9,10 +9,11 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 )
 
-// ErrUnsound says that the array and the overflow documents of an [Outlier]'s owner
-// contradict each other. [Outlier.Append] and [Outlier.Remove] return it. If the array
-// has over Max elements but no overflow, run [Outlier.Split]. If overflow exists but the
-// owner's flag isn't set, run the job of the first check in [Outlier.Checks].
+// ErrUnsound is an error of [Outlier.Append] and [Outlier.Remove]. The owner's flag
+// (OutlierSpec.Flag) isn't set, but one of these is true:
+//   - The array has over OutlierSpec.Max elements. Run [Outlier.Split].
+//   - The owner has overflow documents. Run the job of the first check in
+//     [Outlier.Checks].
 var ErrUnsound = outlier.ErrUnsound
 
 // A ShortError says that a stock has less than the amount that [Slots.Take] asks for. It
@@ -20,15 +21,14 @@ var ErrUnsound = outlier.ErrUnsound
 type ShortError = slots.ShortError
 
 var (
-	// ErrToken says that a token already belongs to another event ([Outbox], [Inbox],
-	// [EventLog]) or to another amount ([Slots]). ErrToken wraps model.ErrTaken.
+	// ErrToken says that a token was used before for another event ([Outbox], [Inbox]),
+	// append ([EventLog]) or amount ([Slots]). ErrToken wraps model.ErrTaken.
 	ErrToken = stored.ErrToken
 
-	// ErrEarlier says that the time given to a [History] or [EventLog] is before the time
-	// of the last stored change.
+	// ErrEarlier says that a time is before the last change of a [History] or [EventLog].
 	ErrEarlier = stored.ErrEarlier
 
-	// ErrHandled says that an event was already handled ([Inbox.Once]). ErrHandled wraps
+	// ErrHandled says that the event of [Inbox.Once] was handled before. ErrHandled wraps
 	// model.ErrTaken.
 	ErrHandled = inbox.ErrHandled
 
@@ -36,10 +36,10 @@ var (
 	// wraps model.ErrNotFound.
 	ErrNoRevision = history.ErrNoRevision
 
-	// ErrVersion says that an aggregate of an [EventLog] isn't at the expected version:
-	// load the state and decide again. ErrVersion wraps model.ErrStale.
+	// ErrVersion says that an aggregate of an [EventLog] isn't at the expected version.
+	// Load the state and decide again. ErrVersion wraps model.ErrStale.
 	ErrVersion = eventlog.ErrVersion
 
-	// ErrGap says that commits of an [EventLog] are missing.
+	// ErrGap says that an [EventLog] can't compute a state: commits are missing.
 	ErrGap = eventlog.ErrGap
 )

@@ -12,59 +12,56 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// EventCommit is the document of one append to an [EventLog]. The key's type K is of kind
-// string or integer, or is bson.ObjectID. The event's type E is stored as a document. If
-// E is the interface of an embed.Union, declare the collection with the Union's Options.
+// EventCommit is the document of one append to an [EventLog]. K is a string type, an
+// integer type or bson.ObjectID. E is the type of an event, stored as a document. If E is
+// the interface of an embed.Union, declare the collection with the Union's Options.
 type EventCommit[K, E any] struct {
-	ID     string        `bson:"_id"`    // key and First; sorts a key's commits in order
-	Key    K             `bson:"key"`    // the aggregate, such as an account
-	First  int64         `bson:"first"`  // number of the first event; an aggregate's first event is 1
+	ID     string        `bson:"_id"`    // Key and First; sorts a Key's commits
+	Key    K             `bson:"key"`    // identifies the aggregate, such as an account
+	First  int64         `bson:"first"`  // number of Events[0]; 1 for a new aggregate
 	Last   int64         `bson:"last"`   // number of the last event: the aggregate's version
-	At     time.Time     `bson:"at"`     // never before the previous commit's At
+	At     time.Time     `bson:"at"`     // not before the previous commit's At
 	Token  bson.ObjectID `bson:"token"`  // the append's token
 	Events []E           `bson:"events"` // in order
 }
 
-// EventState is the state of an aggregate at a version: the result of a read, a snapshot,
-// or a document of a [Projection].
+// EventState is an aggregate's state at a version. Reads return an EventState. Snapshots
+// and documents of a [Projection] have this type.
 type EventState[K, S any] struct {
-	ID       K         `bson:"_id"`      // the aggregate
-	Version  int64     `bson:"version"`  // number of the last event in State; 0 without events
-	At       time.Time `bson:"at"`       // time of that event's commit
-	Revision int       `bson:"revision"` // Revision of the spec's Fold
+	ID       K         `bson:"_id"`      // the aggregate's key
+	Version  int64     `bson:"version"`  // number of the last event in State, or 0
+	At       time.Time `bson:"at"`       // EventCommit.At of the last event
+	Revision int       `bson:"revision"` // EventLogSpec.Revision or ProjectionSpec.Revision
 	State    S         `bson:"state"`
 }
 
-// EventLogSpec says how states are computed from events, and limits appends. Fold is
-// required.
+// EventLogSpec contains the options of an [EventLog]. Fold is required.
 type EventLogSpec[K, E, S any] struct {
-	// Fold applies an event to a state and returns the new state. The first state is the
-	// zero S. Fold can change and return its parameter state, but must otherwise be pure.
-	// An error ends the read.
+	// Fold returns the state after an event. The first state is the zero S. Fold must be
+	// pure, but can modify its parameter state. An error ends the read.
 	Fold func(state S, event E) (S, error)
 
-	// Revision is the version number of Fold. Reads ignore snapshots of other revisions.
-	// A snapshot never replaces a snapshot of a higher revision.
+	// Revision is the version of Fold. Increase Revision when Fold changes. Reads ignore
+	// stored states of other revisions.
 	Revision int
 
-	// Snapshots is the collection that stores a state of each aggregate, so that a read
-	// replays few events. A new state is stored after Every events. Set both fields or
-	// neither.
+	// Snapshots is the collection for stored states (snapshots), which make reads faster.
+	// A state is stored after Every events of an aggregate. Set both fields or neither.
 	Snapshots *model.Collection[EventState[K, S], K]
 	Every     int64
 
 	// MaxEvents and MaxBytes limit one append. 0 means 1000 events or 15 MiB. Never
-	// lower MaxEvents: it makes [EventLog.Commits] miss commits.
+	// lower MaxEvents, or [EventLog.Commits] can miss commits.
 	MaxEvents int
 	MaxBytes  int64
 }
 
-// EventLog stores the events of aggregates, such as accounts, and computes their states.
-// Events never change. A writer passes the version that it has read: the number of the
-// last event. One append is one document, a commit.
+// EventLog stores the events of aggregates, such as accounts, and computes the state of
+// each aggregate. Each append stores one document, an [EventCommit]. An aggregate's
+// version is the number of its last event.
 //
-// The collection must not have a collation. Tenants of a [model.Scope] must not share
-// keys. Reads include soft-deleted commits.
+// The collection must not have a collation. Two tenants of a [model.Scope] must not use
+// the same key. Reads include soft-deleted commits.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
@@ -75,8 +72,7 @@ type EventLogSpec[K, E, S any] struct {
 // Checks returns one check, or two checks with EventLogSpec.Snapshots:
 //
 //   - Commits with gaps or wrong fields. No write repairs such commits.
-//   - Snapshots of the current Revision that don't match the events. The repair deletes
-//     these snapshots.
+//   - Snapshots that don't match the events. The repair deletes these snapshots.
 //
 // Cost: the first check reads all commits. The second check sends one command for each
 // snapshot.
@@ -88,10 +84,12 @@ type EventLog[K, E, S any] struct {
 	fold    eventlog.Fold
 }
 
-// NewEventLog declares that a collection holds the commits of an event log. It panics
-// with a [*model.DeclarationError] if K can't be written into an _id, E isn't stored as a
-// document, snapshots and commits share a collection, or a spec field is missing or out
-// of range.
+// NewEventLog declares that a collection contains an event log's commits. NewEventLog
+// panics with a [*model.DeclarationError] if
+//
+//   - K can't be part of an _id, or E isn't stored as a document
+//   - snapshots and commits share a collection
+//   - a spec field is missing or out of range
 func NewEventLog[K, E, S any](commits *model.Collection[EventCommit[K, E], string], spec EventLogSpec[K, E, S]) *EventLog[K, E, S] {
 	var docs *core.Docs
 	if spec.Snapshots != nil {
@@ -169,27 +167,27 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 	}}
 }
 
-// Append returns the change that appends events to the key's aggregate. expected is the
-// version that you have read, 0 for a new aggregate. t is the time of the events. A retry
-// with the same token does nothing. Errors:
+// Append returns the change that appends events to the aggregate with this key. expected
+// is the version that you read, or 0 for a new aggregate. t is the events' time. A retry
+// with the same arguments does nothing. Errors:
 //
 //   - [ErrVersion]: the aggregate is at another version.
 //   - [ErrToken]: the token belongs to another append.
 //   - [ErrEarlier]: t is before the last commit's time.
 //
 // Cost: two commands, one document, by _id. With EventLogSpec.Snapshots, some appends
-// also store a snapshot. If only the snapshot fails, the change gives an error, but the
-// events are stored.
+// also store a snapshot. If only the snapshot fails, the events are stored, but the
+// change gives an error.
 func (l *EventLog[K, E, S]) Append(key K, expected int64, t time.Time, events []E, token bson.ObjectID) model.Change[any] {
 	return l.l.Append(key, expected, t, token, l.events(key, token, events))
 }
 
-// Decide returns the change that calls decide and appends the events that decide returns.
-// decide gets the aggregate's current state, and must be pure. If another append came
-// first, decide is called again. A retry with the same token does nothing.
+// Decide returns the change that passes an aggregate's newest state to decide, and
+// appends the events that decide returns. decide must be pure. After a concurrent append,
+// the change calls decide again. A retry with the same token does nothing.
 //
-// Cost: two commands read the state, as [EventLog.Load]. One command stores one document.
-// If a snapshot exists, one more command looks for the token.
+// Cost: two commands read the state: see [EventLog.Load]. One command stores one
+// document. If a snapshot exists, one more command.
 func (l *EventLog[K, E, S]) Decide(
 	key K, t time.Time, token bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {
@@ -203,10 +201,10 @@ func (l *EventLog[K, E, S]) Decide(
 	return l.l.Decide(key, t, token, untyped).Change()
 }
 
-// Load returns the change that reads an aggregate's newest state. Without events, it is
-// the zero state at version 0. Missing commits give [ErrGap].
+// Load returns the change that reads an aggregate's newest state. An aggregate without
+// events has the zero state at version 0. Missing commits give [ErrGap].
 //
-// Cost: two commands, by _id: one reads the snapshot, one the commits after it. Without
+// Cost: two commands, by _id, for the snapshot and the later commits. Without
 // EventLogSpec.Snapshots, one command reads every commit.
 func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
@@ -239,9 +237,9 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 // Cost: one command, one document by _id.
 func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
 
-// Commits returns the query of the commits that contain an aggregate's events start to
-// end, in order. start is at least 1; end = 0 means the last event. For the next page,
-// pass the last commit's ID to [model.Find.After].
+// Commits returns the query of an aggregate's commits with the event numbers start to
+// end, in order. start is at least 1. end 0 means the last event. For the next page, pass
+// the last commit's ID to [model.Find.After].
 //
 // Cost: one command, by _id.
 func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCommit[K, E]] {

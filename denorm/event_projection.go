@@ -8,27 +8,25 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// ProjectionSpec says how views are computed from events. Fold is required.
+// ProjectionSpec says how a [Projection] computes views from events. Fold is required.
 type ProjectionSpec[V, E any] struct {
-	// Fold applies an event to a view and returns the new view. It must be pure. The
-	// first view is the zero V.
+	// Fold applies an event to a view and returns the new view. The new view must depend
+	// only on the arguments. The first view is the zero V.
 	Fold func(view V, event E) (V, error)
 
-	// Revision is the version number of Fold. Raise it when Fold changes, then run
-	// [Projection.Rebuild] and [Projection.Switch]. Rebuild writes the views into a new
-	// collection (a generation). Before Switch, readers read the old generation. Only
-	// programs with the old Revision update the old generation.
+	// Revision is the version number of Fold. If you change Fold, raise Revision, run
+	// [Projection.Rebuild], and run [Projection.Switch]. Before Switch, readers read the
+	// old views, which only programs with the old Revision update.
 	Revision int
 
-	// Places is the collection that stores which generation readers read, and the
-	// position of [Projection.Stream]. "" means "docmodel.projections".
+	// Places is the collection of the projection's state, such as the position of
+	// [Projection.Stream]. "" means "docmodel.projections".
 	Places string
 
-	// Poll is for servers without change streams, where [Projection.Stream] polls every
-	// model.StreamOptions.Interval. Poll is the longest delay that you expect from a
-	// commit's At to the moment when the commit can be read. A commit with a longer delay
-	// is missed until the aggregate's next commit or [Projection.CatchUp]. If Poll is 0,
-	// the stream fails on such a server with model.ErrNoChangeStreams.
+	// Poll makes [Projection.Stream] poll on servers without change streams. Set Poll to
+	// the longest delay from EventCommit.At to the commit's visibility. For a commit with
+	// a longer delay, run [Projection.CatchUp]. If Poll is 0, these servers give
+	// model.ErrNoChangeStreams.
 	Poll time.Duration
 }
 
@@ -36,21 +34,21 @@ type ProjectionSpec[V, E any] struct {
 // view is {_id: key, version, at, revision, state}.
 //
 // A generation is a collection with all views: accounts.1, accounts.2. Readers read the
-// live generation. A document, the pointer, names it. Under a [model.Scope], use
-// [Projection.CatchUp] instead of a stream.
+// live generation. A document called the pointer stores the live generation's number.
+// Under a [model.Scope], use [Projection.CatchUp] instead of [Projection.Stream].
 //
 // # Consistency
 //
-// [Projection.Stream] updates the views some time after the commits. Read a view with
+// Stream updates the views some time after the commits. Read a view with
 // [Projection.Load], or call [Projection.Generations] and [Projection.In] before each
-// query. If you do, no view returns to a lower version.
+// query. A view's version then never decreases.
 //
 // Source: Materialized View pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/materialized-view); CQRS
 // pattern (https://learn.microsoft.com/azure/architecture/patterns/cqrs).
 //
-// Indexes returns the index for polling, if the spec has Poll. Create the views' own
-// indexes on each generation's collection: see [Projection.In].
+// Indexes returns the index for polling, if ProjectionSpec.Poll is set. Create the views'
+// own indexes on each generation's collection: see [Projection.In].
 type Projection[K, E, V any] struct {
 	model.Parts
 
@@ -59,10 +57,11 @@ type Projection[K, E, V any] struct {
 	rev   int
 }
 
-// NewProjection declares a projection of a log. A collection with all views has the name
-// of views, a dot and a number: see [Projection]. NewProjection panics with a
-// [*model.DeclarationError] if Fold is missing or Poll is negative. It also panics if two
-// of views, ProjectionSpec.Places and the log's commits are the same collection.
+// NewProjection declares a projection of a log. If the collection views is named
+// accounts, the views are stored in accounts.1 or accounts.2: see [Projection].
+//
+// NewProjection panics with a [*model.DeclarationError] if Fold is missing or Poll is
+// negative. The names of views, ProjectionSpec.Places and the log must differ.
 func NewProjection[K, E, S, V any](
 	log *EventLog[K, E, S], views *model.Collection[EventState[K, V], K], spec ProjectionSpec[V, E],
 ) *Projection[K, E, V] {
@@ -80,20 +79,20 @@ func NewProjection[K, E, S, V any](
 	return p
 }
 
-// CatchUp returns the change that updates an aggregate's view in the live generation (see
-// [Projection]). Before [Projection.Switch], it also updates the new generation. A
-// generation of another ProjectionSpec.Revision stays unchanged. A retry is safe.
+// CatchUp returns the change that updates the view of the [EventLog] aggregate with this
+// key. The change updates only generations (see [Projection]) of this
+// ProjectionSpec.Revision. A retry is safe.
 //
-// Cost: five commands, by _id, one document. Two generations cost two more commands and
-// one more document.
+// Cost: five commands, one document, by _id. A second generation costs two more commands
+// and one more document.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
-// Stream returns the stream that updates the views as commits come in. Run it with
-// [model.Stream.Run]. A new ProjectionSpec.Revision makes the stream read all commits
-// again.
+// Stream returns the stream that updates the views after each commit to the [EventLog].
+// Run it with [model.Stream.Run]. A new ProjectionSpec.Revision makes the stream read all
+// commits again.
 //
-// Cost: three commands for each commit, by _id. They read the pointer (see [Projection]),
-// read the view and write the view. A commit out of order costs one more command.
+// Cost: two reads and one write for each commit, by _id. A commit out of order costs one
+// more command.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
 // Load returns the change that reads the stored view of the [EventLog] aggregate with
@@ -125,25 +124,26 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 	return p.views.Named(p.p.Name(generation))
 }
 
-// Rebuild returns the job that writes all views into a new generation, while events come
-// in. Readers don't see it before [Projection.Switch]. After a crash, run the job again.
+// Rebuild returns the job that writes all views into a new generation: see [Projection].
+// Commits can continue. Readers see the views after [Projection.Switch]. After a crash,
+// run the job again.
 //
-// Cost: three commands for each 100 aggregates and two for each aggregate. It examines
-// all commits by _id.
+// Cost: two commands for each aggregate, three for each 100. The job examines all commits
+// by _id.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
 // Switch returns the job that makes readers read the views that [Projection.Rebuild]
-// wrote. If [Generations].Building is 0, the job does nothing. The job first stops the
+// wrote. If [Generations].Building is 0, the job does nothing. First, the job stops the
 // updates of the old views. After a crash, run the job again.
 //
-// Cost: as [Projection.Rebuild], but the job writes only new views that lack commits. The
-// first and last commands write the pointer (see [Projection]), one document each.
+// Cost: the job reads as much as [Projection.Rebuild], but writes only the new views that
+// lack commits. Two commands write the pointer (see [Projection]).
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
-// Drop returns the change that deletes the views of a generation (see [Projection]). If
-// the generation is being built, Drop ends the rebuild. The live generation gives a
-// [*model.ValueError]. After a crash or a concurrent write, run the change again.
+// Drop returns the change that deletes a generation's views (see [Projection]). If the
+// generation is being built, the change ends the rebuild. The live generation gives a
+// [*model.ValueError]. If a crash or a concurrent write leaves views, run the change
+// again.
 //
-// Cost: two commands, and all documents of the generation. Ending a rebuild costs one
-// more command.
+// Cost: two commands. Ending a rebuild costs one more command.
 func (p *Projection[K, E, V]) Drop(generation int64) model.Change[any] { return p.p.Drop(generation) }

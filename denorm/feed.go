@@ -13,23 +13,24 @@ import (
 )
 
 // Feed keeps copies of a collection's data up to date. Your function computes a plan from
-// each change of a document, and the feed's [model.Stream] runs the plan. The stream
-// begins with plans for all stored documents.
+// each change of a document, and the feed's [model.Stream] runs the plan. A new feed
+// first runs a plan for each stored document.
 //
-// After a crash, the feed repeats the last changes. So plans must be repeatable:
-//   - Set, replace or delete a copy under an _id that the change gives. Don't add to a
-//     value.
-//   - To store a copy that can change later, use a replace with upsert, not an insert.
+// After a crash, the feed repeats the last changes. Plans must be repeatable:
+//   - Write a copy by an _id that the change gives. Don't use $inc or $push. For a copy
+//     that can change, use a replace with upsert, not an insert.
 //   - If a plan updates the changed document, set Write.Expect to [model.Any]. With
-//     [model.One], the feed stops with [model.ErrNotFound] if the document is gone.
+//     [model.One], the feed stops if the document is deleted.
 //
 // # Consistency
 //
-// Plans of one document run in the order of its changes. Plans of different documents run
-// concurrently. [model.StreamProgress] reports how late the copies are. If two programs
-// run a feed, the later program takes over. In rare cases ([model.Stream.Run]) an old
-// write arrives later. To exclude this, store FeedChange.Token or the document's version
-// in the copy, and don't overwrite a greater value.
+// Plans for one document run in the order of changes. [model.StreamProgress] reports how
+// late the copies are. If a second program runs the feed, the first program stops with
+// [model.ErrTakenOver].
+//
+// In rare cases ([model.Stream.Run]), an old write overwrites a newer copy. To exclude
+// this, store FeedChange.Token or the document's version in the copy. Don't overwrite a
+// greater value.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 //
@@ -43,30 +44,27 @@ type Feed[D, K any] struct {
 
 // FeedSpec says how a feed sees changes. The zero value is valid.
 type FeedSpec struct {
-	// Places is the collection that stores how far the feed has read. The document's _id
-	// is the feed's name. "" means "docmodel.feeds".
+	// Places is the collection that stores the feed's position. "" means
+	// "docmodel.feeds".
 	Places string
 
-	// With Bare, the feed doesn't look up updated documents: changes by updates have no
-	// Doc. Without Bare, the feed skips an update if the document is deleted.
+	// With Bare, the feed doesn't look up updated documents. FeedChange.Doc is nil for an
+	// update. Without Bare, the feed skips updates of documents that no longer exist.
 	Bare bool
 
-	// Mark is a field of the source that no other code writes. Set Mark if the feed's
-	// plans update the source. Each such update marks its document, and the feed skips
-	// the change that the update causes. Plans can't insert, upsert, replace or delete in
-	// the source. Without Mark, the feed stops at a plan that writes the source.
+	// Mark is a field that only this feed writes. Set Mark if plans update documents of
+	// the source. The feed sets the field in each such update, and skips the resulting
+	// change. A plan that writes to the source in any other way stops the feed.
 	Mark string
 
-	// Since is for servers without change streams. The feed polls such a server, and
-	// doesn't see deletions. Since is the path of a time, ObjectID, integer or string.
-	// Each write of the source must set a greater value. Without Since, the feed gives
-	// model.ErrNoChangeStreams on such a server.
+	// Since is the path of a field to poll, for servers without change streams. Each
+	// write must set a greater time, ObjectID, integer or string. Polling misses
+	// deletions. Without Since, such a server gives model.ErrNoChangeStreams.
 	Since string
 
 	// Overlap is how far each poll goes back, if Since is a time or an ObjectID. The poll
-	// reads documents of that time again, and runs their plans again. With 0, the feed
-	// can miss a document that becomes visible after a document with a greater Since.
-	// Write a missed document again, or run [Feed.Rebuild].
+	// repeats the plans of that period. If Overlap is 0, polls can miss a document that
+	// becomes visible late. Write a missed document again, or run [Feed.Rebuild].
 	Overlap time.Duration
 }
 
@@ -74,24 +72,24 @@ type FeedSpec struct {
 type FeedChange[D, K any] struct {
 	Kind model.EventKind
 	ID   K
-	Doc  *D // can contain later changes; nil for deletions, and for updates with FeedSpec.Bare
+	Doc  *D // can contain later changes; nil for a deletion, or an update with FeedSpec.Bare
 
-	Updated   bson.Raw  // of an update: new values, by dotted path
-	Removed   []string  // of an update: removed fields
-	Truncated bson.Raw  // of an update: an array of {field, newSize}
+	Updated   bson.Raw  // updates only: new values, by dotted path
+	Removed   []string  // updates only: removed fields
+	Truncated bson.Raw  // updates only: shortened arrays, as {field, newSize}
 	Token     string    // the same if the change comes again; "" for model.Scanned
-	Time      time.Time // of the change; zero for model.Scanned
+	Time      time.Time // time of the change; zero for model.Scanned
 }
 
-// NewFeed declares a feed of the changes of source. name identifies the feed's position.
-// apply computes the plan of a change, without side effects. NewFeed tries apply with
-// sample, a typical document.
+// NewFeed declares a feed of the changes of source. The feed stores its position under
+// name. The function apply computes a change's plan, without side effects. NewFeed tests
+// apply with changes of sample, a typical document.
 //
 // NewFeed panics with a [*model.DeclarationError] if
-//   - a plan for sample isn't repeatable (see [Feed]), or writes to source (see
-//     FeedSpec.Mark)
-//   - all plans for sample are empty, or sample has no _id
-//   - name, apply or spec is invalid
+//   - a plan isn't repeatable (see [Feed])
+//   - a plan contains a write to source that FeedSpec.Mark doesn't permit
+//   - all plans are empty
+//   - a parameter is invalid
 func NewFeed[D, K any](
 	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
@@ -174,12 +172,11 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	return plan
 }
 
-// Rebuild returns the job that fills or repairs copies. It runs the plan of each stored
-// document. Copies of deleted documents stay. The job can overwrite newer copies: stop
-// the feed meanwhile, or compare versions in the plans. After a crash, run the job again.
+// Rebuild returns the job that runs the feed's plan for each stored document, to fill or
+// repair copies. Copies of deleted documents stay. The job can overwrite newer copies:
+// stop the feed, or compare versions in the plans. After a crash, run the job again.
 //
-// Cost: a query per batch of 500 documents, two queries at the end, and the plans'
-// writes.
+// Cost: one query for each 500 documents, two more queries, and the plans' writes.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	return feed.Rebuild(f.stream)
 }

@@ -15,14 +15,14 @@ type HistorySpec struct {
 	Version string // path of the version, an int64; "" means "version"
 	Revised string // path of a *[Revised], tagged omitempty; "" means "revised"
 
-	// Subject is the path of the id of the person whom a document describes. Personal are
-	// the fields that [History.Erase] removes. Give both or neither.
+	// Subject is the path of a person's id. Personal lists the person's fields, which
+	// [History.Erase] removes. Give both or neither.
 	Subject  string
 	Personal []string
 
-	// Uncounted are paths that other techniques write without incrementing the version.
-	// A change of only these paths stores no revision. With Uncounted, [History.Change]
-	// and [History.Restore] give a [*model.ValueError]: use [History.Set].
+	// Uncounted lists paths that other techniques write without a new version or
+	// revision. With Uncounted, use [History.Set]. [History.Change] and [History.Restore]
+	// give a [*model.ValueError].
 	Uncounted []string
 }
 
@@ -41,13 +41,13 @@ type RevisionID[K any] struct {
 	Version int64 `bson:"v"`
 }
 
-// A Revision is a document as it was in one version.
+// A Revision is one version of a document.
 type Revision[D, K any] struct {
 	ID    RevisionID[K] `bson:"_id"`
 	At    time.Time     `bson:"at"`              // when the version began; the zero time if unknown
-	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero in the newest version
+	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero for the newest version
 	Token bson.ObjectID `bson:"token,omitempty"` // the token of the change that began the version
-	Gone  bool          `bson:"gone,omitempty"`  // the document was deleted: Doc has only _id, version and [Revised]
+	Gone  bool          `bson:"gone,omitempty"`  // a deletion: Doc has only _id, version and [Revised]
 	Doc   D             `bson:"doc"`
 }
 
@@ -58,46 +58,32 @@ type Difference struct {
 }
 
 // History keeps every version of a document, and who made each version, when and why.
-// Earlier versions (revisions) are in another collection. A change makes two writes:
+// Another collection stores the earlier versions ([Revision]). A change makes two writes:
 //
 //	revisions  upsert {_id: {id, v: 3}, doc: the document in version 3}
 //	documents  update {_id: id, version: 3} to version 4
 //
-// A crash between the writes leaves an extra revision. The next change uses this
-// revision. Only the history's methods may increment the version. A path that another
-// technique writes must be in HistorySpec.Uncounted.
+// After a crash, run the change again. A crash between the writes leaves an extra
+// revision, which is harmless. Don't write the documents in other ways, except
+// the paths in HistorySpec.Uncounted.
 //
-// Methods take a note (who, when, why) and a token, a fresh bson.NewObjectID(). A retry
-// with the same token does nothing if the version made by this token is still stored.
+// A change takes a note (who, when, why) and a token, a new bson.NewObjectID(). For a
+// retry, pass the same token. The retry does nothing while the token's version is stored.
+// If the note's time is before the last change, the new change gives [ErrEarlier]. A
+// missing document gives model.ErrNotFound. Queries don't run in transactions.
 //
-// # Errors
-//
-// A change gives [ErrEarlier] if the note's time is before the last change. A missing
-// document gives model.ErrNotFound.
-//
-// # Retention
-//
-// To delete old revisions, declare a schema.Expiry on the revisions' field "until".
-//
-// # Transactions
-//
-// In a transaction, queries such as [History.AsOf] give a [*model.ValueError]. Each
-// change reads with one to three more commands.
-//
-// # Scopes
-//
-// A [model.Scope] doesn't turn [History.Delete] into a soft delete.
+// To delete old revisions, declare a schema.Expiry on the revisions' field "until". Under
+// a [model.Scope], [History.Delete] isn't a soft delete.
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
 //
-// Indexes returns indexes of revisions by time and by token. With HistorySpec.Subject,
-// revisions and documents also have an index by Subject.
+// Indexes returns the indexes by time, token and HistorySpec.Subject.
 //
 // Checks returns three checks:
 //   - Unfinished deletions. The repair finishes deletions older than a minute.
 //   - Documents with a lower version than a revision. The repair raises the version.
-//   - Documents whose revisions have a gap. No write repairs the gap.
+//   - Missing revisions between two revisions. There is no repair.
 type History[D, K any] struct {
 	model.Parts
 
@@ -121,29 +107,28 @@ func NewHistory[D, K any](
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
-// Insert returns the change that stores a new document. For note and token, see
-// [History]. doc's version must be 0. The document gets version 1 or, after a deletion,
-// the next version. If a document with this _id exists, the change gives
-// model.ErrTaken.
+// Insert returns the change that stores doc as a new document. The version in doc must be
+// 0. The stored version is 1 or, after a deletion, the next version. An existing _id
+// gives model.ErrTaken. For note and token, see [History].
 //
-// Cost: two commands, one document.
+// Cost: two commands, which write one document.
 func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change[any] {
 	return x.h.Insert(&doc, note.note(), token)
 }
 
-// Set returns the change that sets fields of a document by their paths. A nil value
-// stores null. Fields inside arrays can't be set: set the whole array. For note, token
-// and errors, see [History].
+// Set returns the change that sets a document's fields by their paths. A nil value stores
+// null. Paths can't lead into arrays: set the whole array. For note, token and errors,
+// see [History].
 //
-// Cost: one read, by _id and by token. Two writes, by _id.
+// Cost: one read, by _id and token, and two writes, by _id.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.ObjectID) model.Change[any] {
 	return x.h.Set(id, fields, note.note(), token)
 }
 
 // Change returns the change that replaces a document by the result of decide. The
-// function decide must be pure. Its result must have the same _id. The result's version
-// and [Revised] are ignored. Stored fields that D doesn't have are lost. For note, token
-// and errors, see [History].
+// function decide must depend only on its argument, and keep the _id. Change sets the
+// version and [Revised]. Stored fields that D doesn't have are lost. For note, token and
+// errors, see [History].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -174,8 +159,8 @@ func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Ch
 }
 
 // Restore returns the change that stores an earlier version of a document as a new
-// version. It also restores a deleted document. Data that [History.Erase] removed stays
-// removed. If the version is the newest, is a deletion, or isn't stored, the change gives
+// version, even if the document was deleted. Data that [History.Erase] removed stays
+// removed. A version that is the newest, is a deletion, or isn't stored gives
 // [ErrNoRevision]. For note and token, see [History].
 //
 // Cost: as [History.Set].
@@ -202,9 +187,10 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 
 // Revisions returns the query of a document's n newest versions, newest first, including
 // deletions. For the first page, pass version 0. For the next page, pass the lowest
-// version that you read. n = 0 returns all versions: the server groups them in memory.
+// version that you read, which isn't repeated. An n of 0 means all, grouped in server
+// memory.
 //
-// Cost: one command, by _id. It reads n+1 revisions.
+// Cost: one command, n+1 revisions, by _id.
 func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.Revisions(id, version, n)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
@@ -219,10 +205,9 @@ func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Rev
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Diff returns the paths at which two documents differ, in the order of fields in the
-// older document, then in the newer one. It compares arrays as a whole and skips the
-// fields HistorySpec.Version and Revised. A document that can't be stored as BSON gives a
-// [*model.ValueError].
+// Diff returns the paths at which two documents differ, in the order of the older
+// document's fields. Diff compares arrays as a whole, and skips the version and the
+// [Revised]. A document that can't be stored as BSON gives a [*model.ValueError].
 func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 	found, err := x.h.Diff(older, newer)
 	for _, d := range found {
@@ -231,13 +216,13 @@ func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 	return out, err
 }
 
-// Erase returns the job that removes a person's data (HistorySpec.Personal) from
-// documents and revisions. Each of these documents gets a new version. subject is the
-// person's value at HistorySpec.Subject. If subject is a string, the job also empties
-// each Revised.By that equals subject. For note and token, see [History].
+// Erase returns the job that removes the fields HistorySpec.Personal of a person from
+// documents and revisions. The parameter subject is the person's value at
+// HistorySpec.Subject. Each changed document gets a new version. A string subject is also
+// removed from Revised.By. For note and token, see [History].
 //
-// Cost: two writes per document and one write per revision, by the indexes on the
-// subject. For a string subject, every document and revision is read.
+// Cost: two writes per document and one write per revision. For a string subject, the job
+// reads all documents and revisions.
 func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) model.Job {
 	return x.h.Erase(subject, note.note(), token)
 }

@@ -21,11 +21,12 @@ type Receipt struct {
 	Sum   int64         `bson:"sum"`
 }
 
-// Inbox makes a document handle each event once, even if an [Outbox] delivers it several
-// times. One write stores the event's effect and its token.
+// Inbox applies an event to a document once, even if an [Outbox] repeats the event. One
+// write stores the event's effect and token. A document keeps only the newest tokens: see
+// [InboxSpec].
 //
-// For an effect on several documents, put [Inbox.Once] first in a transaction. An effect
-// outside the database, such as a mail, can happen several times.
+// If an event changes several documents, put [Inbox.Once] first in a transaction. Effects
+// outside the database, such as a mail, can repeat.
 //
 // Source: the Idempotent Consumer pattern,
 // https://microservices.io/patterns/communication-style/idempotent-consumer.html.
@@ -36,9 +37,10 @@ type Inbox[D, K any] struct {
 	in   *inbox.Inbox
 }
 
-// NewInbox declares that documents keep tokens in an array of [Receipt] at path. It
-// panics with a [*model.DeclarationError] if
-//   - there is no such array, or path is in another array or in _id
+// NewInbox declares that documents keep event tokens in the array at path. It panics with
+// a [*model.DeclarationError] if
+//   - path isn't an array of [Receipt]
+//   - the array is in another array or _id
 //   - the array can be stored as null: tag it omitempty
 //   - InboxSpec.Keep is out of range
 func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpec) *Inbox[D, K] {
@@ -47,18 +49,18 @@ func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpe
 }
 
 // Handle returns the write that applies update operators to a document and stores the
-// event's token. A retry with the same token and event changes nothing. If token was used
-// for a different event, the write gives [ErrToken]. A missing document gives
+// event's token. A retry with the same token and event changes nothing: see [InboxSpec].
+// The token of a different event gives [ErrToken]. A missing document gives
 // model.ErrNotFound.
 //
-// Cost: one command, one document, by _id. If nothing matches, up to three more reads.
+// Cost: one command, one document, by _id. A retry or error costs up to three more reads.
 func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, token bson.ObjectID) model.Write {
 	return x.in.Handle(id, update, event, token)
 }
 
-// Once returns the write that stores only an event's token. Put it in a plan, before the
-// writes of the effect, and run the plan with [model.Plan.RunTx]. If the event was
-// handled already, the plan writes nothing and gives [ErrHandled]. Other errors: see
+// Once returns the write that stores only an event's token, for an event that changes
+// several documents. Put this write first in a plan for [model.Plan.RunTx]. If the event
+// was handled already, the plan writes nothing and gives [ErrHandled]. Other errors: see
 // [Inbox.Handle].
 //
 // Cost: as [Inbox.Handle].
@@ -66,9 +68,9 @@ func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
 	return x.in.Once(id, event, token)
 }
 
-// Insert returns the write that stores doc with the event's token. A retry with the same
-// token and event changes nothing. If a different document has the _id, the write gives
-// model.ErrTaken. If token was used for a different event, the write gives [ErrToken].
+// Insert returns the write that stores the new document doc with the event's token. A
+// retry with the same token and event changes nothing. The _id of another document gives
+// model.ErrTaken. The token of a different event gives [ErrToken].
 //
 // Cost: one command, one document. If the _id is taken, up to three more reads.
 func (x *Inbox[D, K]) Insert(doc D, event any, token bson.ObjectID) model.Write {

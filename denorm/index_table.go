@@ -9,20 +9,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// IndexTable finds documents by another field than _id, such as users by email. A second
-// collection has an entry ([IndexEntry]) for each value. Use it where an index can't
-// help: in a sharded collection, for values that are unique across collections, or to
-// read only copied fields.
+// IndexTable finds documents by a field other than _id, such as users by email. A second
+// collection has an entry ([IndexEntry]) for each value. Use an IndexTable to read only
+// copied fields, or in a sharded collection. There, an index can't find the shard or keep
+// values unique.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
-//	{_id: value, id: document's _id, ...}   in a unique table
+//	{_id: value, id: document's _id, ...}   with IndexTableSpec.Unique
 //
-// Each element of an array has an entry. A missing or null value has no entry.
+// Each array element has an entry. A missing or null value has no entry.
 //
 // # Consistency
 //
-// A crash can leave old copies and surplus entries. The document of a surplus entry lacks
-// the value. [IndexTable.Documents] skips surplus entries. Concurrent operations on one
+// A crash can leave old copied fields, and surplus entries for values that the document
+// lacks. [IndexTable.Documents] skips surplus entries. Concurrent operations on one
 // document, or writes that bypass the table, can leave wrong or missing entries.
 //
 // Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
@@ -30,15 +30,16 @@ import (
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
 //
-// Indexes returns an index on the document's _id, for entries with sure: false.
+// Indexes returns an index of the unfinished entries, by document.
 //
-// Checks returns the checks, with repairs, that find
+// Checks returns the checks that find and repair
 //
 //   - surplus entries. If a plan can take over a minute, set a longer [model.Check].Age.
-//   - old copies
+//   - old copied fields
 //   - values without an entry
-//   - in a unique table, values with an entry of another document. No repair: change one
-//     of the values.
+//
+// With IndexTableSpec.Unique, another check finds values whose entry names another
+// document. Change one document's value.
 //
 // Cost: one look-up by _id for each entry or value.
 type IndexTable[D, K any] struct {
@@ -51,22 +52,22 @@ type IndexTable[D, K any] struct {
 
 // IndexTableSpec says what an [IndexTable] stores. The zero value is valid.
 type IndexTableSpec struct {
-	// Unique makes the value the entry's _id. Only one document can have the value.
+	// Unique allows a value in only one document. The value is the entry's _id.
 	Unique bool
 
-	// Copies are paths in the documents. Each entry stores a copy of these fields in its
-	// field "doc". A path can be an array's, but can't lead through one.
+	// Copies are the paths of fields that each entry copies to its field "doc". A path
+	// can name a whole array, but not a field inside an array.
 	Copies []string
 }
 
 // An IndexEntry is an entry of an [IndexTable], as [IndexTable.Lookup] returns it.
 type IndexEntry[K any] struct {
-	Key   bson.RawValue   // the entry's _id; for the next page, pass it to Find.After
-	Value bson.RawValue   // the value, as it is stored
+	Key   bson.RawValue   // the entry's _id; to continue a Lookup, pass Key to Find.After
+	Value bson.RawValue   // the indexed value, as stored
 	ID    K               // the document's _id
-	Doc   bson.Raw        // the copied fields, nested as in the document; nil if none are declared
-	Ops   []bson.ObjectID // tokens (IndexTable.Insert) of operations that store the value; can be empty
-	Sure  bool            // false before the document has the value, and during removal
+	Doc   bson.Raw        // the fields in IndexTableSpec.Copies, nested as in the document
+	Ops   []bson.ObjectID // tokens of operations that store the value; can be empty
+	Sure  bool            // false while an operation adds or removes the value, or after a crash
 }
 
 // UnmarshalBSON decodes an entry, with or without [IndexTableSpec].Unique.
@@ -92,57 +93,56 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 	return in.ID.Unmarshal(&e.ID)
 }
 
-// NewIndexTable declares a table that finds docs by their values at path. The value can
-// be an array. entries names the collection of [IndexEntry] documents. NewIndexTable
+// NewIndexTable declares a table that finds docs by their values at path. A value can be
+// an array. The collection named entries stores the [IndexEntry] documents. NewIndexTable
 // panics with a [*model.DeclarationError] if
-//   - path or a copied path doesn't exist, or is in _id or in an array
+//   - path or one of IndexTableSpec.Copies isn't in D, or is inside _id or an array
 //   - these paths overlap
-//   - the name in entries is invalid
+//   - entries is an invalid name
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
 }
 
-// Insert returns the plan that inserts a document and writes its entries. token
-// identifies the operation: a fresh bson.NewObjectID(). After a crash, retry with the
-// same token.
+// Insert returns the plan that inserts a document and its entries. Pass a new
+// bson.NewObjectID() as token. After a crash, retry with the same token.
 //
 // The plan gives model.ErrTaken if
 //
 //   - another document has the _id
 //   - in a unique table, another document has the value
-//   - on a retry, the inserted document has changed since
+//   - a retry finds that the inserted document has changed
 //
-// Cost: three commands, or one if the document has no indexed value.
+// Cost: three commands, or one without an indexed value.
 func (x *IndexTable[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), token)
 }
 
 // Set returns the plan that sets fields of a document and updates its entries. doc is the
-// document that you read. A nil value in fields stores null. For token and retries, see
-// [IndexTable.Insert]. The plan gives
+// document as you read it. A nil value in fields stores null. For token, see
+// [IndexTable.Insert]. Errors:
 //
-//   - model.ErrStale if the indexed value or a copied field differs from doc
-//   - model.ErrNotFound if the document is gone
-//   - model.ErrTaken if the table is unique and another document has the value
+//   - model.ErrStale: the value or a copied field (IndexTableSpec.Copies) has changed
+//   - model.ErrNotFound: the document is gone
+//   - model.ErrTaken: in a unique table, another document has the value
 //
-// Cost: one command. Setting copied fields takes two, the indexed field up to four.
+// Cost: one command, two for copied fields, or up to four for the indexed field.
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Set(doc, fields, token)
 }
 
-// Delete returns the plan that deletes a document and then its entries. Pass the document
-// as you read it. For a retry, its _id is enough. If the document has changed since your
-// read, entries of the new values stay: see [IndexTable.Checks].
+// Delete returns the plan that deletes a document and its entries. Pass the document as
+// you read it. If the document is already gone, only its _id is needed. If the document
+// changed after your read, entries of new values stay: see [IndexTable.Checks].
 //
-// Cost: three commands, or two if the document has no indexed value.
+// Cost: three commands, or two without an indexed value.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 	return indextable.Tables{x.t}.Delete(doc)
 }
 
-// Lookup returns the query of a value's entries, in the order of the documents' ids. It
-// can return an entry whose document no longer has the value: compare with the document.
-// A nil value or an array gives a [*model.ValueError].
+// Lookup returns the query of a value's entries, sorted by the documents' _ids. Lookup
+// can return an entry whose document lacks the value. [IndexTable.Documents] skips this
+// entry. A nil value or an array gives a [*model.ValueError].
 //
 // Cost: one command by _id, and one for each further batch.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
@@ -153,19 +153,20 @@ func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 }
 
 // Documents returns the query of the documents with a value, in the order of their ids.
-// It skips an entry whose document is gone or lacks the value.
+// The query skips surplus entries (see [IndexTable]).
 //
-// Cost: one command, and one per further batch; one entry and one document per result,
-// served by _id.
+// Cost: one command for each batch. MongoDB reads one entry and one document per result,
+// by _id.
 func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 	stages, err := x.t.Documents(value)
 	return commands.Indexed(x.entries.Aggregate(stages), model.IDIndex, err)
 }
 
-// Rebuild returns the job that writes missing entries. It can be run again, and during
-// other writes. In a unique table, the first document by _id with a value gets the entry.
+// Rebuild returns the job that writes missing entries. You can repeat the job, and run it
+// during writes. In a unique table, the document with the lowest _id gets a value's
+// missing entry.
 //
-// Cost: two commands per batch of 500 documents, and two to find the end.
+// Cost: two commands per batch of 500 documents, and two at the end.
 func (x *IndexTable[D, K]) Rebuild() model.Job {
 	return indextable.Tables{x.t}.Rebuild("index table " + x.t.Entries())
 }

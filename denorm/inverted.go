@@ -9,14 +9,13 @@ import (
 )
 
 // Inverted finds and counts documents by combinations of several fields' values. Each
-// path of [NewInverted] has an [IndexTable]. Write documents by the Inverted, not by
-// tables.
+// path of [NewInverted] has an [IndexTable]. Write documents by methods of Inverted.
 //
 // # Consistency
 //
-// A crash can leave surplus table entries: see [IndexTable]. [Inverted.Documents] and
+// A crash can leave surplus entries in an [IndexTable]. [Inverted.Documents] and
 // [Inverted.Report] skip surplus entries. [Inverted.IDs], [Inverted.Count] and
-// [Inverted.Values] include them.
+// [Inverted.Values] include surplus entries.
 //
 // Source: "Inverted Search – Direct Aggregation" ("NoSQL Data Modeling Techniques", §10).
 //
@@ -50,11 +49,11 @@ func (x *Inverted[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
 	return x.cores.Insert(x.docs.Insert(doc), token)
 }
 
-// Set returns the plan that sets fields of a document and updates the entries of all
-// declared paths. For the parameters and errors, see [IndexTable.Set].
+// Set returns the plan that sets fields of a document and updates the document's entries.
+// For the parameters and errors, see [IndexTable.Set].
 //
-// Cost: one command for the document, and two commands for each path that is set. A path
-// that gets or loses values costs one or two more.
+// Cost: one command for the document, and two commands for each declared path in fields.
+// A path with changed values costs one or two more commands.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
 	return x.cores.Set(doc, fields, token)
 }
@@ -84,11 +83,11 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
 
-// IDs returns the query of the _ids, in order, of the documents that q finds. In a
-// transaction, a q with several values gives a [*model.ValueError].
+// IDs returns the query for the sorted _ids of the documents that q finds. If q has
+// several values, the query gives a [*model.ValueError] in a transaction.
 //
-// Cost: one command. It reads the [IndexTable] entries of each value in q. If q has more
-// than 16 values, DocumentDB can read all entries of q's paths.
+// Cost: one command that reads the [IndexTable] entries of q's values. With more than 16
+// values, DocumentDB can read all entries of q's paths.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.IDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
@@ -110,9 +109,9 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 	return commands.Indexed(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
-// Report returns the query that finds the documents of q and counts them for each value
-// at path. path can be any field within at most one array. The results are in the order
-// of values. A document counts once for each distinct element of an array.
+// Report returns the query that counts the documents of q for each value at path, in the
+// order of values. Documents without a value don't count. path can contain one array. A
+// document counts once for each distinct element of this array.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {

@@ -9,13 +9,12 @@ import (
 
 // A Part is a field that a [Normalized] writes as rows (documents) of another collection.
 type Part struct {
-	Path string // a top-level field: an array, or with a Key a document
+	Path string // a top-level field: an embedded document if Key is set, else an array
 	Into string // the collection of the rows
 
-	// Key is the field that identifies the embedded document at Path: a customer's id.
-	// Part.Into then has one row per id. If several documents of one [Normalized.Plan]
-	// contain the same id, the document with the greatest _id gives the row.
-	// "" means that Path is an array, with one row for each element.
+	// Key is the field that identifies the embedded document, such as a customer's id.
+	// Each id gives one row. If several documents of one [Normalized.Plan] contain an id,
+	// the document with the greatest _id gives the row.
 	Key string
 }
 
@@ -26,7 +25,7 @@ type Part struct {
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
-// A part gives no row if it is missing or null, or an embedded document without the key.
+// A part that is missing, null or without its key gives no row.
 //
 // Source: normalizing for the analytical store of Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
@@ -34,12 +33,12 @@ type Part struct {
 // Indexes returns one index per array part, on the rows' document and position.
 //
 // Checks returns checks of
-//   - missing or different rows. The repair writes the rows.
+//   - missing or wrong rows. The repair writes the rows.
 //   - rows without a document. The repair deletes the rows.
-//   - keys with different fields in different documents. No repair.
+//   - one key with different fields in several documents. No repair.
 //
-// Cost: the checks look up by _id. If a part has a Key, index the key in the documents.
-// Without this index, the server reads all documents for each key.
+// Cost: the checks find rows by _id. If a Part has a Key, index the key in the documents.
+// Without this index, each key costs a collection scan.
 type Normalized[D, K any] struct {
 	model.Parts
 
@@ -61,11 +60,11 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts 
 	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints), docs, docs.Named(target), n}
 }
 
-// Plan returns the plan that writes the rows of the documents that match filter; nil
-// means all. It never deletes rows: see [Normalized.Checks]. After a crash, or if
-// documents changed meanwhile, run the plan again.
+// Plan returns the plan that writes the rows of documents that match filter. Nil means
+// all. The plan deletes no rows: see [Normalized.Checks]. Run the plan again after a
+// crash, or if documents changed meanwhile.
 //
-// Cost: one command per collection, which reads the documents and writes rows.
+// Cost: one command per collection of rows. Each reads the documents.
 func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 	f := x.docs.Find(filter)
 	if f.Err != nil {
@@ -74,12 +73,11 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 	return x.n.Plan(f.Filter)
 }
 
-// Documents returns the query that puts whole documents together from the rows. filter
-// selects main rows; nil means all. In the embedded document of a [Part], the field
-// Part.Key comes first.
+// Documents returns the query that builds whole documents from their rows. filter selects
+// main rows. A nil filter selects all. An embedded document begins with the field that
+// [Part].Key names.
 //
-// Cost: one command. For each main row, the server looks up the rows of each part, by _id
-// or by [Normalized.Indexes].
+// Cost: one command. For each main row, the server finds the rows of each part by index.
 func (x *Normalized[D, K]) Documents(filter bson.D) *model.Aggregate[D] {
 	f := x.main.Find(filter)
 	return commands.Indexed(x.main.Aggregate(x.n.Documents(f.Filter)), "", f.Err)

@@ -9,22 +9,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// NumberedSpec says how a list becomes numbered fields. Max is required.
+// NumberedSpec says how [Numbered] stores a list. Max is required.
 type NumberedSpec struct {
 	// Max is the maximum length of a list, 1 to 60.
 	Max int
 
-	// Fields are the names of an element's fields, without dots. For plain values, leave
-	// Fields empty. Storing an element with another field gives a [*model.ValueError].
+	// Fields are the names of an element's fields, without dots. A write of any other
+	// field gives a [*model.ValueError]. For plain values, leave Fields empty.
 	Fields []string
 
-	// Separator stands between the name of a field and the number of the element:
-	// skill_1. It must not contain digits, dots or dollar signs. "" means "_".
+	// Separator stands before an element's number, as in skill_1. "" means "_".
 	Separator string
 
-	// Key is the name in Fields that identifies an element in its list. For plain
-	// values, pass the name of the list. An append whose key is in the list adds nothing.
-	// Other writes don't compare keys. "" means that elements can repeat.
+	// Key is the one of Fields whose value identifies an element. For plain values, Key
+	// is the list's name. An append adds nothing if the list has an element with this
+	// value. Only appends check the value. Without Key, elements can repeat.
 	Key string
 }
 
@@ -32,12 +31,12 @@ type NumberedSpec struct {
 // store or search index can't nest documents, or for range queries on several fields of
 // an element. In other cases, $elemMatch is simpler.
 //
-// A document as D has it, and the stored form with a count:
+// In the stored form (second line), the count of elements replaces the list:
 //
 //	{name: "Ann", skills: [{skill: "Poetry", level: 5}]}
 //	{name: "Ann", skills: 1, skill_1: "Poetry", level_1: 5}
 //
-// Stored documents can't be decoded as D: use [Numbered.Documents] or [Numbered.Back].
+// To decode stored documents as D, use [Numbered.Documents] or [Numbered.Back].
 //
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
 // Techniques", §15).
@@ -45,9 +44,9 @@ type NumberedSpec struct {
 // Indexes returns one index for each position in the list, on NumberedSpec.Fields.
 //
 // Checks returns two checks:
-//   - Missing or wrong counts of numbered fields. The repair corrects the counts.
-//   - Lists that are stored nested: use [Numbered.Convert]. Also lists with a count above
-//     NumberedSpec.Max: raise Max.
+//   - Missing or wrong counts. The repair corrects the counts.
+//   - Lists that are still arrays, and counts above NumberedSpec.Max. There is no repair:
+//     use [Numbered.Convert], or raise Max.
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -63,10 +62,11 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
 }
 
-// Flatten returns the stored form of a document. It returns a [*model.ValueError] if the
-// list has more than NumberedSpec.Max elements, or if a field of doc is named like a
-// numbered field. It also returns an error if an element contains an array, or a field
-// that isn't in NumberedSpec.Fields.
+// Flatten returns the stored form of a document. It returns a [*model.ValueError] if
+//
+//   - the list has more than NumberedSpec.Max elements
+//   - a field of doc has the name of a numbered field
+//   - an element contains an array, or a field that isn't in NumberedSpec.Fields
 func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.n.Docs, doc)
 	if err != nil {
@@ -75,9 +75,9 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.n.Flatten(raw)
 }
 
-// Back decodes a stored document, the parameter flat, and turns its numbered fields into
-// the list of D. It also decodes a document that still stores the list as an array. A
-// stored count that doesn't fit the numbered fields gives a [*model.ValueError]: see
+// Back decodes the stored document in flat. The numbered fields become the list in doc.
+// Back accepts documents that still store the list as an array. If the stored count
+// doesn't fit the numbered fields, Back returns a [*model.ValueError]: see
 // [Numbered.Checks].
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.Back(flat)
@@ -116,8 +116,8 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 	return x.docs.Update(id, update)
 }
 
-// AppendAt returns the write that adds an element at the end of a list that has n
-// elements. Errors:
+// AppendAt returns the write that adds an element at the end of a list of n elements.
+// Errors:
 //   - model.ErrStale: the list has a different length
 //   - model.ErrNotFound: the document is missing
 //   - model.ErrFull: n is NumberedSpec.Max
@@ -132,12 +132,12 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 	return x.n.AppendAt(f.Filter, n, element)
 }
 
-// Append returns the change that appends an element to a document's list. After a
-// concurrent append, the change reads the list again. Errors:
+// Append returns the change that appends an element to a document's list. Clients can
+// append at the same time. Errors:
 //   - model.ErrFull: the list has NumberedSpec.Max elements
 //   - model.ErrNotFound: the document is missing
 //
-// A retry is safe with NumberedSpec.Key. Without a Key, a retry can repeat the element.
+// With NumberedSpec.Key, a retry is safe. Without Key, a retry can repeat the element.
 //
 // Cost: two commands for each attempt, one document, by _id.
 func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
@@ -146,11 +146,11 @@ func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
 }
 
 // Equal returns the query of the documents with an element that has all these values.
-// Values are never used as operators. Null also matches a missing field of an existing
-// element.
+// Values are never used as operators. Null also matches an existing element without the
+// field.
 //
-// Cost: one command with an $or over NumberedSpec.Max positions. An index serves each
-// position if there is a condition on the first of NumberedSpec.Fields.
+// Cost: one command with an $or over NumberedSpec.Max positions. Indexes serve the
+// command if fields contains the first of NumberedSpec.Fields.
 func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 	filter, err := x.n.Equal(fields)
 	return x.find(filter, x.n.Serves(fields), err)
@@ -170,12 +170,12 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the pipeline that finds the same documents as query. It converts
-// their numbered fields to the list in D. Make the query by [Numbered.Equal] or
-// [Numbered.Match]. For a query f of the collection, pass
-// &model.Find[bson.Raw]{Query: f.Query}. A projection of the query is ignored.
+// Documents returns the pipeline that finds the documents of a query as D, with numbered
+// fields as the list. For query, pass a result of [Numbered.Equal] or [Numbered.Match].
+// For another query f, pass &model.Find[bson.Raw]{Query: f.Query}. A projection in query
+// is ignored.
 //
-// Cost: one command for each batch. The pipeline uses the same index as query.
+// Cost: one command for each batch, served by the index of query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
 	if query == nil {
 		a := x.docs.Aggregate(nil)
@@ -187,9 +187,9 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	return commands.Indexed(a, query.Index, query.Err)
 }
 
-// Convert returns the job that flattens documents that still store the list as an array.
-// The job ends with an error at a list that can't be stored flat. After a crash or
-// concurrent writes, run the job again.
+// Convert returns the job that changes stored arrays to numbered fields. An array that
+// doesn't fit [NumberedSpec] ends the job with an error. After a crash or concurrent
+// writes, run the job again for missed arrays.
 //
 // Cost: two commands per batch of 500 documents, and two at the end. Each converted
 // document is one write.

@@ -11,23 +11,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OutboxSpec limits the number and size of the events in an [Outbox]. The zero value is
-// valid.
+// OutboxSpec contains the options of an [Outbox]. The zero value is valid.
 type OutboxSpec struct {
-	Max      int // maximum waiting events of a document, up to 10,000; 0 means 100
+	Max      int // maximum number of a document's waiting events, up to 10,000; 0 means 100
 	MaxBytes int // maximum BSON size of an event, up to 15 MiB; 0 means 64 KiB
 
 	// Create lets [Outbox.Publish] create a missing document from its _id and events.
 	Create bool
 }
 
-// Outgoing is the field of a document for the waiting events of an [Outbox]. Tag the
-// field omitempty.
+// Outgoing is the type of a document's field for the events of an [Outbox]. Tag the field
+// omitempty.
 type Outgoing[E any] struct {
-	Events []OutgoingEvent[E] `bson:"events,omitempty"` // in the order in which they were published
-	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // failed RelaySpec.Attempts times; see [Outbox.Retry]
-	Hash   int64              `bson:"hash,omitempty"`   // hash of the _id; divides documents among runners
-	Fence  int64              `bson:"fence,omitempty"`  // greatest Delivery.Fence of a runner so far
+	Events []OutgoingEvent[E] `bson:"events,omitempty"` // waiting events, in the order of publishing
+	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // failed events, for [Outbox.Retry]
+	Hash   int64              `bson:"hash,omitempty"`   // hash of the _id, by which runners divide documents
+	Fence  int64              `bson:"fence,omitempty"`  // greatest [Delivery].Fence of the document's runners
 }
 
 // An OutgoingEvent is an event that waits for delivery, or that is parked: set aside
@@ -41,49 +40,48 @@ type OutgoingEvent[E any] struct {
 	Error    string        `bson:"error,omitempty"`    // why it failed last, cut after 500 bytes
 }
 
-// A Delivery is an event as the function given to [Outbox.Relay] receives it.
+// A Delivery is the event that [Outbox.Relay] passes to the function deliver.
 type Delivery[K, E any] struct {
 	OutgoingEvent[E]
 
-	Key K // the _id of the event's document; events of one key are in order
+	Key K // the _id of the event's document
 
-	// Fence grows when another runner (a process that runs the [Relay]) takes over. To
-	// refuse events of a replaced runner, a receiver remembers each Key's greatest Fence,
-	// and refuses a lower Fence.
+	// Fence grows when another process takes over the document. To refuse late events of
+	// the old process, store the greatest Fence of each Key, and refuse events with a
+	// lower Fence.
 	Fence int64
 }
 
 // OutboxDepth counts the events of all documents of an [Outbox].
 type OutboxDepth struct {
-	Documents int64     `bson:"documents"` // documents with waiting or parked events
-	Waiting   int64     `bson:"waiting"`   // events to deliver, without the parked events
+	Documents int64     `bson:"documents"` // documents with events
+	Waiting   int64     `bson:"waiting"`   // events that wait for delivery
 	Failing   int64     `bson:"failing"`   // waiting events that failed at least once
 	Parked    int64     `bson:"parked"`    // events set aside after RelaySpec.Attempts failures
-	Oldest    time.Time `bson:"oldest"`    // time of the oldest waiting event; zero if no event waits
+	Oldest    time.Time `bson:"oldest"`    // time of the oldest waiting event, or zero
 }
 
-// Outbox stores an event together with a change. After a crash, both are stored or
-// neither. A [Relay] delivers the event.
+// Outbox stores an event together with a change, atomically. A [Relay] delivers the
+// event.
 //
 // There are two ways to store an event:
-//   - In the changed document. Combine the change and [Outbox.Publish] by [model.Merge].
-//     In a new document, store [Outbox.Outgoing].
-//   - In a separate collection (OutboxSpec.Create), for a deletion or a change of many
-//     documents. Run Publish and the change in one transaction ([model.MergePlans]).
+//   - The changed document stores the event. Combine the change and [Outbox.Publish] by
+//     [model.Merge]. A new document stores [Outbox.Outgoing].
+//   - A separate collection stores the event of a deletion, or of a change of many
+//     documents. Set OutboxSpec.Create. Run Publish and the change in one transaction.
 //
 // # Consistency
 //
 // Each event is delivered at least once. An [Inbox] recognizes repeats by
-// OutgoingEvent.ID. Events of one document are delivered in order. A failing event delays
-// the next events. After RelaySpec.Attempts failures, the failing event is set aside
-// (parked).
+// OutgoingEvent.ID. A document's events are delivered in order. After RelaySpec.Attempts
+// failures, an event is parked (set aside), and the next event follows.
 //
-// Deleting or replacing a whole document removes its events. Under a [model.Scope], a
-// [Relay] doesn't deliver the events of soft-deleted documents.
+// Deleting or replacing a document loses its events. Under a [model.Scope], the events of
+// soft-deleted documents aren't delivered.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //
-// Indexes returns two partial indexes: one for waiting events, one for parked events.
+// Indexes returns a partial index for waiting events, and another for parked events.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -91,9 +89,11 @@ type Outbox[D, K, E any] struct {
 	o    *outbox.Outbox
 }
 
-// NewOutbox declares that events of type E wait in the [Outgoing] field at path. It
-// panics with a [*model.DeclarationError] if path isn't such a field or lies inside an
-// array, if E isn't stored as a document, or if a field of spec is invalid.
+// NewOutbox declares that events of type E wait in the field at path. NewOutbox panics
+// with a [*model.DeclarationError] if
+//   - the field isn't an [Outgoing], or is in an array
+//   - E isn't stored as a document
+//   - a field of spec is invalid
 func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec OutboxSpec) *Outbox[D, K, E] {
 	o := outbox.Declare(docs.Docs(), path, outbox.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
@@ -101,14 +101,14 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
 }
 
-// Publish returns the write that adds an event of time t to a document. The token is a
-// fresh bson.NewObjectID(), or the token of the operation that the event reports. A retry
-// does nothing while the event waits, but publishes a delivered event again.
+// Publish returns the write that adds an event of time t to a document. For token, pass
+// bson.NewObjectID(), or the token of the reported operation. Before the delivery, a
+// retry does nothing. After the delivery, a retry publishes the event again.
 //
-// The write gives
-//   - model.ErrNotFound if the document is missing and OutboxSpec.Create is false
-//   - model.ErrFull if OutboxSpec.Max events wait
-//   - [ErrToken] if a different event of the document has the token
+// Errors:
+//   - model.ErrNotFound: the document is missing (see OutboxSpec.Create)
+//   - model.ErrFull: OutboxSpec.Max events wait
+//   - [ErrToken]: another event in the document has the token
 //
 // Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Publish(id K, event E, t time.Time, token bson.ObjectID) model.Write {
@@ -153,28 +153,29 @@ func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, token bson.ObjectID) model.Write { return x.o.Drop(id, token) }
 
-// RelaySpec says how a [Relay] works. All runners need the same RelaySpec.
+// RelaySpec configures a [Relay]. All processes that run the Relay (the runners) need the
+// same RelaySpec.
 type RelaySpec struct {
 	Attempts int           // failures after which an event is parked (set aside); 0 means 10
-	Pause    time.Duration // before an event is tried again, doubled each time; 0 means 1 s
-	MaxPause time.Duration // the longest such pause; 0 means 1 minute
+	Pause    time.Duration // pause after the first failure, doubled each time; 0 means 1 s
+	MaxPause time.Duration // longest pause after a failure; 0 means 1 minute
 
-	Parts  int           // into how many parts runners divide documents; 0 means 16
-	For    time.Duration // how long a dead runner keeps its parts; 0 means 10 s
-	Poll   time.Duration // how long a runner waits when no event is due; 0 means 1 s
-	Leases string        // the collection of the runners' leases; "" means docmodel.relays
+	Parts  int           // number of parts that the documents are divided into; 0 means 16
+	For    time.Duration // time for which a dead runner keeps its parts; 0 means 10 s
+	Poll   time.Duration // time between polls when no event is due; 0 means 1 s
+	Leases string        // collection of the runners' leases; "" means docmodel.relays
 
-	// Once ends a run when no event is due. Failed events wait for another run.
+	// Once ends a run when no event is due.
 	Once bool
 }
 
 // A Relay delivers the events of an [Outbox]. Each process that runs it is a runner.
 type Relay struct{ r outbox.Relay }
 
-// Relay returns the [Relay] that calls the function deliver for each event. Several
-// goroutines call deliver. After an error of deliver, the event is tried again later.
-// When the runner (a process) loses its lease on the document, deliver's context ends.
-// Runners with the same name divide the documents.
+// Relay returns the [Relay] that calls deliver for each event, in several goroutines. If
+// deliver returns an error, the event is tried again later. Processes that run Relays
+// with the same name divide the documents by leases. If a process loses a lease,
+// deliver's context ends.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if deliver == nil {
@@ -194,15 +195,15 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 	return Relay{r}
 }
 
-// Run delivers events until the context ends. It then returns the context's error. After
-// a database error, Run tries again. With RelaySpec.Once, Run returns the database
-// error, or nil when the parts that it can lease have no due events.
+// Run delivers events until the context ends, and returns the context's error. After a
+// database error, Run tries again. With RelaySpec.Once, Run returns the database error,
+// or nil when no events are due, except in other runners' parts.
 //
 // The runners' clocks must differ by much less than RelaySpec.For. If a slow runner loses
 // its lease, two runners can deliver the same event, with different Delivery.Fence.
 //
-// Cost: one read per 100 documents with events, and one write per document with
-// delivered events. A part (RelaySpec.Parts) without events costs one read per
-// RelaySpec.Poll. For its leases, each runner sends about three commands, plus one per
-// part that it has, every RelaySpec.For/3.
+// Cost: one read per 100 documents with events, and one write per document with delivered
+// events. A part (RelaySpec.Parts) without events costs one read every RelaySpec.Poll.
+// Every RelaySpec.For/3, each runner sends about three commands, and one for each of its
+// parts.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

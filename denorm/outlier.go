@@ -10,17 +10,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OutlierSpec says how many elements an owner's array keeps. Max and Flag are required.
+// OutlierSpec says how many elements an owner's array keeps. The first element that
+// doesn't fit and all later elements go to overflow documents ([Outlier]). Max and Flag
+// are required.
 type OutlierSpec struct {
-	Max int // maximum elements of the owner's array, 1 to 1,000,000
+	Max int // maximum number of elements in the array, 1 to 1,000,000
 
-	// MaxBytes is the maximum sum of the elements' BSON sizes, without array overhead. It
-	// is at most 15 MiB. 0 means no bound. The first element that doesn't fit and all
-	// later elements go to overflow documents.
+	// MaxBytes is the maximum total BSON size of the array's elements, at most 15 MiB. 0
+	// means no limit.
 	MaxBytes int64
 
-	// Flag is the path, not in an array, of the owner's bool. The bool is true if the
-	// owner has overflow documents.
+	// Flag is the path of a bool that is true if the owner has overflow documents.
 	Flag string
 }
 
@@ -32,14 +32,14 @@ type OutlierCount struct {
 	Pages    int64 `bson:"pages"` // overflow documents
 }
 
-// Outlier keeps an owner's first OutlierSpec.Max elements in an array, and all others in
-// overflow documents of a [Bucket]. A flag (OutlierSpec.Flag) marks owners with overflow.
-// All new elements of a marked owner go to the overflow.
+// Outlier keeps an owner's first OutlierSpec.Max elements in an array. All later elements
+// go to overflow documents of a [Bucket]. An owner with overflow has a flag
+// (OutlierSpec.Flag).
 //
 // # Consistency
 //
-// Without the flag, the array contains all elements. With a BucketSpec.ElementKey, appends never
-// store an element twice. Don't unset the flag: that allows repeats.
+// If the flag isn't set, the array contains all elements. With a BucketSpec.ElementKey,
+// appends never store an element twice. Don't unset the flag, or elements can repeat.
 //
 // Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
@@ -47,11 +47,11 @@ type OutlierCount struct {
 // Indexes returns two indexes: of owners with the flag, and of overflow by owner.
 //
 // Checks returns three checks. [Bucket.Checks] checks the overflow documents.
-//   - Overflow without the flag. Readers miss this overflow. The repair sets the flag. An
-//     interrupted [Outlier.Split] can leave overflow that only repeats the array. With a
-//     Key, the repair deletes that overflow.
-//   - Arrays with more than Max elements. No repair: use [Outlier.Split], or
-//     [Outlier.Settle] for owners with the flag.
+//   - Overflow of owners without the flag. Readers miss this overflow. The repair sets
+//     the flag. With a BucketSpec.ElementKey, the repair deletes repeated elements that a
+//     crashed [Outlier.Split] left.
+//   - Arrays with more than Max elements. Use [Outlier.Split], or [Outlier.Settle] for
+//     owners with the flag.
 //   - Overflow without an owner. The repair deletes the overflow.
 type Outlier[D, K, E any] struct {
 	model.Parts
@@ -62,12 +62,12 @@ type Outlier[D, K, E any] struct {
 }
 
 // NewOutlier declares that the array at path keeps an owner's first elements. The Bucket
-// keeps later elements. Give [model.New] the Outlier, but not its Bucket.
+// keeps all later elements. Pass the Outlier to [model.New], not the Bucket.
 //
-// It panics with a [*model.DeclarationError] if
-//   - path or spec is invalid
-//   - the array can be stored as null, or its element type differs from the Bucket's
-//   - the Bucket has a Period, or is in the owners' collection
+// NewOutlier panics with a [*model.DeclarationError] if
+//   - path or spec is invalid, or a nil array is stored as null
+//   - the array and the Bucket have different element types
+//   - the Bucket has a Period, or uses the owners' collection
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
 	if overflow == nil {
 		core.Place("NewOutlier of "+owners.Name()).Fail("the bucket of the overflow is nil", "give a result of NewBucket")
@@ -78,23 +78,24 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	return out
 }
 
-// Append returns the change that adds an element to the owner's array, or to the
-// overflow once the array was full. A missing owner gives [model.ErrNotFound]. Other
-// errors: see [ErrUnsound].
+// Append returns the change that adds an element to the owner's array. After the array
+// was full, elements go to overflow documents. Errors are [model.ErrNotFound] for a
+// missing owner, and [ErrUnsound].
 //
-// With a BucketSpec.ElementKey, no key is added twice: a retry is safe.
-// Without a Key, look for the element before a retry.
+// With BucketSpec.ElementKey, each key is added only once, and a retry is safe. Without
+// it, look for the element before a retry.
 //
-// Cost: two commands while the array has room, three if the owner has overflow.
+// Cost: two commands while the array has room, three with overflow documents.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 	return x.o.Append(owner, element)
 }
 
-// Remove returns the change that removes the element with this key from the owner's array
-// or overflow documents. A missing element isn't an error. Without BucketSpec.ElementKey, Remove
-// gives a [*model.ValueError]. Other errors are those of [Outlier.Append].
+// Remove returns the change that removes the element with this key from the owner's
+// array or overflow documents. A missing element isn't an error. Without
+// BucketSpec.ElementKey, Remove gives a [*model.ValueError]. For other errors, see
+// [Outlier.Append].
 //
-// Cost: one or two reads, and one write of one document. In a transaction, reading the
+// Cost: one or two reads, and one write of one document. In a transaction, a read of
 // overflow takes one more command.
 func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 	return x.o.Remove(owner, key)
@@ -119,8 +120,8 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
 }
 
-// Holding returns the query of an owner's element with this key. Without BucketSpec.ElementKey
-// it gives a [*model.ValueError].
+// Holding returns the query of an owner's element with this key. Without
+// BucketSpec.ElementKey it gives a [*model.ValueError].
 //
 // Cost: one command, by _id and by the Bucket's index.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
@@ -147,24 +148,24 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 }
 
 // Split returns the job that moves elements over OutlierSpec.Max from the owners' arrays
-// to overflow documents. For owners that already have overflow (the flag is set), use
-// [Outlier.Settle]: Split skips them. If elements are removed meanwhile, the job can end
-// with [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
+// to overflow documents. For owners with OutlierSpec.Flag set, use [Outlier.Settle]. If
+// an array loses elements during the job, the job can end with [model.ErrStale]: see
+// [Outlier.Checks]. After a crash, run the job again.
 //
-// Cost: a scan, in batches of 10 owners over Max. Each owner over Max costs one command,
+// Cost: a scan, in batches of 10 owners over Max. Each of these owners costs one command,
 // and one command per overflow document.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
 
-// Settle returns the job that moves elements over OutlierSpec.Max to overflow documents,
-// for owners whose OutlierSpec.Flag is true. The job needs a BucketSpec.ElementKey. For owners
-// without the flag, see [Outlier.Split].
+// Settle returns the job that moves array elements beyond OutlierSpec.Max to the
+// [Bucket], for owners whose OutlierSpec.Flag is true. The Bucket must have a
+// BucketSpec.ElementKey. For owners without the flag, use [Outlier.Split].
 //
-// While the job runs, readers can see elements twice, and a removed element can come
-// back. After a crash, run the job again.
+// During the job, readers can see elements twice, and a removed element can come back.
+// After a crash, run the job again.
 //
-// Cost: as [Outlier.Split]. The job also reads all overflow documents of these owners.
+// Cost: that of [Outlier.Split], and a read of the owners' overflow.
 func (x *Outlier[D, K, E]) Settle() model.Job {
 	return x.o.Settle()
 }

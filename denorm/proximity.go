@@ -8,25 +8,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ProximitySpec says how a list is written as text. Text is required.
+// ProximitySpec says how a [Proximity] writes a list as one string. Text is required.
 type ProximitySpec struct {
-	// Text is the document's field that stores the list as one text. If the Go type
-	// declares this field, the field must be a string.
+	// Text names the document's field for the string. The Go type can omit this field.
 	Text string
 
-	// Fields are the elements' string fields that go into the text, in this order. Fields
-	// are required for a list of documents, and empty for a list of strings.
+	// Fields are the elements' string fields to write, in this order. For a list of
+	// strings, leave Fields empty.
 	Fields []string
 
 	// IgnoreCase makes queries ignore case.
 	IgnoreCase bool
 }
 
-// Proximity stores a list of small documents also as one text, to find words within one
-// element: "|Math,Poor|Poetry,Excellent|".
+// Proximity stores a list of small documents, and a copy of the list as one text:
+// "|Math,Poor|Poetry,Excellent|". Queries on the text find words within one element.
 //
-// Spaces, tabs, line ends and ends of values separate words. Commas and hyphens within a
-// value don't separate words.
+// Spaces, tabs and line ends separate the words of a value. Commas and hyphens don't.
 //
 // A query reads every text. For many thousands of documents, add a condition on an
 // indexed field, or use [Numbered].
@@ -34,11 +32,10 @@ type ProximitySpec struct {
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
 //
-// Indexes returns an optional index on the text. With this index, queries read index keys
-// instead of documents.
+// Indexes returns an optional index on the text: queries read index keys, not documents.
 //
-// Checks returns one check: texts that differ from their list. The repair writes the text
-// from the current list.
+// Checks returns the check that finds texts that differ from their list. The repair
+// writes these texts again.
 type Proximity[D, K any] struct {
 	model.Parts
 
@@ -54,10 +51,10 @@ func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec Prox
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
 }
 
-// Text returns the text that is stored for a list with these elements. Elements, or the
-// ProximitySpec.Fields of elements, must be UTF-8 strings or null. Others give a
-// [*model.ValueError]. The characters "%", "|", ",", ";" and NUL within a value become
-// %25, %7C, %2C, %3B and %00. An empty list gives "|".
+// Text returns the stored text of a list with these elements. Each element, or each of
+// its ProximitySpec.Fields, must be a UTF-8 string, null or missing. Another type gives
+// a [*model.ValueError]. In a string, "%", "|", ",", ";" and NUL become %25, %7C, %2C,
+// %3B and %00. An empty list gives "|".
 func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Text(elements) }
 
 // Back decodes a stored text into the slice of elements to which list points. It sets
@@ -93,11 +90,11 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 	return x.docs.Update(id, update)
 }
 
-// Add returns the write that appends an element to a document's list, and to the field
-// ProximitySpec.Text. If the list has an equal element (same fields, same order), the
-// status is [model.Already]. A missing document gives [model.ErrNotFound].
+// Add returns the write that appends an element to a document's list and text. If the
+// list has an equal element (same fields, same order), the status is [model.Already]. A
+// missing document gives [model.ErrNotFound].
 //
-// Cost: one command, one document, by _id. In both cases above, one or two more commands.
+// Cost: one command, one document, by _id. If nothing is written, up to two reads more.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	f := x.docs.ByID(id)
 	return x.p.Add(f.Filter, element, f.Err)
@@ -113,12 +110,11 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 	return x.p.Remove(f.Filter, elements, f.Err)
 }
 
-// Equal returns the query of the documents with an element that has all these fields with
-// these values. A value is a string, or nil for null or missing. If the elements are
-// strings, use the list's name as the field.
+// Equal returns the query of the documents with an element that has all these fields and
+// values. A value is a string, or nil for null or missing. In a list of strings, the
+// field is the last name of the list's path.
 //
-// Cost: one command. The server reads every key of the index ([Proximity.Indexes]), or
-// without this index every document.
+// Cost: one command. The server reads all keys of the index, if any, or all documents.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {
 	filter, err := x.p.Equal(fields)
 	return x.find(filter, err)

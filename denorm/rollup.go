@@ -13,48 +13,45 @@ import (
 // RollupSpec says what the bins of a [Rollup] count. Time, Bins and Mark are required.
 type RollupSpec struct {
 	Time string   // path of an event's time, a time.Time or bson.DateTime
-	By   []string // paths of an event's group: strings, integers, ObjectIDs; or none
+	By   []string // paths of an event's group: strings, integers or ObjectIDs; optional
 
-	// Sums, Mins and Maxs are paths of an event's numbers. A bin stores their sum,
-	// minimum or maximum. For averages it stores how many events have a value.
+	// Sums, Mins and Maxs are paths of an event's numbers. A bin stores the sum, minimum
+	// or maximum of each number.
 	Sums, Mins, Maxs []string
 
-	Bins []Period       // which bins are kept: Hourly, Daily, Monthly
-	Zone *time.Location // of hours, days and months; nil means UTC
+	Bins []Period       // lengths of the bins: Hourly, Daily, Monthly
+	Zone *time.Location // time zone of the bins; nil means UTC
 	Mark string         // path of an event's *RollupMark, tagged omitempty
 
-	// Keep is how many batches a bin ([RollupDoc]) remembers, from 1 to 10,000. 0 means
-	// 100. A batch is the events that [Rollup.Roll] counts together. The bin counts a
-	// remembered batch only once.
+	// Keep is how many batches of [Rollup.Roll] a bin remembers, to count each batch only
+	// once. The maximum is 10,000. 0 means 100.
 	Keep int
 
-	// For is how long you keep events. [Rollup.Expire] deletes older events, and
-	// [Rollup.Checks] ignores older events. 0 means for ever.
+	// For is the age at which you delete events. [Rollup.Checks] ignores older events. 0
+	// means that events stay.
 	For time.Duration
 }
 
-// A RollupMark is a field of an event that the bins ([RollupDoc]) don't count yet. Only
-// [Rollup] writes this field.
+// A RollupMark marks an event that isn't counted yet. Only [Rollup] writes marks.
 type RollupMark struct {
-	Batch bson.ObjectID `bson:"batch"` // token of the batch; zero while the event waits
-	// Events lists the _ids that [Rollup.Roll] read for the batch. Only the batch's
-	// first event has this list.
+	Batch bson.ObjectID `bson:"batch"` // the batch's token; zero without a batch
+	// In the first event of a batch, Events lists the _ids that [Rollup.Roll] read.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 
 // A RollupDoc is a bin: the totals of one group's events in one hour, day or month.
 //
-// G is the type of the field at RollupSpec.By. For several, G is a struct with BSON
-// fields named by path, with "/" for dots. Without paths, G is struct{}. V is int64,
-// float64 or bson.Decimal128.
+// G is the type of the field at RollupSpec.By, or struct{} if By is empty. If By has
+// several paths, G is a struct. Its BSON fields are the paths, with "/" for dots. V is
+// int64, float64 or bson.Decimal128.
 type RollupDoc[G, V any] struct {
-	ID     string                    `bson:"_id"` // group, unit and start
+	ID     string                    `bson:"_id"`
 	Group  G                         `bson:"group,omitempty"`
 	Unit   string                    `bson:"unit"` // "hour", "day" or "month"
 	Start  time.Time                 `bson:"start"`
-	N      int64                     `bson:"n"`                // number of events
-	Values map[string]RollupValue[V] `bson:"values,omitempty"` // by path, with "/" for a dot
-	Ops    []bson.ObjectID           `bson:"ops,omitempty"`
+	N      int64                     `bson:"n"`                // event count
+	Values map[string]RollupValue[V] `bson:"values,omitempty"` // by path, "/" for a dot
+	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // remembered batches
 }
 
 // A RollupValue is what a bin ([RollupDoc]) stores of its events' numbers at one path.
@@ -72,34 +69,31 @@ type RollupTotal[V any] struct {
 	Values map[string]RollupValue[V] `bson:"values"` // by path, with "/" for a dot
 }
 
-// Rollup keeps totals of events in bins ([RollupDoc]), one per group and hour, day or
-// month. Counted events stay counted if you delete them.
+// Rollup keeps totals of events in bins ([RollupDoc]), one bin per group and hour, day or
+// month.
 //
-// [Rollup.Insert] stores an event with a mark. [Rollup.Roll], run by a timer, adds marked
-// events to the bins and removes the marks. Don't change events.
+// [Rollup.Insert] stores an event with a mark ([RollupMark]). Let a timer run
+// [Rollup.Roll], which adds marked events to the bins and removes the marks. Don't change
+// events, and don't delete events with a mark. Bins keep the counts of other deleted
+// events.
 //
 // # Consistency
 //
-// Each event counts once, even if [Rollup.Roll] is interrupted. With a small
-// RollupSpec.Keep, a slow run can count a batch twice. Don't delete events with a mark.
-// [Rollup.Rebuild] repairs wrong bins.
+// Each event counts once, even if [Rollup.Roll] is interrupted. But a slow run with a
+// small RollupSpec.Keep can count events twice. [Rollup.Rebuild] repairs wrong bins.
 //
 // # Scopes
 //
-// Under a [model.Scope] with a Tenant, put the tenant's field first in By. Events that
-// the Scope soft-deletes still count.
+// Under a [model.Scope] with a Tenant, put the tenant's field first in RollupSpec.By.
+// Soft-deleted events still count.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
 // Indexes returns indexes of marked events, of events by time, and of bins by start.
 //
-// Checks returns these checks:
-//
-//   - Events with a mark. The repair works as [Rollup.Roll].
-//   - Bins of the shortest Period that don't match their events. The repair works as
-//     [Rollup.Rebuild].
-//   - Longer bins that don't match the shorter bins, with the same repair.
+// Checks returns one check of events with a mark, and one or two checks of wrong bins.
+// The repairs work as [Rollup.Roll] and [Rollup.Rebuild].
 //
 // Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
@@ -136,25 +130,25 @@ func NewRollup[E, K, G, V any](
 // Cost: one command, one document.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
 
-// Roll returns the job that adds waiting events to their bins ([RollupDoc]). Several
-// runners may run it. Events that can't be counted keep waiting, and the job returns a
-// [*model.LeftError].
+// Roll returns the job that adds marked events to bins ([RollupDoc]). Several
+// clients can run Roll concurrently. Events that can't be counted stay marked, and Run
+// returns a [*model.LeftError].
 //
-// Cost: two commands if no event waits. Otherwise seven commands per batch of 500 events
-// (JobOptions.BatchSize).
+// Cost: two commands if no event is marked. Each batch of 500 events
+// (JobOptions.BatchSize) takes seven commands.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. Both
-// times must begin a bin of the shortest Period in RollupSpec.Bins. The new bins don't
-// count deleted events. After a crash, run the job again. Too many changes of the bins
-// during the job give [model.ErrStale].
+// Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. At both
+// times, a bin of the shortest Period in RollupSpec.Bins must begin. The counts of
+// deleted events are lost. After a crash, run the job again. Too many concurrent changes
+// give [model.ErrStale].
 //
-// Cost: four to seven commands for each hour, day and month with bins.
+// Cost: four to seven commands for each hour, day and month that has bins.
 func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }
 
-// Bins returns the query of a group's bins of one unit, by time, with start ≤ bin < end.
-// A zero time means no bound. For the next page, pass the last bin's ID to
-// [model.Find.After]. A unit that isn't in RollupSpec.Bins gives a [*model.ValueError].
+// Bins returns the query of a group's bins of one unit, in time order, with
+// start ≤ RollupDoc.Start < end. A zero time means no bound. For the next page, pass the
+// last bin's ID to [model.Find.After].
 //
 // Cost: one command per batch, served by _id.
 func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *model.Find[RollupDoc[G, V]] {
@@ -174,10 +168,10 @@ func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggrega
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
-// Expire returns the write that deletes the events earlier than cutoff. Uncounted events
-// (with a [RollupMark]) stay. Set RollupSpec.For, so that the checks ignore old events.
-// Never call [Rollup.Rebuild] for times of deleted events. If the write is interrupted,
-// some old events stay.
+// Expire returns the write that deletes the events earlier than cutoff. Events that
+// aren't counted yet stay. Set RollupSpec.For, so that the checks ignore old events.
+// Never call [Rollup.Rebuild] for times of deleted events. After an interruption, run the
+// write again.
 //
 // Cost: one command, served by [Rollup.Indexes].
 func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.Expire(cutoff) }

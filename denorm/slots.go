@@ -11,36 +11,34 @@ import (
 
 // SlotsSpec says how [Slots] divides numbers. The zero value is a counter in 16 slots.
 type SlotsSpec struct {
-	// Slots is the number of slots of a new key: a power of two up to 1024; 0 means 16.
+	// Slots is how many slots a new key gets: a power of two, at most 1024. 0 means 16.
 	// [Slots.Resize] changes existing keys.
 	Slots int
 
-	// Stock makes each number a stock that [Slots.Take] takes from. A stock is never
-	// below zero.
+	// Stock makes each number a stock for [Slots.Take]. A stock is never below zero.
 	Stock bool
 
-	// Keep is how many operations' tokens a slot remembers, at most 10,000; 0 means 100.
-	// If you retry an operation after Keep or more operations in its slot, it counts
-	// twice.
+	// Keep is how many operations' tokens a slot remembers, at most 10,000. 0 means 100.
+	// A retry after Keep or more other operations in the slot counts again.
 	Keep int
 }
 
-// SlotDoc is one slot of a key: it counts a part of the key's number ([Slots]). K is a
+// SlotDoc is one slot of a key: it stores a part of the key's number ([Slots]). K is a
 // string, an integer or a bson.ObjectID.
 type SlotDoc[K any] struct {
 	ID  string `bson:"_id"`
 	Key K      `bson:"key"`
 	N   int32  `bson:"n"` // slot number, from 0
-	// This slot counts the operations for which SlotOp.H modulo Of equals N. If Of is 0,
-	// the slot is closed: it counts no operations, but keeps its Sum.
+	// The slot counts an operation if SlotOp.H modulo Of is N. If Of is 0, the slot is
+	// closed: it counts no new operations.
 	Of   int32            `bson:"of"`
-	Sum  int64            `bson:"sum"`            // of all operations in this slot
-	Free int64            `bson:"free,omitempty"` // available stock
+	Sum  int64            `bson:"sum"`            // total of all counted operations
+	Free int64            `bson:"free,omitempty"` // the slot's stock
 	Ops  []SlotOp         `bson:"ops,omitempty"`
 	Seq  int64            `bson:"seq"`           // number of the last transfer sent
-	Out  bson.Raw         `bson:"out,omitempty"` // the unfinished transfer to another slot
-	In   bson.Raw         `bson:"in,omitempty"`  // the awaited merge of another slot into this
-	Got  map[string]int64 `bson:"got,omitempty"` // number of the last transfer from each sender
+	Out  bson.Raw         `bson:"out,omitempty"` // unfinished transfer to another slot
+	In   bson.Raw         `bson:"in,omitempty"`  // set while another slot's merge is awaited
+	Got  map[string]int64 `bson:"got,omitempty"` // by sending slot: the last transfer's number
 }
 
 // A SlotOp is a call of [Slots.Add] or [Slots.Take] that a slot has counted.
@@ -58,25 +56,25 @@ type SlotTotal[K any] struct {
 	Slots int64 `bson:"slots"` // open slots
 }
 
-// Slots keeps one number per key in several documents (slots), so that many writers don't
-// wait for one document. The number is the total of the slots' sums.
+// Slots keeps a key's number as the total of several documents (slots). Concurrent
+// writers mostly write different slots, and don't wait for each other.
 //
-// The caller gives each operation a token, which decides the slot. The slot remembers the
-// token, so a retry isn't counted again. With SlotsSpec.Stock, the number is a stock, and
-// transfers move stock between slots. A crash can leave missing slots or an unfinished
-// transfer. Later operations or the repair correct this, but a retry can leave the
-// transfer open.
+// The caller's token for an operation decides the slot. The slot remembers the token, and
+// doesn't count a retry again. With SlotsSpec.Stock, the number is a stock, and transfers
+// move stock between slots.
+//
+// A crash can leave missing slots or an unfinished transfer. The repair corrects both.
+// Later operations correct only what they need.
 //
 // Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
 // uses Litwin's linear hashing.
 //
 // Checks returns three checks:
 //
-//   - Unfinished transfers. The repair finishes them.
-//   - Keys with a missing slot, or with two slots for the same tokens (SlotDoc.Of). Also
-//     keys whose stock isn't the total of SlotDoc.Sum. The repair only stores missing
-//     slots.
-//   - Slots with tokens of other slots, or with negative stock. No write repairs them.
+//   - Unfinished transfers. The repair finishes the transfers.
+//   - Keys with missing slots, or with slots that contradict each other. The repair only
+//     stores missing slots.
+//   - Slots with another slot's tokens, or with negative stock. There is no repair.
 type Slots[K any] struct {
 	model.Parts
 
@@ -93,21 +91,21 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 }
 
 // Add returns the change that adds n to a key's number. The parameter token identifies
-// the operation. A retry with the same token does nothing while the token is kept: see
+// the operation. While the slot remembers the token, a retry adds nothing: see
 // SlotsSpec.Keep. The same token with a different n gives [ErrToken].
 //
-// Cost: one command, one document by _id. The first Add of a key costs five commands and
+// Cost: one command, one document by _id. A key's first Add costs five commands and
 // stores all slots.
 func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
 	return s.s.Add(key, n, token)
 }
 
-// Take returns the change that takes the amount n from a key's stock. If the stock is
-// less than n, the change gives a [*ShortError], which wraps [model.ErrFull]. An unknown
-// key has no stock. For the token, see [Slots.Add].
+// Take returns the change that takes the amount n from a key's stock. A stock below n
+// gives a [*ShortError], which wraps [model.ErrFull]. An unknown key has the stock 0. For
+// the token, see [Slots.Add].
 //
-// Cost: one command, one document by _id. If stock must move from one other slot
-// ([Slots]): five commands, with three writes.
+// Cost: one command, one document by _id. A transfer from one other slot raises the cost
+// to five commands and three writes.
 func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, token)
 }
@@ -128,12 +126,12 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 	return model.AggregateAs[SlotTotal[K]](s.docs, s.s.Totals())
 }
 
-// Resize returns the change that divides a key into this number of slots, a power of two
-// up to 1024. Other clients can write meanwhile. An unknown key gives
-// [model.ErrNotFound]. Update SlotsSpec.Slots: a different value costs each operation two
-// more commands. After a crash, run the change again.
+// Resize returns the change that sets a key's number of slots, a power of two up to 1024.
+// Other clients can write meanwhile. An unknown key gives [model.ErrNotFound]. After a
+// crash, run the change again.
 //
-// Cost: five commands for each doubling, seven for each halving.
+// Cost: five commands per doubling, seven per halving. A number other than
+// SlotsSpec.Slots adds two commands to each later operation on the key.
 func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
 	return s.s.Resize(key, slots)
 }

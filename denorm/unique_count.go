@@ -11,15 +11,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// UniqueSpec says how members are counted. The zero value counts each member of a group
-// once, for ever.
+// UniqueSpec configures a [UniqueCount]. The zero value counts each member of a group
+// only once.
 type UniqueSpec struct {
-	// Period counts a member once per day (Daily) or month (Monthly).
+	// Period Daily or Monthly counts a member once per day or month.
 	Period   Period
 	Location *time.Location // time zone of days; nil means UTC
 
-	// For is how long a TTL index keeps documents after their period begins. It must be
-	// at least one Period. 0 means for ever.
+	// A TTL index deletes documents when the time For has passed since their period
+	// began. The minimum is one Period. 0 keeps all documents.
 	For time.Duration
 }
 
@@ -33,13 +33,12 @@ type UniqueDoc[G, M any] struct {
 	From   time.Time `bson:"from,omitempty"`   // start of the period
 }
 
-// UniqueCount counts a group's different members, exactly: the visitors of a site. One
-// document stores one member of one group and period. The collection must not have a
-// collation.
+// UniqueCount counts a group's different members, such as a site's visitors. The counts
+// are exact. One document stores one member of a group in one period. The collection must
+// not have a collation.
 //
-// Queries take a time range, start ≤ t < end. A zero time means no bound. Without
-// UniqueSpec.Period, both times must be zero. A period that overlaps the range counts as
-// a whole.
+// Queries take a time range, start ≤ t < end, and count each overlapping period in full.
+// A zero time means no bound. Without UniqueSpec.Period, both times must be zero.
 //
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
@@ -110,9 +109,8 @@ func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregat
 }
 
 // PerPeriod returns the pipeline that counts a group's different members in each period
-// that overlaps the time start ≤ t < end, oldest period first. Each period counts as a
-// whole. Empty periods are left out. Without UniqueSpec.Period it gives a
-// [*model.ValueError].
+// that overlaps start ≤ t < end, oldest period first. Every period is counted in full.
+// Periods without members are left out. UniqueSpec.Period is required.
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggregate[Counted[string]] {
@@ -120,21 +118,21 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggr
 	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Counts returns the pipeline that counts each group's different members in the periods
-// that overlap the time start ≤ t < end. The order is that of groups. Groups without
-// members are left out.
+// Counts returns the pipeline that counts each group's different members, in the order of
+// groups. Counts uses the periods that overlap start ≤ t < end. The result omits
+// groups without members.
 //
-// Cost: one command, served by [UniqueCount.Indexes]. It reads all groups' keys of these
-// periods, or the whole collection if both times are zero.
+// Cost: one command, served by [UniqueCount.Indexes]. The command reads all index keys of
+// these periods, or the whole collection if both times are zero.
 func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counted[G]] {
 	pipeline, index, err := x.u.Counts(start, end)
 	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
-// Rollup returns the plan that copies members into another UniqueCount (target) with a
-// longer Period or none: days into months. It copies the members of the periods that
-// overlap the time start ≤ t < end. More than 120 periods of target give a
-// [*model.ValueError]. After an interruption, run the plan again.
+// Rollup returns the plan that copies members into target, which has a longer Period
+// (months instead of days) or no Period. The plan copies the periods that overlap
+// start ≤ t < end. More than 120 periods of target give a [*model.ValueError]. After a
+// crash, run the plan again.
 //
 // Cost: one command per period of target, served by [UniqueCount.Indexes].
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {

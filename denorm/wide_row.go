@@ -9,23 +9,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// WideRowSpec names the collections of a [WideRow]'s rows and the fields that columns
-// copy. LeftRows and RightRows are required.
+// WideRowSpec contains the options of a [WideRow]. LeftRows and RightRows are required.
+// Copied fields can't lie inside arrays.
 type WideRowSpec struct {
 	LeftRows  string // collection of the left documents' rows
 	RightRows string // collection of the right documents' rows
 
-	// LeftCopies are paths in left documents that columns of right rows copy. Copied
-	// paths can't lie inside arrays.
+	// LeftCopies are the paths of left documents' fields to copy into right rows.
 	LeftCopies []string
-	// RightCopies are paths in right documents that columns of left rows copy.
+	// RightCopies are the paths of right documents' fields to copy into left rows.
 	RightCopies []string
 
 	Max int // maximum columns of a [RowPage], 2 to 100,000; 0 means 500
 
 	// MaxBytes is the maximum size of a [RowPage], 4 KiB to 15 MiB; 0 means 1 MiB. A
-	// write gives a [*model.ValueError] if a column is over MaxBytes/2, or the column's
-	// copies are over MaxBytes/4. [RowSide.Refresh] can exceed MaxBytes.
+	// column over MaxBytes/2, or copied fields over MaxBytes/4, give a
+	// [*model.ValueError].
 	MaxBytes int
 }
 
@@ -38,36 +37,34 @@ type RowColumn[K any] struct {
 	Doc bson.Raw      `bson:"doc"` // copied fields, nested as in the document, or nil
 }
 
-// WideRow is a many-to-many relation that is read from both ends in order of time, such
-// as likes of users and items. Each left and right document has a row: the list of its
-// links. A column ([RowColumn]) is an entry of a row, with copied fields of the linked
-// document.
+// WideRow is a many-to-many relation between left and right documents, such as likes
+// between users and items. Both sides read their links in the order of time.
 //
-// A row consists of documents for consecutive time spans ([RowPage]). Full documents are
-// split. The field row is the left or right document's _id:
+// Each document has a row: the list of its links. A column ([RowColumn]) is one link in a
+// row, with copied fields of the linked document. A row is stored as pages ([RowPage]),
+// one for each span of time. The field row is the document's _id:
 //
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
 // # Consistency
 //
-// Each link has a column in the left document's row, and one in the right document's row.
-// A crash, or concurrent operations on a pair, can leave a missing or repeated column.
-// The pair's next operation, or the repair, corrects the columns. While a document is
-// split, readers can see columns twice. [RowSide.Refresh] updates copied fields.
+// Each link has two columns, one in each document's row. A crash, or concurrent
+// operations on one link, can leave a missing or repeated column. The link's next
+// operation, or the repair, corrects the columns. While a full page is split, readers can
+// see columns twice. [RowSide.Refresh] updates copied fields.
 //
 // Source: a text on data as an ordered map of maps.
 //
-// Indexes returns two indexes for each collection of rows. One finds a pair, the other
-// pages from the oldest column.
+// Indexes returns two indexes for each collection of rows.
 //
 // Checks returns these checks, which can report operations in progress:
 //
-//   - Pairs with a missing or repeated column, or with different times. The repair keeps
-//     the pair's earliest left column, and makes the right row agree. A pair without a
-//     left column is unlinked. A pair with a column younger than [model.Check].Age stays.
-//   - Columns with old copied fields. The repair updates them.
+//   - Links with missing or repeated columns, or with two times. The repair keeps the
+//     earliest left column, and corrects the right row. The repair removes links without
+//     a left column. It skips links younger than [model.Check].Age.
+//   - Columns with outdated fields. The repair updates the fields.
 //   - Columns that link to a missing document. Use [WideRow.Unlink].
-//   - Documents with more than WideRowSpec.Max columns. The next column splits them.
+//   - Pages with more than WideRowSpec.Max columns. The next new column splits the page.
 //
 // Cost: the first check reads all rows. Each other check reads the rows of one side.
 type WideRow[L, LK, R, RK any] struct {
@@ -76,10 +73,9 @@ type WideRow[L, LK, R, RK any] struct {
 	w *widerow.Rows
 }
 
-// NewWideRow declares a relation between two collections, which can be the same. It
-// panics with a [*model.DeclarationError] if LeftRows or RightRows names one of them, if
-// LeftRows equals RightRows, if an _id isn't a string, integer or ObjectID, or if a field
-// of spec is invalid.
+// NewWideRow declares a relation between two collections, which can be the same. Each _id
+// must be a string, integer or ObjectID. LeftRows and RightRows must be two other
+// collections. An invalid type or spec panics with a [*model.DeclarationError].
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
@@ -90,12 +86,11 @@ func NewWideRow[L, LK, R, RK any](
 }
 
 // Link returns the change that links two documents, with the time t and fields copied
-// from left and right. token identifies the operation: a new bson.NewObjectID(). A pair
-// that is linked already keeps its time. A retry is safe. But a retry after an Unlink
-// links the pair again.
+// from left and right. Pass a new bson.NewObjectID() as token. An existing link keeps its
+// time. A retry is safe. But a retry after [WideRow.Unlink] links the documents again.
 //
-// Cost: four commands, two documents. If a row's document is full, four more commands
-// write three more documents.
+// Cost: four commands, two documents. If a [RowPage] is full, four more commands write
+// three more documents.
 func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, t time.Time, token bson.ObjectID) model.Change[any] {
 	return x.w.Link(left, right, t, token)
 }
@@ -108,9 +103,9 @@ func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 	return x.w.Unlink(left, right)
 }
 
-// Linked returns the query that finds whether left is linked to right. The query returns
-// the [RowPage] that stores the link in the left document's row, with only the link's
-// column. Without a link, Count gives 0 and One gives model.ErrNotFound.
+// Linked returns the query that finds whether left is linked to right. The result is a
+// [RowPage] that contains only the link's column. If the two aren't linked, Count gives 0
+// and One gives model.ErrNotFound.
 //
 // Cost: one command, served by [WideRow.Indexes].
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
@@ -142,9 +137,9 @@ type RowSide[D, K, O any] struct {
 	side int
 }
 
-// Newest returns the pipeline of the n newest columns (links) of a document's row, newest
-// first. An n of 0 means all. pageToken is "" for the first page. For the next page, pass
-// the last column's Key. To read only columns older than the time t, pass
+// Newest returns the pipeline of a document's n newest links ([RowColumn]), newest first.
+// If n is 0, the pipeline returns all links. As pageToken, pass "" for the first page.
+// For the next page, pass the last link's Key. For links older than the time t, pass
 // [ColumnsFrom](t).
 //
 // Cost: one command per batch, served by _id.
@@ -171,21 +166,20 @@ type RowCount struct {
 	Documents int   `bson:"documents"`
 }
 
-// Count returns the pipeline that counts the columns (links) of a document's row. For an
-// empty row, Aggregate.One can return model.ErrNotFound. While a [RowPage] of the row is
-// split, columns can count twice.
+// Count returns the pipeline that counts a document's links: the columns of its row. If
+// the document has no links, Aggregate.One can return model.ErrNotFound. While a
+// [RowPage] is split, links can count twice.
 //
-// Cost: one command, served by _id; it reads every document of the row.
+// Cost: one command, served by _id. It reads every RowPage of the row.
 func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
 	return &model.Aggregate[RowCount]{Aggregation: s.w.Count(s.side, id)}
 }
 
-// Refresh returns the write that copies fields of the changed document doc to all columns
-// ([RowColumn]) that link to doc. If the write was interrupted, or ran during the split
-// of a [RowPage], run it again.
+// Refresh returns the write that copies fields of the changed document doc to columns
+// ([RowColumn]) that link to doc. After an interruption, run the write again. During
+// a split of a [RowPage], old copies can stay: see [WideRow.Checks].
 //
-// Cost: one command, served by [WideRow.Indexes]. It writes each RowPage with an old
-// copy.
+// Cost: one command, served by [WideRow.Indexes]. It writes all RowPages with old copies.
 func (s RowSide[D, K, O]) Refresh(doc *D) model.Write {
 	return s.w.Refresh(s.side, doc)
 }

@@ -9,17 +9,17 @@ const (
 	MaxChars = 12
 )
 
-// Key is the number of a smallest [Cell], from 0 to 1<<60 - 1. The highest of its 60 bits
-// halves the longitude, the next the latitude, and so on. Keys sort like geohashes of 12
-// characters. BSON stores a Key as an int64. Methods ignore the 4 highest bits.
+// Key is the number of a [Cell] of the smallest size, from 0 to 1<<60 - 1. The 60 bits
+// halve the longitude and the latitude in turn, highest bit first. Keys sort like
+// geohashes of 12 characters. BSON stores a Key as an int64.
 type Key int64
 
 // Cell is the rectangle of all keys with the same first bits. The field Bits is the
 // number of these bits. The zero value is the world. Cells of 5, 10, … 60 bits are
 // geohashes of 1 to 12 characters.
 //
-// Cells that this package returns can be compared by ==: their Key is the first key of
-// the cell.
+// In cells that this package returns, Key is the cell's first key. These cells can be
+// compared by ==.
 type Cell struct {
 	Key  Key
 	Bits uint8

@@ -13,9 +13,9 @@ const (
 )
 
 // Distance returns the great-circle distance of two points in metres (haversine formula).
-// The result is exact to a few units in the last place, which can differ between
-// architectures. Distance(b, a) is equal. One place with two longitudes (±180, or at a
-// pole) gives 0. Points out of range are wrapped by [Point.Normalize]. NaN gives NaN.
+// The last digits can differ between CPU architectures. The order of a and b doesn't
+// matter. Two longitudes of the same place (±180, or any at a pole) give 0.
+// [Point.Normalize] wraps points that are out of range. NaN gives NaN.
 func Distance(a, b Point) float64 {
 	if !a.valid() || !b.valid() {
 		a, b = a.Normalize(), b.Normalize()

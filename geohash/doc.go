@@ -1,11 +1,11 @@
 // Package geohash turns places on Earth into ordered keys, and areas into few ranges of
 // keys. So an ordinary index finds nearby places.
 //
-// A [Key] halves the world 60 times (Morton order). A [Cell] is the rectangle of all keys
-// with the same first bits. A cell's text is a geohash, such as ezs42.
+// A [Key] numbers one of 2⁶⁰ rectangles (Morton order). A [Cell] is the rectangle of all
+// keys with the same first bits. A geohash, such as ezs42, is a cell as text.
 //
-// Don't search by prefix: it misses places across a cell's edge. Search the area's cover:
-// key ranges that contain the area ([Circle.Cover], [Box.Cover]).
+// Don't search by prefix: a prefix misses places across a cell's edge. Search the key
+// ranges that [Circle.Cover] or [Box.Cover] returns.
 //
 // Package geohash/geofield stores and searches keys in MongoDB.
 //
@@ -32,14 +32,14 @@
 //
 // # Costs
 //
-// Each range costs one index scan. The fewer the ranges, the larger the cover. Eight
-// ranges are a good default. A cover's area, divided by the circle's area, is:
+// Each range costs one index scan. Fewer ranges cover a larger area. Eight ranges are a
+// good default. The ranges' area is this multiple of the circle's area:
 //
 //	ranges        4     8    16    32
 //	mean       2.03  1.44  1.21  1.10
 //
-// This holds for radii of 10 m to 1000 km, below 60° of latitude. Around a pole, filter
-// by latitude.
+// The table holds for radii of 10 m to 1000 km, below 60° of latitude. Around a pole,
+// filter by latitude.
 //
 // # Limits
 //

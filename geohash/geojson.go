@@ -2,9 +2,9 @@ package geohash
 
 import "strconv"
 
-// AppendGeoJSON appends a GeoJSON FeatureCollection (RFC 7946) to dst, to show ranges on
-// a map. Each range is a MultiPolygon of its [Range.Cells]. The MultiPolygon's properties
-// are range (the index in ranges), first and last (geohashes) and cells (how many). Empty
+// AppendGeoJSON appends ranges to dst as a GeoJSON FeatureCollection (RFC 7946), for a
+// map. Each range is a MultiPolygon of its [Range.Cells], with the properties "range"
+// (index in ranges), "first" and "last" (geohashes) and "cells" (number of cells). Empty
 // ranges are left out.
 func AppendGeoJSON(dst []byte, ranges []Range) []byte {
 	dst = append(dst, `{"type":"FeatureCollection","features":[`...)

@@ -12,10 +12,10 @@ const (
 	NorthWest
 )
 
-// Neighbors returns the eight neighbors of the same size, clockwise from [North]. The bit
-// 1<<d of ok is set if cells[d] exists. Beyond a pole no neighbor exists, and cells[d] is
-// zero. East of longitude 180 is the cell at -180. A large cell can be its own neighbor.
-// Two of its neighbors can be equal.
+// Neighbors returns the eight neighbors of the same size, clockwise from [North]. If a
+// neighbor exists in direction d, ok contains the bit 1<<d. Beyond a pole, no neighbor
+// exists. East of longitude 180 is the cell at -180. A large cell can be its own
+// neighbor, or have equal neighbors.
 func (c Cell) Neighbors() (cells [8]Cell, ok uint8) {
 	n := min(c.Bits, MaxBits)
 	columns, rows := columnMask&sizes[n].mask, rowMask&sizes[n].mask

@@ -26,9 +26,9 @@ func (r Range) Cells() iter.Seq[Cell] {
 	}
 }
 
-// Subtract appends to dst at most len(a)+len(b) ranges, with the keys that are in the
-// ranges a but not in the ranges b. a and b must be sorted and disjoint, like covers, and
-// the result is too. dst must not share memory with a or b.
+// Subtract appends to dst the ranges of keys that are in a but not in b: at most
+// len(a)+len(b) ranges, sorted and disjoint. Each of a and b must be sorted and disjoint.
+// dst must not share memory with a or b.
 func Subtract(dst, a, b []Range) []Range {
 	for _, r := range a {
 		for len(b) > 0 && b[0].Hi <= r.Lo {

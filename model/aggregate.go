@@ -30,13 +30,14 @@ type Aggregation struct {
 	codec *core.Codec
 }
 
-// Aggregate returns a pipeline whose results are decoded as D. Only a first $match stage
-// is checked, as by [Collection.Find]. To write by $merge or $out, use [MergeInto].
+// Aggregate returns a pipeline with results of type D. If the first stage is $match, it
+// is checked as in [Collection.Find]. Other stages aren't checked. To write with $merge
+// or $out, use [MergeInto].
 //
-// Consistency: no snapshot. A $lookup reads later than the first stage.
+// Consistency: a $lookup can see newer data than the first stage.
 //
-// Cost of a run: one command for each batch. In a transaction, $unionWith stages must
-// come last. Each of these stages costs one more command.
+// Cost of a run: one command for each batch. In a transaction, each $unionWith costs one
+// more command.
 func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
 	a := new(Aggregate[D])
 	declOf(c).aggregation(&a.Aggregation, pipeline)

@@ -30,16 +30,16 @@ func (w Write) Change() Change[any] { return NewPlan(w).Change() }
 // Change returns the change that reads nothing and runs the command.
 func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 
-// Also returns a change that does c and the actions in others in one transaction. So
-// several techniques can write one document together (see [MergePlans]):
+// Also returns a change that runs c and the actions in others in one transaction. Several
+// techniques can write the same document (see [MergePlans]):
 //
 //	byForum.Insert(post, token).Also(byAuthor.Insert(post, token), feed.Update(forum, update))
 //
-// No change sees what the others write: a deletion of a parent doesn't delete a child
-// that another change inserts. If one of the changes was applied before, nothing is
-// written. The follow-up changes ([Change.Then]) run after the transaction, one by one.
+// The changes don't see each other's writes: the deletion of a parent doesn't delete a
+// child that another change inserts. If one of the changes was applied before, nothing
+// is written. Follow-up changes ([Change.Then]) run after the transaction.
 //
-// Cost: the reads of all changes, and the writes of the merged plan.
+// Cost: the reads of all changes, and the merged writes.
 func (c Change[S]) Also(others ...Action) Change[any] {
 	out := c.untyped()
 	if len(others) == 0 {

@@ -7,20 +7,19 @@ import (
 )
 
 // An Audit is the list of a model's checks, made by [Model.Audit]. You can remove checks,
-// narrow them with [Check.In], or change their Age. [Audit.Each] returns the findings.
-// [Audit.Job] also repairs them.
+// narrow checks by [Check.In], or change a check's Age. [Audit.Each] yields the findings.
+// [Audit.Job] repairs the findings.
 type Audit struct {
-	Name   string  // of the job that Job returns
+	Name   string  // name of the job
 	Checks []Check // in order
 
-	// Readers is how many checks [Audit.Each] runs concurrently; 0 means 1. The findings
-	// still come in the order of Checks. With a session in the context, checks run one by
-	// one.
+	// Readers is the number of checks that [Audit.Each] runs concurrently; 0 means 1. In
+	// a session, checks run one by one.
 	Readers int
 
-	// Progress is called before each check's findings, and at the end. In its argument,
-	// Stage is the index in Checks, and Left is the number of findings so far. An error
-	// from Progress ends the audit, and [Audit.Each] yields it.
+	// [Audit.Each] calls Progress before each check's findings, and at the end. The
+	// argument contains the index in Checks (Stage) and the number of findings so far
+	// (Left). If Progress returns an error, Each yields this error and ends.
 	Progress func(Progress) error
 }
 

@@ -20,13 +20,12 @@ import (
 //  2. Decide computes a plan from the state.
 //  3. Run runs the plan.
 //
-// If the plan gives [ErrStale], or a document that it writes is missing, Run repeats the
-// steps, up to Attempts times.
+// If the plan gives [ErrStale], or updates a missing document, Run repeats the steps.
 //
-// The state of a Change[any] is internal to its technique: look at the [Result].
+// Ignore the state of a Change[any]. Look at the [Result].
 type Change[S any] struct {
-	// Name names the operation for an [Observer]. It should contain no values of
-	// documents. "" means the name of the Decide function.
+	// Name is the operation's name for an [Observer], without values of documents. ""
+	// means the name of the function Decide.
 	Name string
 
 	// Read must not write.
@@ -35,40 +34,37 @@ type Change[S any] struct {
 	// change.
 	Decide func(S) (Plan, error)
 
-	Attempts int           // 0 means 8
-	Pause    time.Duration // the mean pause before attempt 2, doubled for each later one; 0 means 5 ms
+	Attempts int           // the most attempts; 0 means 8
+	Pause    time.Duration // the mean pause before attempt 2, doubled for each later attempt; 0 means 5 ms
 	MaxPause time.Duration // the longest pause; 0 means 500 ms
 
-	// Tx runs Read and the plan in one transaction, a new one for each attempt. In a
-	// transaction of the caller, Run makes only one attempt.
+	// Tx runs each attempt in a new transaction. In a transaction of the caller, Run
+	// makes only one attempt.
 	Tx bool
 
-	// Lease, if not nil, admits one writer at a time, from before Read until the plan has
-	// run. The lease stores the plan, so that the next writer can finish it after a
-	// crash: see [Lease].
+	// Lease, if not nil, lets one writer at a time read, decide and run its plan. The
+	// lease stores the plan. After a crash, the next writer finishes the stored plan: see
+	// [Lease].
 	Lease *Lease
 
-	// Mends, with a [Lease], marks a change that repairs half-done work. The lease
-	// doesn't store the change's plan, so the plan can have any size. After a crash, a
-	// new run must complete the repair. If a dead writer's stored plan can't be
-	// finished, the change deletes the plan. Without Mends, Run returns an error for
-	// such a plan. [WithTransactions] starts no transaction for a change with Mends.
+	// Mends marks a change with a Lease that repairs half-done work. The lease doesn't
+	// store the change's plan, which can have any size. After a crash, a new run must
+	// complete the repair. If a dead writer's stored plan fails, the change deletes that
+	// plan and continues. [WithTransactions] starts no transaction for the change.
 	Mends bool
 
-	// Then, if not nil, is called after the plan has run, with the state that Read
-	// returned. Run runs the change that Then returns, if any. If this second change
-	// fails, Run returns its error although the first plan was applied. The second change
-	// inherits Name, Attempts and pauses that it doesn't set.
+	// Then, if not nil, is called with the state from Read after the plan has run. If
+	// Then returns a second change, Run runs the second change. An error of the second
+	// change doesn't undo the first plan.
 	Then func(S) *Change[S]
 
 	// Err reports bad input. Run returns it.
 	Err error
 }
 
-// Run runs the change. It returns the state of the last Read, and the results of the plan
-// and of the changes from Then. Errors are those of Read, Decide and [Plan.Run], and
-// [ErrLeased]. If no attempt succeeds, the error wraps [ErrStale] or [ErrNotFound] in a
-// [*StepError].
+// Run runs the change. Run returns the last state from Read. The [Result] includes
+// changes from [Change].Then. Errors come from Read, Decide and [Plan.Run], or are
+// [ErrLeased]. If no attempt succeeds, the error wraps [ErrStale] or [ErrNotFound].
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}
 	result, err := runChange(ctx, db, s, changeOptions{})

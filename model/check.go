@@ -18,40 +18,39 @@ import (
 //		for finding, err := range check.Each(ctx, db) { … } // look only
 //		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // repair
 //	}
-//
-// An unfinished action of another client can look like a finding: see Age.
 type Check struct {
 	Name       string // unique in a model
 	Collection string
-	Rule       string // what is true if there are no findings, in one sentence
+	Rule       string // the rule in one sentence: "each order has a customer"
 	Index      string // the index that the check uses; "" means that it reads all documents
 
-	// Job repairs only findings that have existed for Age. 0 means all findings.
+	// Job repairs only findings older than Age. A younger finding can be an unfinished
+	// operation of another client.
 	Age time.Duration
 
-	// Pipeline runs on Collection. Each result is a finding: see Tell.
+	// Pipeline runs on Collection and returns one result for each finding.
 	Pipeline mongo.Pipeline
 
-	// Read replaces Pipeline where one pipeline isn't enough. It examines the documents
-	// of Collection that match filter; nil means all.
+	// Read replaces Pipeline if one pipeline isn't enough. A nil filter matches all
+	// documents.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
-	// Queries are the queries that Read sends first. Only [Check.String] uses them.
+	// Queries are the first queries of Read, for [Check.String].
 	Queries []*Aggregate[bson.Raw]
 
-	// Tell sets the other fields of f from f.Detail, a result of Pipeline. If Tell is
-	// nil, f.ID is the result's _id, and f.Problem the result as text.
+	// Tell sets the other fields of f from f.Detail, a result of Pipeline. A nil Tell
+	// stores the result's _id in f.ID, and the result's text in f.Problem.
 	Tell func(f *Finding) error
 
 	// Mend returns the plan that repairs findings. The plan must not write a document
-	// that changed after the read. If Mend and MendAll are nil, a person must decide.
+	// that changed after the read. If Mend and MendAll are nil, the check can't repair.
 	Mend func(found []Finding) Plan
 
-	// MendAll replaces Mend where a plan isn't enough. It repairs all findings older than
-	// age, the check's Age. The job's [Progress] counts the Result.
+	// MendAll replaces Mend if one plan isn't enough. MendAll repairs all findings older
+	// than age, the check's Age.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
-	// Err reports bad input. Every run returns it.
+	// Err reports bad input. Every run returns Err.
 	Err error
 
 	filter    bson.D
@@ -62,10 +61,10 @@ type Check struct {
 type Finding struct {
 	Check      string // the check's Name
 	Collection string
-	ID         bson.RawValue // the document's _id; zero if the finding isn't about one document
+	ID         bson.RawValue // the document's _id; zero if the problem isn't in one document
 	Problem    string
-	Since      time.Time // when the problem began; zero if not known
-	Detail     bson.Raw  // what the check read; each check has its own fields
+	Since      time.Time // when the problem began; zero if unknown
+	Detail     bson.Raw  // data from the check; each check has its own fields
 	Technique  string    // such as denorm.Counter; "" outside an Audit
 }
 

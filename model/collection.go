@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Collection declares a collection: its name, the Go type D of its documents, and the
-// Go type K of their _id. Declare it once with [NewCollection], usually as a package
-// variable. It is immutable and safe to share. Constructors panic for a nil or zero
+// A Collection declares a collection's name, the Go type D of the documents, and the Go
+// type K of the _id. Make it once with [NewCollection], usually as a package variable. A
+// Collection is immutable and safe to share. Constructors panic for a nil or zero
 // Collection.
 type Collection[D, K any] struct{ docs *core.Docs }
 

@@ -12,17 +12,16 @@ import (
 // runs. Package modeltest or an [Observer] measures the cost of a run.
 type Cost struct {
 	Commands int // without retries and handshakes
-	Written  int // documents inserted, deleted, or matched for update; in a price, the maximum
+	Written  int // documents inserted, deleted, or matched by an update; a price is the maximum
 
-	// In a price, Unbounded means that Written excludes writes of any number of documents
-	// (update many, delete many, $merge, $out).
+	// Unbounded is true in a price with update many, delete many, $merge or $out. Written
+	// excludes these writes.
 	Unbounded bool
-	// In a price, Batches means that Commands counts only the first batch of the answer.
-	// Each further batch is one more command.
+	// Batches is true in the price of a read. Each batch after the first adds a command.
 	Batches bool
 
-	Returned int      // documents; measured only
-	Indexes  []string // in a price only
+	Returned int      // documents returned; only measured
+	Indexes  []string // index names; only in a price
 }
 
 // Plus returns the sum of two costs.
@@ -82,11 +81,11 @@ func indexes(name string) []string {
 // Cost returns the plan's price if each write finds what it expects. After a failure,
 // [Plan.Run] sends at most these additional commands:
 //
-//   - If a write with Expect [One] matches nothing: one for [Write].Done, one for each
-//     [Reason], one to look for the _id, and the [Plan.IfStale] steps.
-//   - After a duplicate key error: one that runs Done or compares documents, and one for
-//     each Reason. If a Reason applies, also the IfStale steps. If an earlier run applied
-//     the write, the later steps take one more command.
+//   - If a write with Expect [One] matches nothing: one command for [Write].Done, one per
+//     [Reason], one to find the _id, and the [Plan.IfStale] steps.
+//   - After a duplicate key error: one command for Write.Done or to compare documents,
+//     and one per Reason. If a Reason applies, Run sends the IfStale steps. If an earlier
+//     run applied the write, one command sends the next writes.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {

@@ -11,11 +11,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Diagram returns a Mermaid entity relationship diagram of the model. The diagram has:
-//
-//   - each collection of a relation or a unique index of one field: _id (PK), references
-//     (FK), unique fields (UK). An [Entity] adds a collection with its top-level fields.
-//   - each relation, with its cardinalities, path and label.
+// Diagram returns a Mermaid entity relationship diagram of the model. A relation has its
+// cardinalities, path and label. A collection has its _id (PK), references (FK) and
+// unique fields (UK). An [Entity] adds a collection's other top-level fields. Collections
+// without a relation or unique field need an Entity.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func (m *Model) Diagram() string { return m.diagram().String() }

@@ -1,9 +1,8 @@
 // Package model has typed collections, queries, writes and plans for document modeling.
 //
-// A technique (a bounded array, a tree) is a value declared once over collections. Its
-// methods send nothing. They return a [Find], [Aggregate], [Modify], [Write], [Plan],
-// [Change] or [Job], which you run against a *mongo.Database. You can inspect and change
-// these values.
+// You declare a technique, such as a tree, once. The technique's methods send nothing.
+// They return a [Find], [Aggregate], [Modify], [Write], [Plan], [Change] or [Job]. You
+// can inspect and change the returned value, and run it on a *mongo.Database.
 //
 // # Choosing
 //
@@ -34,19 +33,16 @@
 //
 // # Consistency
 //
-// [Plan.Guarantee] says how safe an interrupted plan is. If values that a write depends
-// on have changed, the write changes nothing: see [Write].Expect.
+// [Plan.Guarantee] says whether an interrupted plan can run again. If another client has
+// changed a value that a write needs, the write changes nothing: see [Write].Expect.
 //
 // # Errors
 //
-//   - [*DeclarationError]: a wrong declaration; panics at program start
-//   - [*ValueError]: bad input; nothing was sent
+//   - [*DeclarationError]: a wrong declaration, as a panic at program start
+//   - [*ValueError]: bad input, nothing was sent
 //   - [*ConflictError]: two writes that can't be merged
-//   - [*StepError]: a failed step, around its cause
-//   - [ErrTransactional], [ErrNoTransactions]: the plan is refused
+//   - [*StepError]: a plan's failed step, with the cause
+//   - [ErrTransactional]: the plan needs a transaction
+//   - [ErrNoTransactions]: the server has no transactions
 //   - [ErrNotFound]: no document was found
-//
-// # Limits
-//
-// A document has at most 16 MiB and 100 levels.
 package model

@@ -11,30 +11,28 @@ import (
 )
 
 var (
-	// ErrNotFound reports that a read of one document ([Find.One], [Aggregate.One],
-	// [Modify.Run]) found none. In a [*StepError], it reports that no document has the
-	// write's _id. A document that a [Scope] hides counts as missing. ErrNotFound wraps
-	// [mongo.ErrNoDocuments].
+	// ErrNotFound is returned by [Find.One], [Aggregate.One] and [Modify.Run] if no
+	// document matches. In a [*StepError], ErrNotFound means that no document has the
+	// write's _id. ErrNotFound wraps [mongo.ErrNoDocuments].
 	ErrNotFound = fmt.Errorf("docmodel: not found: %w", mongo.ErrNoDocuments)
 
-	// ErrStale, in a [*StepError], reports that a write matched nothing because its
-	// document has changed since the caller's read. A write without _id in its filter
-	// also returns ErrStale for a missing document. Later steps take no effect.
-	// [Plan.IfStale] runs. Read and plan again, or use [Change].
+	// ErrStale, in a [*StepError], means that the document has changed since the caller's
+	// read, and the write matched nothing. If the filter has no _id, the document can be
+	// missing. [Plan.IfStale] undoes earlier steps. Read and plan again, or use [Change].
 	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
-	// ErrGuard reports that a document exists, but doesn't match a condition that the
-	// caller gave, such as the guard of embed.Versioned.Guarded or denorm.Counter.SetIf.
+	// ErrGuard means that the document exists, but doesn't match the caller's condition,
+	// such as the guard of embed.Versioned.Guarded or denorm.Counter.SetIf.
 	ErrGuard = errors.New("docmodel: the document exists, but the condition of the write doesn't hold")
 
 	// ErrFull is wrapped by errors about a reached limit, such as an array's Max.
 	ErrFull = errors.New("docmodel: no room")
 
-	// ErrTaken is wrapped by errors about a used key, value or number. The server's
+	// ErrTaken is wrapped by errors about a key, value or number in use. The server's
 	// duplicate key errors don't wrap ErrTaken: see [mongo.IsDuplicateKeyError].
 	ErrTaken = errors.New("docmodel: taken already")
 
-	// ErrTransactional is returned by [Plan.Run] for a plan that needs [Plan.RunTx] or
+	// ErrTransactional is returned by [Plan.Run] if the plan needs [Plan.RunTx] or
 	// [PlanOptions.AllowPartial].
 	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")
 
@@ -44,17 +42,17 @@ var (
 )
 
 var (
-	// ErrLeased means that another writer has the [Lease], and the caller can't wait
-	// longer. [Lease.Settled], and a [Change] under a Lease, return ErrLeased.
+	// ErrLeased is returned by [Lease.Settled] and a [Change] under a [Lease]. Another
+	// writer has the lease, and the caller can't wait longer.
 	ErrLeased = errors.New("docmodel: another writer holds the lease")
 
-	// ErrHistoryLost is returned by [Stream.Run] if the server no longer has all changes
-	// after the stored place.
+	// ErrHistoryLost is returned by [Stream.Run] if the server dropped changes before the
+	// stream read them: see StreamOptions.Rescan.
 	ErrHistoryLost = errors.New("docmodel: the server no longer has the changes since the stored place: " +
 		"run with Rescan, and check for deleted documents")
 
 	// ErrNoChangeStreams is returned by [Stream.Run] if the server has no change streams
-	// and the stream can't poll.
+	// and Stream.Since is empty.
 	ErrNoChangeStreams = errors.New("docmodel: the server has no change streams: name in Since the field to poll by")
 
 	// ErrTakenOver is returned by [Stream.Run] if a later run of the stream has started.
@@ -64,8 +62,8 @@ var (
 	// renamed. The next run watches a new collection of the same name.
 	ErrSourceGone = errors.New("docmodel: the watched collection was dropped or renamed")
 
-	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that
-	// must not run twice.
+	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], if a plan isn't
+	// [Plan.Repeatable].
 	ErrNotRepeatable = errors.New("docmodel: the plan isn't repeatable: running it twice may do more than running it once")
 )
 

@@ -8,19 +8,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Find is a query that returns documents as values of type D. It sends nothing until
-// All, Each, One or Count runs it. Where, Sorted, Limited, After and [Project] return
-// changed copies. You can set the [Query]'s fields until other goroutines use the Find.
+// A Find is a query that returns documents as values of type D. Only methods with a DB,
+// such as All, send the query. Where, Sorted, Limited, After and [Project] return changed
+// copies. Set the [Query]'s fields before other goroutines use the Find.
 type Find[D any] struct{ Query }
 
-// Find returns a query of the collection. A nil filter matches all documents. Operators
-// are sent as they are: wrap user input in [Eq] if it can be a document or regular
-// expression.
+// Find returns a query of the collection. A nil filter matches all documents. If user
+// input can be a document or regular expression, wrap the input in [Eq].
 //
-// If D lacks a path of the filter, or a field can't have a value's type, each run returns
-// a [*ValueError]. [Collection.Unchecked] turns this check off.
+// If D lacks a path of the filter, or a value's type doesn't fit, each run returns a
+// [*ValueError]. [Collection.Unchecked] turns this check off.
 //
-// Cost of a run: one command, and one for each further batch.
+// Cost of a run: one command per batch.
 func (c *Collection[D, K]) Find(filter bson.D) *Find[D] {
 	f := new(Find[D])
 	declOf(c).query(&f.Query, filter)
@@ -43,12 +42,10 @@ func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	return next
 }
 
-// Sorted returns the query with this sort instead of f's: fields with 1 or -1, or nil for
-// no sort.
+// Sorted returns the query with a new sort: fields with 1 or -1, or nil for no sort.
 //
-// Cost: without an index in this order, the server sorts all matches before it returns
-// the first, even under a limit. Before MongoDB 6.0, more than 100 MB need
-// [ReadOptions].AllowDiskUse.
+// Cost: if no index has this order, the server first sorts all matches, even with a
+// limit. Before MongoDB 6.0, a sort of more than 100 MB needs [ReadOptions].AllowDiskUse.
 func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	next := new(Find[D])
 	sorted(&next.Query, &f.Query, sort)
@@ -65,11 +62,12 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 	return next
 }
 
-// After returns the next page: the documents that sort after the given values. Call
-// After() for the first page: it appends _id to the sort. For the next page, pass the
-// last document's values of the sort fields and _id: for {time: -1}, its time and _id.
+// After returns the query of the documents that sort after the given values. For the
+// first page, call After(), which appends _id to the sort. For each next page, pass the
+// last document's sort values and _id: time and _id for {time: -1}.
 //
-// Later pages omit documents whose sort field is missing, null, NaN or not comparable.
+// Later pages omit documents whose sort field is missing, null, NaN or of another type. A
+// null or NaN value gives a [*ValueError].
 //
 // Cost: one command per page. Earlier pages aren't read if an index has the filter's
 // equality fields, the sort fields and _id, in this order.

@@ -2,17 +2,16 @@ package model
 
 import "github.com/docmodel/docmodel/internal/core"
 
-// A Footprint says how a technique uses a path, so that [New] can panic for conflicting
-// techniques.
+// A Footprint says how a technique uses a path. [New] panics if footprints conflict.
 type Footprint struct {
 	Collection string
 
-	// Path includes all paths below it. [Whole] means that documents are inserted,
-	// replaced or deleted.
+	// Path means a field with all fields below it. [Whole] means whole documents:
+	// inserts, replacements, deletions.
 	Path string
 
-	// Document is the _id, as text, of the technique's own document in a shared
-	// collection. "" means every document.
+	// Document is the _id (as text) of a document that only this technique uses. ""
+	// means every document.
 	Document string
 
 	Use Use
@@ -25,12 +24,12 @@ const Whole = "*"
 type Use uint8
 
 const (
-	Reads  Use = iota // filters use the path
-	Mends             // checks, conversions and rebuilds write it
-	Writes            // methods write it; other techniques may too
-	Owns              // only the technique's methods may write it
-	Guards            // the path is a version: every write of the document must increment it
-	Spares            // others may write the path without incrementing the version
+	Reads  Use = iota // filters contain the path
+	Mends             // checks, conversions and rebuilds write the path
+	Writes            // several techniques' methods can write the path
+	Owns              // only this technique's methods can write the path
+	Guards            // the path is a version that each write of the document increments
+	Spares            // writes of the path needn't increment the version
 )
 
 // In returns one footprint with this use for each path in paths, except "" and _id.

@@ -16,11 +16,11 @@ import (
 type Guarantee uint8
 
 const (
-	// Atomic plans write one document or nothing. If the answer is lost, a retry can
-	// write the document a second time: see Plan.Repeatable.
+	// Atomic plans write one document or nothing. After a lost answer, a retry can repeat
+	// the write, such as a $inc: see Plan.Repeatable.
 	Atomic Guarantee = iota
-	// Rerunnable plans can be run again after any interruption: a second run completes
-	// the first, or changes nothing.
+	// Rerunnable plans can be run again after any interruption. The second run completes
+	// the first run.
 	Rerunnable
 	// Transactional plans need a transaction.
 	Transactional
@@ -29,20 +29,22 @@ const (
 func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
 // Guarantee returns what an interrupted plan promises. A plan with [Plan.Transactional]
-// set is [Transactional]. A plan of at most one write, to one document, is [Atomic]. Any
-// other plan is [Rerunnable] if it meets all conditions below, else Transactional.
+// is [Transactional]. A plan of one write to one document is [Atomic]. Any other plan is
+// [Rerunnable] if it meets all conditions below, or else Transactional.
 //
 //   - Each step is idempotent: $set, $unset, $setOnInsert, $addToSet, $pull, $pullAll,
 //     $min, $max, $rename, a replacement, an insert with an _id, or a delete with Expect
 //     [Any].
-//   - Each write of one document selects it by _id.
-//   - Each write with Expect [One] has [Write.Done], or a filter with one condition.
+//   - Each update, replacement or delete of one document filters by _id.
+//   - Each update or replacement with Expect [One] has [Write.Done], or a filter with one
+//     condition.
 //   - A write of many documents doesn't filter by a field that a later step writes.
-//   - After an insert, no step can delete the inserted document or merge into its
-//     collection. If a later step replaces a document of this collection, or updates one
-//     by a pipeline, the insert needs Write.Done.
+//   - After an insert, no step can delete the inserted document, and no $merge writes to
+//     the collection.
+//   - After an insert without Write.Done, no step in the collection is a replacement or a
+//     pipeline update.
 //
-// Steps marked [Write.Once] must meet only the last condition.
+// A step with [Write.Once] must meet only the last two conditions.
 func (p Plan) Guarantee() Guarantee {
 	switch {
 	case p.Transactional:

@@ -7,42 +7,42 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document. [Write].Err is set if doc is over
-// 16 MiB, has an empty _id, or has a bad field name (a dot, a NUL, a leading dollar
-// sign).
+// Insert returns the write that stores doc. [Write].Err is set if doc is over 16 MiB, has
+// an empty _id, or has a field name with a dot, a NUL or a leading "$".
 //
-// Consistency: atomic, and safe to retry. Another document with the same _id gives a
+// The write is atomic. A retry is safe. Another document with the same _id gives a
 // duplicate key error. Cost: one command.
 func (c *Collection[D, K]) Insert(doc D) (w Write) {
 	declOf(c).insert(&w, &doc)
 	return w
 }
 
-// InsertMany returns the plan that stores documents in order. If a document is invalid
-// for [Collection.Insert], running the plan stores nothing and returns an error. On a
-// duplicate key error, earlier documents stay stored. After a crash, run the plan again.
+// InsertMany returns the plan that stores documents in order. A document that is invalid
+// for [Collection.Insert] gives an error, and nothing is stored. After a duplicate key
+// error, earlier documents stay stored. A retry is safe, also after a crash.
 // Cost: one command for each 25,000 documents or 16 MiB.
 func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })
 }
 
-// Replace returns the write that replaces the document with doc's _id. Checks of doc: see
-// [Collection.Insert]. A run returns [ErrNotFound] if the document is missing. The write
-// overwrites others' changes since you read doc. To keep changes, use operators or
-// embed.Versioned.
+// Replace returns the write that replaces the document with doc's _id. A missing document
+// gives [ErrNotFound]. For an invalid doc, see [Collection.Insert]. The write and its
+// retries overwrite the changes of other clients. To keep these changes, use
+// [Collection.Update] or embed.Versioned.
 //
-// Consistency: atomic; a second run changes nothing. Cost: one command, by _id.
+// Consistency: atomic. Cost: one command, by _id.
 func (c *Collection[D, K]) Replace(doc D) (w Write) {
 	declOf(c).replace(&w, &doc)
 	return w
 }
 
-// Update returns the write that applies update operators to the document with the _id. A
-// missing document gives [ErrNotFound]. [Write].Err is set if update is empty, has a key
-// that isn't an operator, or doesn't fit D.
+// Update returns the write that applies update operators to the document with this _id. A
+// missing document gives [ErrNotFound]. If the operators are missing or invalid, or don't
+// fit the type D, [Write].Err is set.
 //
-// Consistency: atomic. A second run repeats $inc and $push: see [Plan.Repeatable]. Cost:
-// one command, by _id.
+// Consistency: atomic. A second run repeats $inc and $push: see [Plan.Repeatable].
+//
+// Cost: one command, by _id.
 func (c *Collection[D, K]) Update(id K, update bson.D) (w Write) {
 	declOf(c).update(&w, id, update)
 	return w

@@ -13,69 +13,65 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Job is long work on collections in use: a migration, a backfill, a rebuild, the
-// repairs of a [Check]. It runs its stages in order, batch by batch. You can stop it
-// after any batch. With [JobOptions].From or a Checkpoint, the next run continues there.
-// A run can miss documents that are inserted meanwhile. To process them, run the job
-// again.
+// A Job is long work on collections in use: a migration, a backfill, a rebuild, or the
+// repairs of a [Check]. The job runs its stages in order. You can stop the job after any
+// batch. With [JobOptions].From or JobOptions.Checkpoint, the next run continues after
+// this batch. Documents that are inserted during a run can need another run.
 type Job struct {
-	Name   string  // in checkpoints and errors
-	Stages []Stage // in order
+	Name   string // in checkpoints and errors
+	Stages []Stage
 
-	// Err reports bad input. Run returns it.
+	// Err reports bad input. Run returns Err.
 	Err error
 }
 
-// A Stage of a [Job] is a pass, unless it has Do. A pass reads a collection in batches
-// ordered by _id, and runs a plan for each. Do does other work in parts.
+// A Stage of a [Job] is a pass. If Do is set, the stage calls Do instead. A pass reads a
+// collection in batches ordered by _id, and runs a plan for each batch.
+//
+// If a batch or call gives [ErrStale], or writes to a missing document, the job repeats
+// the batch or call, up to 8 times in all. After a crash, the next run repeats the last
+// batch or call.
 type Stage struct {
-	Name string // for String and errors; may be ""
+	Name string // for String and errors; can be ""
 
-	// A pass reads Collection.
-	Collection string
-	Filter     bson.D // nil means all
-	Projection bson.D // the fields that Plan needs beside _id
-	BatchSize  int    // 0 means 500
+	Collection string // the collection that a pass reads
+	Filter     bson.D // nil means all documents
+	Projection bson.D // the fields that Plan needs besides _id
+	BatchSize  int    // documents in a batch; 0 means 500
 
 	// Pipeline is applied to each batch. It must return each document once, with its _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes the writes for a batch, without side effects. The job runs the writes
-	// without a transaction, so a [Transactional] plan without AllowPartial returns
-	// [ErrTransactional]. The job reads and plans the batch again after [ErrStale] or the
-	// error of a write to a missing document, up to 8 times in all. After a crash, the
-	// next run reads and plans the batch again.
+	// Plan computes the writes for a batch, without side effects. A [Transactional] plan
+	// without PlanOptions.AllowPartial gives [ErrTransactional].
 	Plan func(docs []bson.Raw) (Plan, error)
 
-	// Work replaces Plan if the plan needs more data than the batch's Docs. It may read
-	// and call [Batch.Leave], but not write.
+	// Work replaces Plan if the plan needs more data than the batch's documents. Work can
+	// read and call [Batch.Leave], but must not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do replaces the pass through Collection. Each call does one part of the work, until
-	// Do sets b.Done. Do must be idempotent: the next run after a crash repeats the call.
-	// If Do returns [ErrStale], or the error of a write to a missing document, the job
-	// repeats the call, up to 8 times in all.
+	// Do replaces the pass. Each call does one part of the work. The last call sets
+	// b.Done. Do must be idempotent.
 	Do func(ctx context.Context, b *Batch) error
 
 	// Again reports whether an error comes from concurrent writes. After such an error,
-	// the job repeats the batch or the call of Do, up to 8 times in all. [ErrStale] and
-	// missing documents need no Again.
+	// the job also repeats the batch or call.
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
 }
 
-// A Batch is a batch of documents for [Stage].Work, or a part of the work for [Stage].Do.
-// Do reads DryRun, Size and After. Do sets After, Documents, Writes, Modified and Done.
+// A Batch is the argument of [Stage].Work and [Stage].Do. Work gets documents. Do reads
+// DryRun, Size and After. Do sets After, Documents, Writes, Modified and Done.
 type Batch struct {
 	DB   DB
-	Docs []bson.Raw // the documents of the batch, for Work; nil for Do
+	Docs []bson.Raw // the documents for Work; nil for Do
 
-	DryRun                      bool          // if true, Do must write nothing
-	Size                        int           // documents at a time; 0 means Do's choice
-	After                       bson.RawValue // the position that Do set last, also in an earlier run
-	Documents, Writes, Modified int64         // numbers read, planned, modified
-	Done                        bool          // the stage is finished
+	DryRun                      bool          // if true, Do must not write
+	Size                        int           // documents for one call; 0 lets Do choose
+	After                       bson.RawValue // the position where Do's previous call or run ended
+	Documents, Writes, Modified int64         // documents read, writes planned, documents modified
+	Done                        bool          // true ends the stage
 
 	left []Finding
 }
@@ -91,19 +87,19 @@ func (b *Batch) Leave(found ...Finding) {
 
 // JobOptions say how to run a job.
 type JobOptions struct {
-	// DryRun plans all and writes nothing.
+	// DryRun makes Run plan, but not write.
 	DryRun    bool
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
-	// Checkpoint names a collection; "" means none. The job stores its place there under
-	// Job.Name: a stage's name and its last _id. A later run continues from this place.
-	// If the job no longer has the stage, Run returns a [*ValueError]. To start again,
-	// delete the checkpoint. The last batch deletes the checkpoint. A dry run only reads
-	// it. Cost: one command per batch, one at the start, one at the end.
+	// Checkpoint names a collection, in which a document for Job.Name stores the job's
+	// place. A later run continues from this place. The last batch deletes the document.
+	// To start again, delete the document.
+	//
+	// Cost: one command per batch, one at the start, one at the end.
 	Checkpoint string
 
-	// Progress is called after each batch. Its error stops Run, which returns the error.
+	// Progress is called after each batch. If Progress returns an error, Run returns it.
 	Progress func(Progress) error
 }
 
@@ -152,11 +148,11 @@ func (e *LeftError) Error() string {
 	return s
 }
 
-// Run runs the job. The Progress says how far the job came, also on an error. If the job
-// couldn't process some documents, Run returns a [*LeftError] at the end.
+// Run runs the job, and returns the job's Progress, even with an error. If the job can't
+// process some documents, Run processes the rest and then returns a [*LeftError].
 //
-// Cost: each batch of a pass ([Stage]) costs one command by the index on _id, and the
-// commands of the batch's plan. The end of a pass costs two commands.
+// Cost of a [Stage] without Do: one query by _id for each batch, and the commands of the
+// batch's plan. The end of the Stage costs two commands.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
 	defer op.end()

@@ -19,52 +19,41 @@ import (
 //
 // # Protocol
 //
-// The lock document stores the holder, the lease's end, and the fence: a number that
-// grows with each change. A change under a lease
-//
-//  1. takes the lease and increments the fence,
-//  2. finishes the stored plan of a dead writer,
-//  3. reads and decides,
-//  4. stores its plan in the lock document and runs it,
-//  5. releases the lease.
+// A lock document stores the lease and the fence, a number that grows with each change.
+// Each change takes the lease, reads, stores its plan in the lock document, runs the plan
+// and releases the lease. A writer counts as dead if it can't reach the server for the
+// time Lease.For. The next writer finishes a dead writer's stored plan.
 //
 // If you set a Lease, make sure that:
 //
-//   - Each plan is rerunnable, even a plan of one write.
-//   - Each write to an existing document compares and sets the fence ([Fence]), so that
-//     late writes match nothing.
-//   - Each change's context has a deadline. Without a deadline, a change that hangs keeps
-//     its lease.
+//   - Each plan is repeatable ([Plan.Repeatable]), even a plan of one write.
+//   - Each write to an existing document compares and sets the fence ([Fence]). Late
+//     writes of a dead writer match nothing.
+//   - Each change's context has a deadline. A change that hangs keeps the lease.
 //   - The writers' clocks differ by much less than Lease.For.
+//   - The write concern is majority (the default), and the fence never decreases.
+//   - Nobody deletes the lock document, unless Lease.Begin is set.
 //
-// A late insert can bring back a document that others have deleted.
-//
-// A writer that can't reach the server for Lease.For loses its lease. The next writer
-// finishes the stored plan.
+// A late insert of a dead writer can bring back a deleted document.
 //
 // # Transactions
 //
-// In a transaction a change only increments the fence. Of two concurrent changes, one is
+// In a transaction, a change only increments the fence. Of two concurrent changes, one is
 // rolled back and retried. If another writer has the lease, the transaction waits and
-// runs again. In a transaction begun by the driver's functions, the change returns
-// [ErrLeased] at once.
-//
-// # Lock documents
-//
-// The fence must not decrease. Use the write concern majority, the default. Don't delete
-// a lock document, unless Lease.Begin is set.
+// runs again. In a transaction that the driver began, the change can't wait and returns
+// [ErrLeased].
 //
 // Cost: three commands per attempt, or one in a transaction.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016).
 type Lease struct {
-	Collection string        // of the lock documents
+	Collection string        // the lock document's collection
 	ID         any           // the lock document's _id
-	For        time.Duration // how long a dead writer blocks others; 0 means 5 s
+	For        time.Duration // how long a dead writer keeps the lease; 0 means 5 s
 	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, or 2 * For if longer
 
-	// Begin, if not nil, is called when the lock document is missing: at the first
-	// change, or after a loss. Begin must return the greatest fence in the documents.
+	// Begin returns the fence for a missing lock document: the greatest fence in the
+	// protected documents. If Begin is nil, the fence begins at 0.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -318,10 +307,11 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	return err
 }
 
-// Raise makes later fences (see [Fence]) greater than the number n. Use Raise after the
-// lock document was restored from an older backup. Pass the greatest fence that the
-// protected documents contain. If the lock document is missing, Raise does nothing. Set
-// Lease.Begin instead. Cost: one command.
+// Raise makes later fences (see [Fence]) greater than n. Use Raise after the lock
+// document was restored from an older backup. As n, pass the greatest fence in the
+// protected documents. Raise doesn't create a missing lock document: set Lease.Begin.
+//
+// Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 
 // Settled calls the function read while no [Change] runs under the lease, and returns
 // read's error. If a change began during the call, Settled calls read again. The function
-// must discard earlier results, and read from the primary.
+// read must discard earlier results, and use the primary.
 //
-// Settled doesn't block writers. After Lease.Wait, it returns [ErrLeased] if writers left
-// no pause long enough, or if a dead writer's plan is stored.
+// Settled doesn't block writers. After the time Lease.Wait, Settled gives up with
+// [ErrLeased]. The cause is too many changes, or a dead writer's unfinished change.
 //
 // Cost: two commands for each call of read.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {

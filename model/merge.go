@@ -13,20 +13,19 @@ import (
 )
 
 // Merge combines updates of one document into one atomic write. Each write must be a
-// single update by operators.
+// single update by operators. [And] joins filters that differ. If one write has Expect
+// [One], the merged write has Expect One.
 //
-// The returned write fails with a [*ConflictError] if
+// The merged write fails with a [*ConflictError] in these cases:
 //
-//   - two writes update the same path, or a path and one below it (the same $set twice is
-//     allowed);
-//   - the writes differ in collection, upsert, hint, sort or collation;
-//   - the filters differ, and not all of them require the same _id;
-//   - the filters differ, and a write without Expect [One] has a condition besides _id.
-//     Exception: all updates contain the same token (an ObjectID), and the filters differ
-//     only in {$ne: token}.
+//   - Two writes update equal or overlapping paths (a, a.b). Equal $set fields are
+//     allowed.
+//   - The writes differ in collection, upsert, hint, sort or collation.
+//   - The filters differ, and don't all require the same _id.
+//   - The filters differ, and a write with Expect [Any] has a condition besides _id.
 //
-// Filters that differ are joined by [And]. The merged write has Expect [One] if any of
-// the writes has it.
+// The last case is allowed if the filters differ only in {$ne: token}, and each update
+// contains this token (an ObjectID).
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

@@ -10,14 +10,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MergePlans combines the plans of several techniques for one action of a user. Updates
-// of one document by different plans become one write (see [Merge]). Equal inserts become
-// one insert, equal deletes one delete. Other steps stay separate, in order.
+// MergePlans combines the plans of several techniques for one user action. Different
+// plans' updates of one document become one write: see [Merge]. Equal inserts or equal
+// deletes become one write. All other steps stay separate, in order.
 //
-// Two updates of one path, or different inserts of one _id, give a [*ConflictError]. A
-// plan's filters must not depend on another plan's write to the same document.
-//
-// Run a result of several steps with [Plan.RunTx] or in a [Change] with Tx.
+// The result gives a [*ConflictError] if plans update the same path, or insert different
+// documents with the same _id. A merged write's filter sees the document before all
+// updates. Run several steps by [Plan.RunTx] or in a [Change] with Tx.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {

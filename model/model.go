@@ -17,16 +17,15 @@ type Model struct {
 	techniques []Technique
 }
 
-// New returns the model of the given techniques. The name appears in errors and jobs. New
+// New returns the model of the given techniques. Errors and jobs contain the name. New
 // panics with a [*DeclarationError] if techniques conflict:
 //
-//   - a technique occurs twice, or two checks have one name
-//   - a technique writes a path that another owns (see [Footprint])
-//   - two techniques keep their own documents in one collection
-//   - a technique doesn't increment a version by which another guards documents
-//   - two different indexes have one name
-//   - two techniques need an index on the same keys, but only one needs it unique
-//   - a collection has two shard keys, or a unique index that its shard key prevents
+//   - A technique occurs twice.
+//   - Two checks, or two different indexes, have the same name.
+//   - A technique writes what another technique owns: see [Footprint].
+//   - A technique writes a document without incrementing the document's version.
+//   - An index that two techniques need is unique for only one of them.
+//   - A collection has two shard keys, or a shard key that prevents a unique index.
 func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}
 	for i, t := range m.techniques {

@@ -2,14 +2,14 @@ package model
 
 import "github.com/docmodel/docmodel/internal/core"
 
-// On returns a database that reaches only the model's collections. A command that uses
-// another collection, even in a $lookup, returns a [*ConflictError] and isn't sent. On,
-// [Scope.On] and [WithTransactions] combine in any order:
+// On returns a database that reaches only the model's collections. Commands on any other
+// collection, even by a $lookup, give a [*ConflictError] and aren't sent. On, [Scope.On]
+// and [WithTransactions] combine in any order:
 //
 //	db := scope.On(shop.On(database))
 //
-// In a collection sharded by a keys.Shard, filters on _id also get fields of the shard
-// key: see [ShardKey].
+// In a collection of a keys.Shard, On adds the shard key's fields to filters on _id: see
+// [ShardKey].
 func (m *Model) On(db DB) DB {
 	known := map[string]bool{}
 	for _, name := range m.Collections() {

@@ -14,21 +14,20 @@ import (
 // after the change.
 type Modify[D any] struct{ FindAndModify }
 
-// A FindAndModify is the findAndModify command of a [Modify], without the type of the
-// documents.
+// A FindAndModify is the non-generic part of a [Modify]: its findAndModify command.
 type FindAndModify struct {
 	Collection   string
 	Filter       bson.D
-	Update       any    // a bson.D of operators, a mongo.Pipeline, or nil with Remove
-	Sort         bson.D // selects among several matches
+	Update       any    // a bson.D of operators, a mongo.Pipeline, or nil if Remove is set
+	Sort         bson.D // decides which of several matches changes
 	Projection   bson.D
 	ArrayFilters bson.A
 	Upsert       bool
 	After        bool // return the document after the change
 	Remove       bool // delete the document
 	Options      ModifyOptions
-	Index        string // the index of the filter, or "" if unknown
-	Err          error  // reports bad input; Run returns it
+	Index        string // name of the filter's index, or "" if unknown
+	Err          error  // bad input; Run returns Err
 
 	codec *core.Codec
 }
@@ -41,14 +40,13 @@ type ModifyOptions struct {
 	Let       bson.D             // variables for $expr
 }
 
-// Modify returns a findAndModify command, with copies of filter and update. An empty
-// filter matches any document. A nil filter makes Run return a [*ValueError]. To delete
-// the document, pass a nil update and set Remove.
+// Modify returns a findAndModify command. An empty filter matches any document. A nil
+// filter makes Run return a [*ValueError]. To delete the document, pass a nil update and
+// set [FindAndModify].Remove.
 //
 // Cost: one command, one document.
 //
-// Consistency: the command is atomic. It isn't idempotent: a second run can change
-// another document.
+// Consistency: the command is atomic. A second run can change another document.
 func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 	m := new(Modify[D])
 	declOf(c).findAndModify(&m.FindAndModify, filter, update)

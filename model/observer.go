@@ -9,26 +9,26 @@ import (
 
 // An Observer receives each [Operation] that runs on a database: see [Observer.On].
 //
-// The operation's goroutine calls Start and End, so calls can be concurrent. A panic in
-// them reaches the operation's caller. Start and End must not use an observed database.
+// Start and End can be nil. Concurrent operations call them concurrently. A panic in
+// Start or End reaches the operation's caller. Start and End must not use an observed
+// database.
 type Observer struct {
-	// Start, if not nil, is called before the operation begins. o has ID, Parent, Kind,
-	// Name, Caller, Collection, Began and Attempt. The operation runs with the returned
+	// Start is called before the operation. In o, only ID, Parent, Kind, Name, Caller,
+	// Collection, Began and Attempt are set. The operation runs with the returned
 	// context, which must derive from ctx.
 	Start func(ctx context.Context, o Operation) context.Context
 
-	// End, if not nil, is called when the operation has ended or panicked, with the
-	// context from Start.
+	// End is called after the operation or its panic, with the context from Start.
 	End func(ctx context.Context, o Operation)
 }
 
 // An Operation describes one operation to an [Observer]. It contains no values of
 // documents or filters, and no error texts.
 //
-// Actual includes nested operations. To count nothing twice, add up only operations
-// without a Parent, or only one Kind. Don't add up the Kind "change": changes can nest.
+// Actual includes nested operations. So add up only operations without a Parent, or
+// operations of one Kind other than "change".
 //
-//	Kind         Run by                                                  Runs
+//	Kind         Run by                                                  Nested operations
 //	find         [Find.All], [Find.One], [Find.Each]
 //	page         [Find.Page]
 //	aggregate    [Aggregate.All], [Aggregate.One], [Aggregate.Each]
@@ -40,9 +40,9 @@ type Observer struct {
 //	attempt      each attempt of a change                                what [Change.Read] runs, and a plan
 //	job          [Job.Run]                                               batches
 //	batch        each attempt of a batch of a job                        what its stage runs
-//	check        [Check.Each], [Check.All]                               what it reads
+//	check        [Check.Each], [Check.All]                               its reads
 //
-// A search or join appears as its reads, and a [Stream] as its plans.
+// Searches and joins appear as reads, and a [Stream] appears as plans.
 type Operation struct {
 	ID     uint64 // unique in the process
 	Parent uint64 // the ID of the outer operation, or 0
@@ -51,34 +51,31 @@ type Operation struct {
 	// Name is the Name of the change, job, stage or check.
 	Name string
 
-	// Caller is the function outside of this module that ran the operation. It is "" for
-	// a nested operation.
+	// Caller is your function that ran the operation, or "" for a nested operation.
 	Caller string
 
 	Collection string // of the read or the first write
 
-	// Attempt is the number of an attempt or batch, from 1. For a change or transaction,
-	// it is the count of attempts.
+	// Attempt is an attempt's number, from 1. For the Kinds "change" and "transaction",
+	// Attempt is the count of attempts.
 	Attempt int
 
 	Stale     bool // ended with [ErrStale], or a document was missing
 	Already   bool // the whole plan was applied before
-	TakenBack bool // undone by [Plan.IfStale] or an abort
+	TakenBack bool // [Plan.IfStale] or an abort undid the writes
 
-	// Declared is the Cost of a read, modify or plan, computed before it runs. Actual is
-	// what the run cost: commands (without the driver's retries), documents inserted,
-	// matched or deleted (even if undone), and documents returned. The documents of a
-	// [Lease] and a job's checkpoints don't count.
+	// Declared is the expected Cost of a read, modify or plan. Actual counts undone
+	// writes.
 	Declared, Actual Cost
-	Modified         int64 // inserted, changed or deleted, even if undone
+	Modified         int64 // documents inserted, changed or deleted, even if undone
 
 	Began time.Time
 	Took  time.Duration
 
-	// Failure is the kind of error, or "": "stale", "not found", "full", "taken", "value"
-	// ([*ValueError]), "conflict" ([*ConflictError]), "transactional", "no transactions",
-	// "leased", "left" ([*LeftError]), "duplicate key", "canceled", "timeout", "network",
-	// "server", "panic" or "other".
+	// Failure is "" or the kind of the error: "stale", "not found", "full", "taken",
+	// "value" ([*ValueError]), "conflict" ([*ConflictError]), "transactional",
+	// "no transactions", "leased", "left" ([*LeftError]), "duplicate key", "canceled",
+	// "timeout", "network", "server", "panic" or "other".
 	Failure string
 	Code    int    // the server's first error code, or 0
 	Index   string // the unique index of a duplicate key error, if known

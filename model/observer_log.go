@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// LogTo returns an observer that logs each operation at its end. A nil logger means
-// slog.Default. The level is the first that fits the operation:
+// LogTo returns an observer that logs each ended [Operation]. A nil logger means
+// slog.Default. The first line that fits gives the level:
 //
 //   - Debug: a nested operation
-//   - Warn: another writer disturbed the operation, or a job left documents unchanged
-//   - Info: success, "not found", "full" and "taken"
-//   - Error: other failures
+//   - Warn: Stale or TakenBack, a retried change, or documents left by a job
+//   - Info: success, or Failure "not found", "full" or "taken"
+//   - Error: any other Failure
 func LogTo(l *slog.Logger) Observer {
 	if l == nil {
 		l = slog.Default()

@@ -12,17 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// ReadOptions are options of find and aggregate. Zero fields aren't sent.
+// ReadOptions are options of find and aggregate. Fields with a zero value aren't sent.
 type ReadOptions struct {
 	Hint         any                // index name or key pattern
-	Collation    *options.Collation // nil for the collection's
+	Collation    *options.Collation // nil for the collection's collation
 	Comment      any                // for the profiler and logs
 	Let          bson.D             // variables for $expr
-	BatchSize    int32              // documents per batch; 0: first 101, then 16 MB
-	AllowDiskUse bool               // let a blocking stage use disk
+	BatchSize    int32              // documents per batch; 0 means the server's default
+	AllowDiskUse bool               // a blocking stage can use disk
 
-	// MaxTime limits the operation with all its batches. 0 means no limit. The client
-	// enforces the limit. Only [Query.Count] also sends maxTimeMS.
+	// MaxTime limits the whole read on the client, with the caller's loop over the
+	// results. Only [Query.Count] sends maxTimeMS.
 	MaxTime time.Duration
 
 	ReadConcern    *readconcern.ReadConcern // nil for the database's
@@ -70,7 +70,7 @@ func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
 // PlanOptions apply to each command of a plan. Zero fields aren't sent.
 type PlanOptions struct {
 	Comment                  any                        // for the profiler and logs
-	WriteConcern             *writeconcern.WriteConcern // nil for the database's
+	WriteConcern             *writeconcern.WriteConcern // nil means the database's
 	BypassDocumentValidation bool                       // skip the collection's validator
 
 	// AllowPartial lets [Plan.Run] send a transactional plan without a transaction.

@@ -22,16 +22,15 @@ type Page[D any] struct {
 // HasMore reports whether there is a next page.
 func (p Page[D]) HasMore() bool { return p.Next != "" }
 
-// Page reads one page of the query. For the first page, the token is "". For others, it
-// is Next or Previous of another [Page]. [Find.Limited] sets the page size.
+// Page reads one page of the query. For the first page, token is "". For another page,
+// token is Next or Previous of a neighboring [Page]. [Find.Limited] sets the page size.
 //
-// A token is valid only for the same query and [Scope]: a bad token gives a
-// [*ValueError]. Users can read the sort fields in a token. A forged token can only
+// A token is valid only for the same query and [Scope]. An invalid token gives a
+// [*ValueError]. Users can read a token's sort values. A forged valid token can only
 // change where the page begins.
 //
-// Cost: one command. With a token, two commands for the last page in a direction, and if
-// the first sort field's type changes on the page. Index the filter's equality fields,
-// the sort fields and _id.
+// Cost: one command. With a token, some pages cost two commands, such as the last page.
+// Create an index on the filter's equality fields, the sort fields and _id.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/.
 func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error) {

@@ -22,25 +22,23 @@ type Plan struct {
 	Steps   []Step
 	Options PlanOptions
 
-	// Transactional makes Run return [ErrTransactional] outside a transaction.
+	// Transactional says that the plan needs a transaction: see [Plan.Run].
 	Transactional bool
 
-	// IfStale are steps that undo the plan's first steps. [Plan.Run] sends the undo steps
-	// if a later write with Expect [One] matches nothing. They aren't sent after a crash
-	// or in a transaction. If an undo step fails, Run returns both errors.
+	// IfStale are steps that undo the plan's first steps. Outside transactions,
+	// [Plan.Run] sends IfStale if a later write with Expect [One] matches nothing.
 	IfStale []Step
 
-	// InTx, if not nil, replaces Steps in a transaction. A [Result] and a [StepError]
-	// then number the steps of InTx.
+	// InTx, if not nil, replaces Steps in a transaction. Step numbers in a [Result] or
+	// [StepError] then refer to InTx.
 	InTx []Step
 
-	// Leaves describes the state between steps, which a reader can see or a crash leave.
+	// Leaves describes what readers can see between steps, and what a crash can leave.
 	Leaves string
 
-	// Applied says that an earlier run wrote everything. If [Change.Decide] finds this
-	// out (by a token, for example), it returns a plan with Applied and without Steps.
-	// The Change then makes a linearizable read, calls Decide again, and runs the second
-	// plan. If the second plan has Applied, Run succeeds.
+	// Applied, in a plan without Steps, says that an earlier run wrote everything. If
+	// [Change.Decide] returns Applied, [Change.Run] makes a linearizable read and calls
+	// Decide again.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again

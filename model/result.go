@@ -25,11 +25,11 @@ func nameOf[T ~uint8](v T, names ...string) string {
 	return fmt.Sprintf("%s(%d)", reflect.TypeFor[T](), uint8(v))
 }
 
-// A Result reports what a run did, and after an error how far it got.
+// A Result reports which steps a run of a plan applied, even after an error.
 type Result struct {
 	Steps []StepResult // one per step of the plan
-	// Batches has one element per group of steps that the server answered. A group is a
-	// command ([Plan]) or a part of a bulkWrite command.
+	// Batches has one element per group of steps that the server answered. Usually, a
+	// group is one command: see [Plan]. A bulkWrite command can be several groups.
 	Batches []BatchResult
 
 	applied bool // of a plan that is Applied and has no steps

@@ -14,13 +14,13 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// Run checks the whole plan, then sends its commands in order. It returns a [*StepError]
-// at the first failure. For bad input, nothing is sent. If a write expects a match but
-// matches nothing, the error wraps [ErrStale], [ErrNotFound] or the error of a [Reason].
+// Run checks the whole plan before the first command, and sends the commands in order.
+// The first failure ends Run with a [*StepError]. If a write expects a match but matches
+// nothing, the error wraps [ErrStale], [ErrNotFound] or a [Reason].Err.
 //
-// Run joins the transaction of the context's session. A transactional plan needs a
-// transaction, Options.AllowPartial, or a db from [WithTransactions]. If it has none of
-// these, Run returns [ErrTransactional].
+// Run joins the transaction of the context's session. A transactional plan needs such a
+// transaction, or a db from [WithTransactions], or Options.AllowPartial. If all three are
+// missing, Run returns [ErrTransactional].
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)

@@ -26,48 +26,41 @@ type DB interface {
 //		Delete: bson.D{{Key: "deletedAt", Value: now}},
 //	}.On(database)
 //
-// Documents outside the scope count as missing ([ErrNotFound]). The scope's fields are
-// top-level.
+// Documents outside the scope count as missing ([ErrNotFound]). A write with another
+// value for a field of Tenant, Insert or Set returns a [*ConflictError]. But these writes
+// succeed:
 //
-// A write that sets another value in a field of Tenant, Insert or Set returns a
-// [*ConflictError]. There are three exceptions:
-//
-//   - New documents and replacements get the scope's value of a Set field.
-//   - A replacement keeps its own value of an Insert field (createdAt) that Filter
-//     doesn't name.
+//   - An insert or replacement gets the scope's values of Set.
+//   - A replacement keeps its own values of Insert fields.
 //   - An update by a pipeline gets the scope's values of Tenant and Set.
 type Scope struct {
-	// Tenant identifies the tenant's documents. It is a condition in every filter, and on
-	// every collection that a pipeline reads. New documents get its fields. An empty
-	// value makes each run return a [*ValueError]. A failed insert reveals that another
-	// tenant uses the _id: use random _ids.
+	// Tenant is a condition for every filter and pipeline. New documents get the fields
+	// of Tenant. Use random _ids, because a failed insert reveals another tenant's _id.
 	Tenant bson.D
 
-	Filter bson.D // conditions, added to every filter
-	Insert bson.D // fields, added to new documents and replacements
+	Filter bson.D // conditions for every filter and pipeline
+	Insert bson.D // fields for new documents and replacements
 	Set    bson.D // fields that every write sets
 
-	// Delete turns each [Write] that deletes into an update of these fields (see
-	// [Write.Final]). A document is hidden if one of these fields has a value other than
-	// null. Its _id stays taken. Its keys in unique indexes of [Scope.Indexes] become
-	// free.
+	// Delete replaces deletes without [Write.Final] by updates that set these fields.
+	// Documents in which one of these fields isn't null are hidden. A hidden document's
+	// _id stays taken. Unique indexes of [Scope.Indexes] ignore hidden documents.
 	Delete bson.D
 
 	Collections []string // the collections that the scope applies to; nil means all
 }
 
-// On returns a database on which the scope applies to all commands. If db has a scope
-// already, both scopes apply. Each tenant has its own [Lease] documents, checkpoints and
+// On returns a database that applies the scope to all commands. If db already has a
+// scope, both scopes apply. Each tenant gets its own [Lease] documents, checkpoints and
 // migration states.
 //
-// With an invalid scope, each run returns an error. A run returns a [*ConflictError] for:
+// If the scope is invalid, each run returns an error. These give a [*ConflictError]:
 //
 //   - $where, $function and $accumulator
 //   - a filter with another value for a field of Tenant
-//   - a pipeline that begins with $documents or another stage that must be first
-//   - a stage that can read collections without naming them
-//   - $merge or $out in an [Aggregate]
-//   - cases that [MergeInto] and [Stream.Run] list
+//   - $geoNear, and a [Stream], on a collection that the scope filters
+//   - unusual pipeline stages, such as $documents, $search and $currentOp
+//   - $merge and $out in an [Aggregate], and the cases that [MergeInto] lists
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)

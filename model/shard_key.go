@@ -12,20 +12,19 @@ import (
 
 // A ShardKey is the shard key of a collection, made by keys.Shard.
 //
-// On a database of [Model.On], a filter on _id gets the fields of the shard key, so that
+// A database of [Model.On] adds the fields of the shard key to a filter on _id, so that
 // mongos uses one shard. The values come from the _id, or from documents that the same
-// [Change] or [Job] has read. An upsert whose filter still lacks a field of the key gives
-// a [*ConflictError].
+// [Change] or [Job] has read. An upsert gives a [*ConflictError] if the
+// filter still lacks a field of the key.
 type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order
 
-	// With Moves, documents may change their key. A key value that was read can be
-	// outdated. Only filters of writes with Expect [One] get such a value. If the
-	// document has moved, the write matches nothing, and the [Change] reads again.
+	// Moves allows documents to change their key. Without Moves, a write that can change
+	// the key gives a [*ConflictError]. Updates by a pipeline aren't checked.
 	//
-	// Without Moves, a write that may change the key gives a [*ConflictError]. Updates by
-	// a pipeline aren't checked.
+	// With Moves, a key that was read can be outdated. A [Change] that used an outdated
+	// key reads again.
 	Moves bool
 }
 

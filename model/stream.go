@@ -21,7 +21,7 @@ const (
 	Updated            // some fields changed
 	Replaced           // by another document with the same _id
 	Deleted            //
-	Scanned            // found by a scan
+	Scanned            // found by a scan or poll
 )
 
 func (k EventKind) String() string {
@@ -33,53 +33,52 @@ type Event struct {
 	Kind EventKind
 	ID   bson.RawValue // the document's _id
 
-	// Document is the whole document. It is nil for Deleted. With [Stream.Bare], it is
-	// also nil for Updated. An update's Document can be newer than the update.
+	// Document is the whole document. After an update, Document can be newer than the
+	// update. Document is nil for [Deleted], and with [Stream.Bare] for [Updated].
 	Document bson.Raw
 
-	Updated   bson.Raw // fields that an update set, by dotted path
-	Removed   []string // fields that an update removed
-	Truncated bson.Raw // arrays that an update shortened, as {field, newSize}
+	Updated   bson.Raw // the updated fields, by dotted path
+	Removed   []string // the removed fields
+	Truncated bson.Raw // the shortened arrays, as {field, newSize}
 
-	Token string    // equal in each delivery of the event, greater in later events; "" for Scanned
-	Time  time.Time // of the change; zero for Scanned
+	// Token stays the same if the event comes again. Later events have greater Tokens.
+	// Scans and polls leave Token and Time empty.
+	Token string
+	Time  time.Time // time of the change
 }
 
-// A Stream runs a [Plan] for every change of a collection. Changes of one document keep
-// their order. The Stream reads MongoDB's change stream
-// (https://www.mongodb.com/docs/manual/changeStreams/), or polls (see Since).
+// A Stream runs a [Plan] for every change in a collection. For one document, plans run in
+// the order of the changes. A Stream reads MongoDB's change stream
+// (https://www.mongodb.com/docs/manual/changeStreams/), or polls by the field Since.
 //
-// The Stream stores its place: the last event up to which all plans have run. The next
+// The Stream stores the last event up to which all plans have run (its place). The next
 // run continues there. After a crash, the last events come again.
 type Stream struct {
 	Name       string // identifies the stored place
 	Collection string // the watched collection
-	Places     string // the collection that stores the place, with write concern majority
+	Places     string // the collection for the place; it needs write concern majority
 
-	// Plan returns the writes for an event, without side effects. The writes must be
+	// Plan returns the plan for an event, without side effects. The plan must be
 	// [Plan.Repeatable]. An error stops the stream.
 	Plan func(Event) (Plan, error)
 
-	// Work replaces Plan for plans that need reads. Work must not write. Each attempt
-	// calls Work again.
+	// Work replaces Plan if a plan depends on reads. Work must not write.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
-	Bare bool // leave out Document in events of updates, which saves a read
+	Bare bool // events of updates have no Document, which saves a read
 
-	// Mark names a field for plans that update watched documents. The stream sets this
-	// field in these updates, to skip their events. Other code must not write the field.
-	// Without Mark, plans can't write to the watched collection. With Mark, plans can't
-	// insert, upsert, replace or delete there. The stream doesn't skip a large update by
-	// a pipeline if MongoDB reports it as Replaced.
+	// Mark names a field that only the stream writes. Plans need Mark to update watched
+	// documents. The stream sets the field in these updates, and skips the updates'
+	// events. Plans can't insert, upsert, replace or delete watched documents. An update
+	// that MongoDB reports as [Replaced] isn't skipped.
 	Mark string
 
-	// Since is the path of a field that every write increases, such as a time or version.
-	// Polling needs Since. Polling misses deletes, and documents without this field.
+	// Since is the path of a field that every write increases, such as a time. Polling
+	// needs Since. Polling misses deletes, and documents without this field.
 	Since string
 
 	// Overlap lets polls find late writes. Each poll begins this duration before the end
-	// of the previous poll, and reads some documents again. With Overlap, the field that
-	// Since names must be a date or an ObjectID.
+	// of the previous poll. With Overlap, Since must name a date or an ObjectID.
 	Overlap time.Duration
 
 	// Err reports bad input. Run returns Err.
@@ -89,38 +88,35 @@ type Stream struct {
 // StreamOptions configure a run of a [Stream]. A zero number or duration means the
 // default.
 type StreamOptions struct {
-	Workers   int           // plans run at once, for different documents, default 4
+	Workers   int           // plans that run at the same time, default 4
 	Queue     int           // events read ahead, and documents per scan batch, default 1000
 	SaveEvery int           // events after which the stream's place is stored, default 100
-	Wait      time.Duration // how long to wait for an event, default 1 s
-	Attempts  int           // most tries at conflicts and network errors, default 8
-	Grace     time.Duration // time that running plans have at the end, default 10 s
+	Wait      time.Duration // how long a read waits for an event, default 1 s
+	Attempts  int           // maximum attempts at conflicts and network errors, default 8
+	Grace     time.Duration // time for running plans when Run stops, default 10 s
 
-	// PlanTime limits each attempt to run a plan, default 10 s. After a crash, or if the
-	// previous run's plans are still running, a new run first waits. The wait is at most
-	// 1.25 times the previous run's PlanTime.
+	// PlanTime limits each attempt to run a plan, default 10 s. A new run first waits for
+	// plans of a crashed or replaced run, at most 1.25 times that run's PlanTime.
 	PlanTime time.Duration
 
-	// FromNow skips the existing documents. By default a new stream first runs a plan for
-	// each of them, by an [Event] of Kind Scanned.
+	// FromNow skips the existing documents. By default, a new stream starts with a
+	// [Scanned] event for each existing document.
 	FromNow bool
 
-	// Rescan makes Run scan all documents again if the server no longer has the changes
-	// since the stored place. The scan misses deletes. Without Rescan, Run returns
-	// ErrHistoryLost.
+	// Rescan makes Run scan all documents instead of returning [ErrHistoryLost]. The scan
+	// misses deletes.
 	Rescan bool
 
 	Poll     bool          // poll by Stream.Since even if the server has change streams
 	Interval time.Duration // the pause between polls, default 1 s
 
-	// Once makes Run return when it has applied all changes acknowledged before the run,
-	// and no event came for the duration in Wait. In an idle sharded cluster, the return
-	// takes up to ten seconds more. On Amazon's DocumentDB, whose resume tokens have no
-	// time, only Wait decides. When polling, Run ends after one poll.
+	// Once makes Run apply all changes acknowledged before the run, and return. A Run
+	// that polls returns after one poll. On Amazon's DocumentDB, Run returns when no
+	// event comes for the time Wait.
 	Once bool
 
-	// Progress is called when Run has stored its place, and when no event comes. An
-	// error from Progress stops the stream.
+	// Progress is called after Run stores its place, and when no event comes. An error
+	// from Progress stops Run.
 	Progress func(StreamProgress) error
 }
 
@@ -197,10 +193,12 @@ func (s Stream) stages() mongo.Pipeline {
 	}}}}
 }
 
-// PlanFor returns the plan that Run sends for an event: the result of s.Plan, with the
-// field [Stream].Mark added to updates of the watched collection. Errors: s.Plan's error,
-// the plan's bad input, [ErrNotRepeatable], or a [*ValueError] if s.Plan is nil or Mark
-// doesn't allow a write.
+// PlanFor returns the plan that Run sends for an event. PlanFor calls s.Plan, and adds
+// the field that s.Mark names to updates of the watched collection. Errors:
+//
+//   - the error of s.Plan, or [Plan.Err]
+//   - [ErrNotRepeatable]
+//   - a [*ValueError] if s.Plan is nil, or if s.Mark forbids a write
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -239,22 +237,21 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 	return s.marked(plan, mark)
 }
 
-// Run runs the stream. When the context ends, running plans have o.Grace to end. Run
-// stores its place and returns nil. A plan stops the run with a [*StreamError] if it
-// fails o.Attempts times, or if a retry can't help.
+// Run runs the stream. When the context ends, running plans get the time o.Grace. After
+// that, Run stores its place and returns nil. If a plan fails o.Attempts times, or a
+// retry can't help, Run returns a [*StreamError].
 //
 // # One run at a time
 //
-// A second run of the stream takes over: the first run stops with [ErrTakenOver]. The
-// second run waits for the first run's plans, at most 1.25 times the first run's
-// o.PlanTime.
+// When a second run of the stream starts, the first run returns [ErrTakenOver]. The
+// second run waits for the first run's plans: see StreamOptions.PlanTime.
 //
-// So the plans of a document run in the order of its changes, unless a command arrives
-// very late. To be safe, store [Event].Token in the documents that the plan writes, and
-// don't overwrite a greater token.
+// For each document, plans run in the order of changes. Only a command that arrives very
+// late breaks this order. To be safe, store [Event].Token in the documents that the plan
+// writes, and don't overwrite a greater token.
 //
-// Cost: the reads of changes, and the plans. Each run adds two commands, each stored
-// place one, and each quarter of PlanTime with running plans one.
+// Cost: the reads of changes, the commands of the plans, and two commands. Each stored
+// place costs one command. While plans run, each quarter of o.PlanTime costs one command.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

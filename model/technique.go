@@ -3,13 +3,13 @@ package model
 import "slices"
 
 // A Technique gives a [Model] the indexes, relations, checks and paths of a declared
-// pattern. Most types with a New function in packages embed, relate, denorm, paths, keys,
-// schema and geofield are techniques. [Entity] makes a technique of a collection.
+// pattern. Most types with a New function in packages such as embed and denorm are
+// techniques. [Entity] makes a technique of a collection.
 type Technique interface {
-	Indexes() []Index        // needed by its queries and writes
+	Indexes() []Index        // needed by the queries and writes
 	Relations() []Relation   // drawn in diagrams
 	Checks() []Check         // find and repair violations
-	Footprints() []Footprint // the paths that it uses
+	Footprints() []Footprint // the used paths
 }
 
 // Parts implements [Technique] for your own type that embeds it.

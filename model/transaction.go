@@ -13,10 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// RunTx runs the plan in the running transaction of the context's session. Your code then
-// commits and retries that transaction. If none runs, RunTx starts a new transaction,
-// which the driver commits and retries. ErrStale aborts a new transaction. If the server
-// has no transactions, RunTx returns [ErrNoTransactions].
+// RunTx runs the plan in the running transaction of the context's session. Your code
+// commits that transaction, or aborts it after an error. Without a running transaction,
+// RunTx starts a new transaction, with the driver's retries. An error aborts the new
+// transaction. A server without transactions gives [ErrNoTransactions].
 //
 // Cost: [Plan.CostTx], a hello command, and the commit of a new transaction.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
@@ -125,14 +125,14 @@ func commitUnknown(err error) bool {
 	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
 }
 
-// WithTransactions returns a database on which a [Plan], or an attempt of a [Change],
-// runs in a transaction. A server without transactions gives [ErrNoTransactions].
+// WithTransactions returns a database on which each [Plan], and each attempt of a
+// [Change], is a transaction. A server without transactions gives [ErrNoTransactions].
 //
 // These run without a transaction: a [Job], a [Stream], an [Atomic] plan, a plan with a
-// [MergeInto], and a Change with both [Change.Lease] and [Change.Mends].
+// [MergeInto], and a Change with [Change.Mends].
 //
-// A duplicate key error can mean that a commit without an answer succeeded. A
-// [Plan.Repeatable] plan doesn't return this error.
+// A duplicate key error can mean that the commit succeeded, but its answer was lost. In
+// this case, [Plan.Repeatable] plans give no error.
 //
 // Cost: one hello command. Each transaction costs [Plan.CostTx] and one commit.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
@@ -173,11 +173,11 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	return err == nil && touchedAfter(r.plan.Steps[step+1:], w.Collection).and(w.stamped()).same(stored, doc), err
 }
 
-// InTx runs f in the transaction of ctx's session, or in a new transaction. Only commands
-// with the context that f receives take part. If the server has no transactions, InTx
-// returns [ErrNoTransactions].
+// InTx runs f in the running transaction of ctx's session, or in a new transaction. Pass
+// the context that f receives to each command. A server without transactions gives
+// [ErrNoTransactions].
 //
-// InTx can call f several times. After [ErrStale], call InTx again.
+// InTx can repeat f. If a new transaction gives [ErrStale], call InTx again.
 //
 // Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {

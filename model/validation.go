@@ -13,22 +13,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Validation makes the server validate new writes to a collection, after
-// [Validation.Ensure].
+// A Validation, set by [Validation.Ensure], makes the server validate new writes to a
+// collection. To find existing invalid documents, use the check of a schema.Schema.
 //
-// The check of a schema.Schema finds existing invalid documents. On a live collection,
-// begin with Action "warn" or Level "moderate".
+// On a live collection, begin with Action "warn" or Level "moderate".
 //
 // Source:
 // https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
 type Validation struct {
 	Collection string
 	Validator  bson.D // a filter for valid documents, or empty for no validation
-	// Level is "strict" or "" for all inserts and updates, "moderate" to exclude updates
-	// of documents that were invalid before, or "off".
+	// Level "strict" or "" validates all writes. "moderate" allows any update of a
+	// document that is already invalid. "off" validates nothing.
 	Level string
-	// Action "error" or "" refuses an invalid write with code 121. "warn" stores the
-	// write and logs it.
+	// Action "error" or "" refuses invalid writes (code 121). "warn" only logs them.
 	Action string
 }
 

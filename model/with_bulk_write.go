@@ -8,13 +8,12 @@ import (
 )
 
 // WithBulkWrite returns a database on which a [Plan] sends fewer commands. Outside
-// transactions, consecutive writes become one bulkWrite command. An update or delete with
-// Expect [One] is the last write of its command. Results and [Plan.Guarantee] stay the
-// same.
+// transactions, one bulkWrite command sends several consecutive writes. Results and
+// [Plan.Guarantee] stay the same.
 //
-// Pass the database's write concern as level. If level is nil, the client's write concern
-// applies. [PlanOptions].WriteConcern overrides level. Before MongoDB 8.0, or with an
-// unacknowledged write concern, nothing changes.
+// As level, pass the database's write concern. Nil means the client's write concern.
+// [PlanOptions].WriteConcern overrides level. Before MongoDB 8.0, or with an
+// unacknowledged write concern, plans send the usual commands.
 //
 // Cost: one hello command. A plan costs [Plan.CostBulkWrite].
 func WithBulkWrite(ctx context.Context, db DB, level *writeconcern.WriteConcern) (DB, error) {

@@ -29,49 +29,45 @@ type Write struct {
 	Collection string
 	Model      mongo.WriteModel
 
-	// With Expect [One], a write that matches no document stops the plan, unless the
-	// filter [Write.Done] matches a document. The error is [ErrNotFound] if no document
-	// has the _id in Model's filter, and [ErrStale] if one has it. To decide this, Run
-	// needs a find if Model's filter has conditions besides _id. If the filter has no
-	// _id, only [Write.Reasons] can return ErrNotFound.
+	// With Expect [One], a write that matches no document stops the plan. The error is
+	// [ErrNotFound] if the filter has an _id and no document has this _id. Otherwise the
+	// error is [ErrStale]. [Write.Done] and [Write.Reasons] can change this result.
 	Expect Expect
 
-	// Done is a filter that matches a document of the collection if an earlier run
-	// applied this write. If a document matches, the plan continues. Run queries Done if
+	// Done is a filter that matches a document if an earlier run applied this write. If
+	// a document matches, the plan continues. Run queries Done if
 	//   - the write has Expect [One] and matches nothing
 	//   - the write gives a duplicate key error outside a transaction of the caller
 	Done bson.D
 
-	// Reasons replace ErrStale and ErrNotFound: Run returns the error of the first reason
-	// that applies.
+	// Reasons replace ErrStale and ErrNotFound by the error of the first [Reason] that
+	// applies. Outside a transaction of the caller, Reasons also replace a duplicate key
+	// error. If no Reason applies, Run returns the driver's error: see
+	// [mongo.IsDuplicateKeyError].
 	//
-	// Outside a transaction of the caller, Reasons also replace a duplicate key error.
-	// For an update or upsert, the reason's If must compare every field of the violated
-	// unique index by equality. If no reason applies, Run returns the driver's error:
-	// see [mongo.IsDuplicateKeyError].
+	// For a duplicate key error of an update or upsert, Reason.If must compare every
+	// field of the unique index by equality.
 	Reasons []Reason
 
-	// Once marks a write that changes nothing in a second run. Its filter contains
-	// values that were read, or the operation's token.
+	// Once says that a second run of the write changes nothing. For example, the filter
+	// contains values that were read.
 	Once bool
 
-	// Deleted lets the write reach documents that a [Scope] marked as deleted. The
-	// scope's other conditions apply.
+	// Deleted lets the write change documents that a [Scope] marked as deleted. All other
+	// conditions of the Scope apply.
 	Deleted bool
 
-	// Final makes a delete remove the document even if a [Scope] marks deletions. Use
-	// Final if the document is stored elsewhere or computed again. Deletes in
-	// [Plan.IfStale] are always final.
+	// Final makes a delete remove a document that a [Scope] would mark as deleted. Use
+	// Final if the document is stored elsewhere or computed again.
 	Final bool
 
-	// IfMarked are extra update operators for a delete that a [Scope] turns into an
-	// update.
+	// IfMarked adds update operators to a delete that a [Scope] turns into an update.
 	IfMarked bson.D
 
-	// Index is the index that serves the filter, or "" if unknown.
+	// Index is the name of the index that serves the filter. "" means unknown.
 	Index string
 
-	// Err reports bad input. Run returns it.
+	// Err reports bad input. Run returns Err.
 	Err error
 
 	mixed bool    // merged from a Deleted write and another write
@@ -95,18 +91,17 @@ func (w Write) scoping() scoped {
 	return *w.under
 }
 
-// A Reason replaces the error of a failed write by one that says why: a list is full,
-// for example.
+// A Reason replaces a failed write's error by an error that says why the write failed,
+// such as [ErrFull].
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A reason with a nil If always applies. Example: a write whose filter is only a
-	// unique key, not _id. With Reason{Err: ErrNotFound}, a missing document gives
-	// [ErrNotFound] instead of [ErrStale].
+	// With a nil If, the reason always applies. For example, Reason{Err: ErrNotFound}
+	// replaces [ErrStale] by [ErrNotFound] if the write's filter has no _id.
 	If  bson.D
 	Err error // the returned error
 
-	// Instead are steps that undo the plan's earlier steps if this reason applies. If not
-	// nil, Instead replaces [Plan.IfStale].
+	// Instead are the steps that undo the plan's earlier steps if this reason applies.
+	// Nil means [Plan.IfStale].
 	Instead []Step
 }
 
@@ -191,15 +186,16 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 // A MergeInto is a step of a [Plan]: an aggregation that ends in $merge or $out.
 //
 // Under a [Scope], reads get the scope's filter, and the written documents get the
-// scope's fields. A target in another database gives a [*ConflictError]. If the scope can
-// hide target documents, $out gives this error. $merge gives this error too, unless
+// scope's fields. A target with a database name gives a [*ConflictError].
+//
+// A scope that can hide target documents refuses $out. It allows $merge only if
 //
 //   - whenMatched is "fail", or
 //   - "on" lists all fields of [Scope.Tenant], and the scope has no Delete or Filter.
 type MergeInto struct {
 	Collection string // the source
 	Pipeline   mongo.Pipeline
-	Once       bool  // a second run leaves the same documents
+	Once       bool  // says that a second run leaves the same documents
 	Err        error // see Write.Err
 }
 

@@ -7,15 +7,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Convert returns the change that adds the fields of a second tree (target), such as the
-// paths of [NewMaterializedPath], to the documents of a first tree (source). Both trees
-// must have the same collection and [TreeSpec].
+// Convert returns the change that adds the target's fields, such as paths, to the
+// source's documents. Both trees must have the same collection and [TreeSpec]. After a
+// crash, run Convert again.
 //
-// Run Convert again after a crash, and after writes by the source. Then create the
-// target's unique index, if any. After that, writers can use the target, and [Tree.Drop]
-// can remove the source's fields.
+// To replace the source:
+//  1. Stop changes through the source, and run Convert again.
+//  2. Create the target's unique index, if any.
+//  3. Use the target. [Tree.Drop] removes the source's fields.
 //
-// Cost: as a repair of the target: see [Tree].
+// Cost: as the check and repair of the target: see [Tree].
 func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
 	mustHave("Convert", source != nil && target != nil)
 	return target.t.Converted(source.t)
@@ -30,43 +31,41 @@ func mustHave(place string, there bool) {
 
 // IntoSpec says where nodes go in another tree: see [ConvertInto] and [Extract].
 type IntoSpec[K any] struct {
-	Under *K // the target's node above the source's roots; nil makes them roots of the target
+	Under *K // _id of the target node above the source's roots; nil keeps them as roots
 
-	// Delete deletes target nodes that the source doesn't have: below Under, or in the
-	// whole tree if Under is nil. Without Delete these nodes stay, after their siblings
-	// from the source.
+	// Delete deletes target nodes that the source lacks. With Under, only nodes below
+	// Under are deleted. Without Delete, these nodes stay, after siblings from the
+	// source.
 	Delete bool
 }
 
-// ConvertInto returns the job that copies a tree to another collection, also in another
-// representation. Run it again to bring the target up to date. Target nodes that the
-// source lacks stay, unless IntoSpec.Delete is set.
+// ConvertInto returns the job that copies a tree to another collection, in any
+// representation. First create the target's indexes.
 //
-// The function build returns the target's document, with its _id, for a document of the
-// source. It must be pure and return each _id once. The job fills in the target tree's
-// fields. A target node that differs is replaced, and loses fields that others added.
-// First create the target's indexes.
+// The pure function build returns a target document, with its _id, for a source document.
+// The job fills in the tree's fields, and replaces whole target documents that differ.
+// Target nodes that the source lacks stay, unless IntoSpec.Delete is set.
 //
-// JobOptions.BatchSize is the number of nodes per lease ([model.Lease]); 0 means 500.
+// JobOptions.BatchSize is the number of nodes per [model.Lease]. 0 means 500.
 //
 // # Consistency
 //
-// An interrupted job leaves a part of the copy: run the job again. Before the job has
-// ended, queries by path or number can miss target nodes.
+// After an interruption or a later change, run the job again. Before the job has ended,
+// queries by path or number can miss target nodes.
 //
 // # Errors
 //
-//   - [model.ErrNotFound]: the target lacks the node IntoSpec.Under
-//   - [model.ErrTaken]: build returned one _id twice, or the _id of a target node that
+//   - [model.ErrNotFound]: the target has no node IntoSpec.Under
+//   - [model.ErrTaken]: build returned an _id twice, or the _id of a target node that
 //     isn't below IntoSpec.Under
-//   - [ErrSegment]: a path can't contain a segment, or two nodes would have one path
-//   - [ErrDamaged]: a tree must be repaired first
-//   - [model.ErrLeased], [model.ErrStale]: other clients write; run the job again
-//   - any error that build returns
+//   - [ErrSegment]: a segment is invalid, or two nodes would have the same path
+//   - [ErrDamaged]: repair the trees first
+//   - [model.ErrLeased], [model.ErrStale]: another client writes. Run the job again.
+//   - an error of build
 //
-// Cost: one command, in batches, for the source and one for the target. Each batch of
-// nodes that differ takes one command that reads, two for the lease, and one to three
-// that write. The tree's fields of all nodes are in memory.
+// Cost: one command reads the source, and one the target, in batches. Each batch of
+// changed nodes takes one read, two commands for the lease, and one to three writes. The
+// target's check ends the job. The tree's fields of all nodes are in memory.
 func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build func(D) (E, error), spec IntoSpec[L]) model.Job {
 	mustHave("ConvertInto", source != nil && target != nil)
 	place := "ConvertInto of " + source.t.Collection + " to " + target.t.Collection

@@ -7,16 +7,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Extract returns the job that copies the nodes of a [DocumentTree] to documents of a
-// [Tree]. The parameter owner is the _id of the document that contains the nodes. The
-// pure function build returns the document, with its _id, for a node. Run the job again
-// to copy later changes.
+// Extract returns the job that copies the nodes of a [DocumentTree] to a [Tree]. The
+// parameter owner is the _id of the document that contains the nodes. The pure function
+// build returns the target document, with its _id, for a node.
 //
-// If several owners share the target, insert a node for each owner into the target, and
-// set IntoSpec.Under to this node's _id. All jobs' documents need different _ids.
+// If several owners share the target, insert one target node for each owner, and set
+// IntoSpec.Under to this node's _id. Nodes of different owners need different _ids.
 //
-// Panics, errors and cost are those of [ConvertInto]. A missing owner gives
-// [model.ErrNotFound].
+// A missing owner gives [model.ErrNotFound]. For later runs, other errors and the cost,
+// see [ConvertInto].
 func Extract[E, N, O, D, K any](source *DocumentTree[E, N, O], owner O, target *Tree[D, K], build func(E) (D, error), spec IntoSpec[K]) model.Job {
 	mustHave("Extract", source != nil && target != nil)
 	place := "Extract of " + source.t.Owners + "." + source.t.Path + " to " + target.t.Collection
@@ -40,20 +39,20 @@ type AbsorbSpec[K any] struct {
 	Delete bool
 }
 
-// Absorb returns the change that copies a tree of documents to the [DocumentTree] of one
-// owner, in one write. build returns the node, with its id, for a document. Run Absorb
-// again to update the owner's list of nodes.
+// Absorb returns the change that copies a tree of documents to one owner's
+// [DocumentTree], in one write. The function build returns the node, with its id, for a
+// document. To update the copy, run Absorb again.
 //
 // Errors are those of build, and:
 //
 //   - [*model.ValueError]: see AbsorbSpec.Delete.
-//   - [model.ErrNotFound]: the owner is missing, or the node spec.Top.
+//   - [model.ErrNotFound]: the owner or the node spec.Top is missing.
 //   - [model.ErrTaken]: two nodes have the same id.
-//   - [model.ErrFull]: the list would be too large ([DocumentTreeSpec]) or too deep.
+//   - [model.ErrFull]: the list would be too large or too deep.
 //   - [ErrDamaged]: repair the tree or the list first.
 //
 // Cost: one command reads the documents, in batches. Two commands read and write the
-// owner, by _id. spec.Top adds one command. All nodes are held in memory.
+// owner, by _id. With spec.Top, one more command. All nodes are in memory.
 func Absorb[D, K, E, N, O any](
 	source *Tree[D, K], target *DocumentTree[E, N, O], owner O, build func(D) (E, error), spec AbsorbSpec[K],
 ) model.Change[any] {
@@ -66,9 +65,9 @@ func Absorb[D, K, E, N, O any](
 	return target.absorbing(owner, convert.OfTree(source.t, through(source.t.Decode, build, target.newNode), top), spec.Delete, build == nil, err)
 }
 
-// ConvertDocument returns the change that copies one owner's [DocumentTree] to another
-// owner or another list. Each list can be flat or nested. build returns the node to
-// store, with its id. spec.Top must be nil. Errors are those of [Absorb].
+// ConvertDocument returns the change that copies the nodes of sourceOwner to targetOwner.
+// Each [DocumentTree] can be flat or nested. The function build returns the target's
+// node, with its id. spec.Top must be nil. Errors are those of [Absorb].
 //
 // Cost: two commands read the owners, and one writes the target owner, by _id.
 func ConvertDocument[E, N, O, F, M, P any](

@@ -1,10 +1,9 @@
-// Package paths stores trees and graphs of documents, and reads the nodes above and below
-// a node.
+// Package paths stores and reads trees and graphs of documents.
 //
 // # Choosing
 //
-// A [Tree] has one document per node. Each document contains its parent's _id, an order
-// key among its siblings ([TreeSpec]), and the fields of one representation:
+// A [Tree] has one document per node. Each document contains its parent's _id, a key that
+// orders siblings ([TreeSpec]), and the fields of one representation:
 //
 //	representation       fields             choose it if
 //	NewParentTree        none               nodes move often, subtrees aren't too large
@@ -30,8 +29,8 @@
 //
 // # Trees
 //
-// The table says how many documents a change writes, and how queries find nodes. For the
-// rest see [NewChildTree] and [NewNestedSet].
+// The table says how many documents a change writes, and how queries find nodes. For
+// child trees and nested sets, see [NewChildTree] and [NewNestedSet].
 //
 //	                     ParentTree              AncestorArray  MaterializedPath
 //	insert, delete       1 document              1              1
@@ -42,5 +41,5 @@
 //	descendants          $graphLookup by parent  one query      one range of an index
 //
 // Only one writer at a time changes a tree. A reader can see part of a change: see
-// [Tree]. [Tree.Checks] repairs damage that code without Tree caused.
+// [Tree]. The repair of [Tree.Checks] corrects damage by other code.
 package paths

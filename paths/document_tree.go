@@ -10,37 +10,35 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DocumentTreeSpec names the fields of a tree in one document. ID, Parent, Order and
-// Nested are fields of an element, without dots.
+// DocumentTreeSpec names the fields of a [DocumentTree]. ID, Parent, Order and Nested are
+// names of fields in a node, without dots. The nested form has no Parent and no Order.
 type DocumentTreeSpec struct {
-	ID string // identifies a node within its document; "" means "id"
+	ID string // the field with a node's id; "" means "id"
 
-	// Parent is the field with the parent's id; "" means "parent". A root stores null. A
-	// missing field, an empty string and a zero ObjectID also mean a root. The nested
-	// form has no Parent.
+	// Parent is the field with the parent's id; "" means "parent". Null, a missing field,
+	// an empty string and a zero ObjectID mean a root.
 	Parent string
 
 	// Order is a string field that orders siblings by its bytes: see [Between]. With "",
-	// siblings have the order of the list, and a new leaf is pushed without a read. The
-	// nested form has no Order.
+	// siblings have the order of the list.
 	Order string
 
 	// Nested is the field with the list of a node's children. "" means the flat form.
 	Nested string
 
-	// Revision is the path of an int64 in the owner that each change increments. Changes
-	// that depend on the whole list then compare this number, not the list. All other
-	// code that writes the list must also increment the number. "" means no number.
+	// Revision is the path of an int64 in the owner that counts changes. A change that
+	// must compare the whole list compares only this number. Your own writes to the list
+	// must increment the number. "" means no number.
 	Revision string
 
-	Max      int // the most nodes of a document; 0 means as many as MaxBytes allows
-	MaxBytes int // the most bytes of the document; 0 means 15 MiB, the maximum
+	Max      int // maximum number of nodes; 0 means no maximum
+	MaxBytes int // maximum size of the document; 0 means 15 MiB, the greatest value
 }
 
 // DocumentTree is a tree within one document (the owner), such as the comments of a post.
-// E is the type of a node, N of its id, K of the owner's _id. Each change is one atomic
-// write, so concurrent moves can't make a cycle. [DocumentTree.Arrange] sorts nodes that
-// you have read. Use a [Tree] for more than 15 MiB, or to read single nodes.
+// E is the type of a node, N of a node's id, K of the owner's _id. Each change is one
+// atomic write, so concurrent moves can't make a cycle. Use a [Tree] for more than 15
+// MiB, or to read single nodes.
 //
 // # Forms
 //
@@ -52,20 +50,20 @@ type DocumentTreeSpec struct {
 //
 //	{_id: 'p1', comments: [{id: 'a', replies: [{id: 'b'}]}]}
 //
-// Prefer the flat form. Queries find its nodes by id at any depth. [DocumentTree.Push],
-// [DocumentTree.Patch] and [DocumentTree.Pull] don't conflict with other writers.
+// Prefer the flat form. It serves queries by a node's id at any depth, and allows
+// [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull], which never conflict
+// with other writers.
 //
 // # Changes
 //
-// A [model.Change] reads the list, and writes only if the values that it used are
-// unchanged. If a value has changed, the model.Change reads again, up to 64 times. A
-// missing owner gives [model.ErrNotFound]. A damaged list gives [ErrDamaged].
+// If another writer changed a used value, a [model.Change] begins again, up to 64 times.
+// A missing owner gives [model.ErrNotFound]. A damaged list gives [ErrDamaged].
 //
 // # Checks
 //
 // Checks returns one check. It finds invalid elements, repeated ids, orphans, cycles, and
 // siblings with equal or missing order keys. The repair is [DocumentTree.Repair] without
-// new ids. If different nodes share an id, run DocumentTree.Repair with fresh ids.
+// fresh ids. Different nodes with one id need a Repair with fresh ids.
 //
 // Cost: one command reads every list, in batches. The repair takes one write per damaged
 // list.
@@ -83,8 +81,8 @@ type DocumentTree[E, N, K any] struct {
 //
 //	var comments = paths.NewDocumentTree[comment, string](posts, "comments", paths.DocumentTreeSpec{})
 //
-// Declare the parent field as a pointer or with omitempty. A root must not store a
-// possible id, such as 0, as its parent. A bad path, type or spec panics with a
+// Declare the field DocumentTreeSpec.Parent as a pointer or with omitempty. A root must
+// not store a possible id, such as 0. A bad path, type or spec panics with a
 // [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
@@ -120,11 +118,11 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 	return o, doc, p, err
 }
 
-// Load returns the write that stores a whole tree in an owner without nodes. The nodes
-// come in any order. If a sibling's key (DocumentTreeSpec.Order) is missing or repeated,
-// all the siblings get new keys. Errors:
-//   - [model.ErrTaken]: an id comes twice, or the owner has other nodes
-//   - [model.ErrNotFound]: a parent or the owner is missing
+// Load returns the write that stores a whole tree in an owner without nodes. Pass nodes
+// in any order. If siblings lack or repeat order keys (DocumentTreeSpec.Order), all
+// siblings get new keys. Errors:
+//   - [model.ErrTaken]: two nodes have one id, or the owner has other nodes
+//   - [model.ErrNotFound]: the owner or a node's parent is missing
 //   - [ErrCycle], [model.ErrFull]
 //
 // Cost: one command, one document, by _id. A retry is safe.
@@ -133,14 +131,14 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 	return t.t.Load(o, nodes, err)
 }
 
-// Push returns the write that adds a node first or last among the roots, or among a
-// node's children. Errors:
+// Push returns the write that adds a first or last root, or a first or last child of a
+// node. Errors:
 //   - [model.ErrTaken]: another node has the id
 //   - [model.ErrNotFound]: the owner or the parent is missing
-//   - [model.ErrFull]: Max or MaxBytes is exceeded
+//   - [model.ErrFull]: [DocumentTreeSpec].Max or MaxBytes is exceeded
 //
-// Use [DocumentTree.Insert] if the tree is nested or has DocumentTreeSpec.Order, or for a
-// place [Before] or [After] a node.
+// Push refuses nested trees, trees with DocumentTreeSpec.Order, and the places [Before]
+// and [After]. Use [DocumentTree.Insert] instead.
 //
 // Cost: one command, one document, by _id. A retry is safe.
 func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Write {
@@ -148,11 +146,11 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Writ
 	return t.t.Push(o, doc, p, err)
 }
 
-// Patch returns the write that sets fields of a node in a flat tree ([DocumentTree]).
-// fields has paths within the node, and values. Patch can't set the tree's own fields.
-// Errors are [model.ErrNotFound] and [model.ErrFull]. For a nested tree, or near
-// MaxBytes, use [DocumentTree.Set]: Patch's size check adds new values and subtracts no
-// old values.
+// Patch returns the write that sets fields of a node in a flat tree. The parameter fields
+// contains paths within the node, and values. Patch can't set fields that
+// DocumentTreeSpec names. Errors are [model.ErrNotFound] and [model.ErrFull]. Near
+// MaxBytes, ErrFull can come too early. After ErrFull, or for a nested tree, use
+// [DocumentTree.Set].
 //
 // Cost: one command, one document, by _id.
 func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write {
@@ -160,13 +158,12 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 	return t.t.Patch(o, n, fields, err)
 }
 
-// Pull returns the write that deletes a node without children. Errors are
-// [ErrHasChildren] and [model.ErrNotFound]. The nested form gives a [*model.ValueError]:
-// use [DocumentTree.Delete]. A retry after success gives model.ErrNotFound. If
-// several nodes have the id, Pull deletes all.
+// Pull returns the write that deletes a leaf of a flat tree ([DocumentTree]), or all
+// leaves with this id. Errors are [ErrHasChildren] and [model.ErrNotFound]. A retry after
+// success gives model.ErrNotFound. For a nested tree, use [DocumentTree.Delete].
 //
-// Cost: one command, one document, by _id. If nothing was deleted, up to three
-// more commands find the reason.
+// Cost: one command, one document, by _id. If nothing is deleted, up to three more
+// commands find the reason.
 func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 	o, n, err := t.ids(owner, id)
 	return t.t.Pull(o, n, err)
@@ -196,12 +193,12 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change
 	return t.t.Move(o, n, p, err)
 }
 
-// Delete returns the change that deletes a node: see [DeleteMode]. Errors are
-// [ErrHasChildren] and [model.ErrNotFound]. If another writer deleted the node
-// first, the error is ErrNotFound.
+// Delete returns the change that deletes a node. The parameter mode decides what happens
+// to the node's children. Errors are [ErrHasChildren] and [model.ErrNotFound]. A retry
+// after success gives model.ErrNotFound.
 //
-// Cost: two commands, one document. In the flat form (see [DocumentTree]), a $pull
-// deletes a leaf or a subtree. In all other cases, the whole list is written.
+// Cost: two commands, one document. In a flat tree ([DocumentTree]), a leaf or a subtree
+// is deleted by $pull. Other deletions write the whole list.
 func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	return t.t.Delete(o, n, forest.Mode(mode), err)
@@ -217,12 +214,11 @@ func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[a
 	return t.t.Set(o, n, fields, err)
 }
 
-// Replace returns the change that stores node in place of the stored node with the same
-// id. The position and the children stay. Errors are [model.ErrNotFound] and
-// [model.ErrFull].
+// Replace returns the change that replaces a stored node by a new node with the same id.
+// The position and the children stay. Errors are [model.ErrNotFound] and [model.ErrFull].
 //
-// If DocumentTreeSpec.Nested and Revision are both empty, Replace overwrites concurrent
-// changes of the node's fields.
+// In a flat tree ([DocumentTree]) without DocumentTreeSpec.Revision, Replace overwrites
+// concurrent changes of the node's fields.
 //
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
@@ -236,9 +232,9 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 
 // Repair returns the change that repairs an owner's list:
 //
-//   - If nodes share an id, the first node keeps the id. In the flat form, this node
-//     also keeps all children. A later equal node is removed. A different node gets the
-//     next id of fresh. A missing or used id gives [model.ErrTaken].
+//   - If nodes share an id, the first node keeps the id and, in the flat form, all
+//     children. Equal later nodes are removed. Different later nodes get ids from fresh.
+//     Too few ids, or a used id, give [model.ErrTaken].
 //   - Nodes with a missing parent, and one node of each cycle, become the last roots.
 //   - Siblings with missing or equal order keys get new keys.
 //

@@ -10,22 +10,20 @@ var (
 	// ancestor. Nothing was written.
 	ErrCycle = forest.ErrCycle
 
-	// ErrHasChildren means that [Restrict] refused to delete a node with children.
-	// Nothing was written.
+	// ErrHasChildren means that a node wasn't deleted because it has children: see
+	// [Restrict].
 	ErrHasChildren = forest.ErrHasChildren
 
 	// ErrDamaged means that you must first repair the tree, by [Tree.Checks] or
-	// [DocumentTree.Repair]. Nothing was written. The error comes from changes of a
-	// [DocumentTree], and from reads of all nodes of a [Tree], such as [Tree.Dump].
+	// [DocumentTree.Repair]. Nothing was written.
 	ErrDamaged = forest.ErrDamaged
 
-	// ErrSegment means that a path can't contain a node's segment. The segment is empty,
-	// isn't UTF-8, contains NUL, or equals a sibling's segment. [Tree.Insert],
-	// [Tree.Move], [Tree.Rename], [Tree.Delete], [Path] and [ConvertInto] return it.
+	// ErrSegment means that a node's segment is invalid: the segment is empty, isn't
+	// UTF-8, contains NUL, or equals a sibling's segment.
 	ErrSegment = forest.ErrSegment
 
-	// ErrGraphState means that a computation can't continue from the stored states.
-	// Another computation wrote them, two processes wrote them at once, or a
-	// [Graph.Clear] was interrupted. Run Clear, and begin again.
+	// ErrGraphState means that a [Graph] computation can't continue from the stored
+	// states. Another computation or process wrote states, or a [Graph.Clear] was
+	// interrupted. Run Clear, and start the computation again.
 	ErrGraphState = graph.ErrState
 )

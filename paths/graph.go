@@ -14,45 +14,43 @@ import (
 
 // GraphSpec says where a [Graph] stores its computation.
 type GraphSpec struct {
-	// States names the collection of the vertices' states ([VertexState]). "" means the
-	// name of the vertices' collection plus "_states". States plus "_steps" names the
-	// collection of [GraphStep] records. States plus "_messages" names the collection of
-	// messages ([NewProgram]).
+	// States is the name of the collection of [VertexState] documents. "" means the name
+	// of the vertices' collection plus "_states". Two more collections have this name
+	// plus "_steps" ([GraphStep]) and plus "_messages" ([NewProgram]).
 	States string
 }
 
-// VertexState is the result for one vertex in a computation of a [Graph]. Supersteps are
-// the steps of the computation: see [Supersteps]. Fields that the computation doesn't use
-// are zero.
+// VertexState is the result of a [Graph]'s computation for one vertex. Fields that the
+// computation doesn't use are zero. A superstep is one step of the computation: see
+// [Supersteps].
 type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
-	Step int64 `bson:"step"` // the superstep that wrote the state; for Distances, the distance
+	Step int64 `bson:"step"` // Distances: the distance. Others: the superstep that wrote the state
 
-	Via       K             `bson:"via"`       // Distances: the least _id of a previous vertex on a shortest path
-	Component K             `bson:"component"` // Components: the least _id of the component
+	Via       K             `bson:"via"`       // Distances: the _id of the previous vertex on a shortest path
+	Component K             `bson:"component"` // Components: the least _id in the vertex's component
 	Rank      float64       `bson:"rank"`      // PageRank: from 0 to 1; 0 before the first superstep
 	Halted    bool          `bson:"halted"`    // NewProgram: the vertex waits for messages
-	Value     bson.RawValue `bson:"value"`     // NewProgram: the vertex's State; decode it with Unmarshal
+	Value     bson.RawValue `bson:"value"`     // NewProgram: the vertex's State; call Value.Unmarshal
 }
 
-// Graph is a directed graph. Its vertices are the documents of a collection. Each vertex
-// lists the _ids of the vertices that its edges lead to. [Graph.Distances],
-// [Graph.Components], [Graph.PageRank] and [NewProgram] compute a result for each vertex
-// ([VertexState]). For a few vertices near a known vertex, use $graphLookup.
+// Graph is a directed graph. The vertices are the documents of a collection. Each vertex
+// has an array with the _ids of the vertices to which its edges lead.
 //
-// A Graph stores one computation, in the collections of GraphSpec.States. Vertices are
-// never written. Edges to missing vertices don't count. Repeated edges count once.
+// [Graph.Distances], [Graph.Components], [Graph.PageRank] and [NewProgram] compute a
+// [VertexState] for each vertex. To find only the vertices near a known vertex, use
+// $graphLookup. A Graph stores one computation at a time: see GraphSpec. Vertices aren't
+// written. Edges to missing vertices don't count. Repeated edges count once.
 //
 // # Limits
 //
-// For Components and PageRank, a vertex's state with its edges must fit in 16 MiB. For a
-// program, a vertex with its state and messages must fit in 16 MiB. Distances, Components
-// and PageRank need MongoDB 4.4.
+// Make sure that a vertex with its state and messages fits in 16 MiB. Distances,
+// Components and PageRank need MongoDB 4.4.
 //
 // # Shards
 //
-// Not tested. Shard vertices, states and messages by {_id: "hashed"}. Don't shard
-// [GraphStep] records. On shards, Distances and Components need MongoDB 5.1.
+// Graphs on shards aren't tested. Shard vertices, states and messages by {_id: "hashed"}.
+// Don't shard [GraphStep] records. Distances and Components on shards need MongoDB 5.1.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -68,9 +66,9 @@ type Graph[D, K any] struct {
 }
 
 // NewGraph declares a graph. The parameter edges is the path at which a vertex lists the
-// _ids of other vertices: "follows", or "roads.to" if an edge is a document. The path has
-// exactly one array, outside _id. NewGraph panics with a [*model.DeclarationError] if
-// edges or spec doesn't fit.
+// _ids of other vertices: "follows", or "roads.to" if an edge is a document. Exactly one
+// field of the path must be an array. The path can't begin with _id. An invalid path or
+// spec panics with a [*model.DeclarationError].
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
 	g := graph.Declare(vertices.Name(), field, spec.States)
@@ -84,9 +82,9 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 }
 
 // Distances returns the computation of each vertex's distance: the number of edges from
-// the nearest start vertex. sources are the start vertices' _ids. The results are Step
-// and Via of [VertexState]. Unreachable vertices get no result: see [Graph.Unreached].
-// When edges change, run [Graph.Clear] and then the computation again.
+// the nearest source. Pass the sources' _ids. The results are Step and Via of
+// [VertexState]. Unreachable vertices get no result: see [Graph.Unreached]. After edges
+// change, run [Graph.Clear], and then the computation again.
 //
 // Cost: see [Supersteps].
 func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
@@ -101,10 +99,10 @@ func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	return supersteps(x.g.Distances(ids, nil))
 }
 
-// Components returns the computation of the graph's components: sets of vertices that are
-// connected by edges in any direction. The result is Component of [VertexState]. The
-// computation first copies all edges, so later changes don't count. Long chains of edges
-// need many supersteps.
+// Components returns the computation that finds each vertex's component. A component is a
+// set of vertices that edges of any direction connect. The result is
+// [VertexState].Component. The computation first copies all edges, and ignores later
+// changes. A long path needs many supersteps.
 //
 // Cost: see [Supersteps].
 func (x *Graph[D, K]) Components() *Supersteps {
@@ -118,9 +116,9 @@ type RankSpec struct {
 }
 
 // PageRank returns the computation of each vertex's rank: the probability that a random
-// walker is there. In each step the walker follows a random edge, with the probability
-// Damping, or jumps to a random vertex. The computation first copies all edges, so later
-// changes don't count.
+// walker is at the vertex. In each step, the walker follows a random edge (probability
+// RankSpec.Damping) or jumps to a random vertex. The computation first copies all edges,
+// and ignores later changes.
 //
 // Cost: see [Supersteps].
 //
@@ -176,8 +174,8 @@ func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 // Top returns the query of the states of the n vertices with the highest ranks, highest
 // first. Before Top, run [Graph.PageRank].
 //
-// Cost: one command per batch. The server reads all states. If you need
-// Top often, create an index on the states' field rank after the computation.
+// Cost: one command per batch. The server reads all states. For frequent queries, create
+// the index {rank: -1, _id: 1} on the states after the computation.
 func (x *Graph[D, K]) Top(n int64) *model.Find[VertexState[K]] {
 	f := x.find(nil, "rank", -1, "")
 	f.Limit = n

@@ -6,18 +6,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A GraphVertex is a vertex in one of the [Supersteps]. It is the argument of the
-// function given to [NewProgram]. The function can change State, call Send and set Halt,
-// but must not keep the GraphVertex.
+// A GraphVertex is a vertex in one step of the [Supersteps]. The function given to
+// [NewProgram] can change State, call Send and set Halt. The function must not keep the
+// GraphVertex.
 type GraphVertex[D, K, S, M any] struct {
-	Step     int64 // the superstep; the first is 1
+	Step     int64 // number of the step; the first is 1
 	ID       K
 	Doc      D                    // the current document
 	Edges    []K                  // the _ids that Doc lists, in order
-	State    S                    // as the function left it; zero at first
-	Messages []GraphMessage[K, M] // sent in the previous superstep, ordered by sender and time
+	State    S                    // result of the last call for this vertex; zero at first
+	Messages []GraphMessage[K, M] // from the previous step, by sender, then as sent
 
-	// If the function sets Halt, the vertex waits for a message.
+	// Halt lets the vertex wait for a message.
 	Halt bool
 
 	send func(to K, m M)
@@ -33,13 +33,12 @@ type GraphMessage[K, M any] struct {
 // [Supersteps]. A message to a missing vertex is lost.
 func (v *GraphVertex[D, K, S, M]) Send(target K, m M) { v.send(target, m) }
 
-// NewProgram returns the computation that calls the function compute for the vertices of
-// the graph x. Each superstep calls compute for the vertices that have messages or
-// haven't halted. If there is no such vertex, the computation ends. BSON must be able to
-// encode the state S and the message M.
+// NewProgram returns a computation on the graph x. Each superstep calls compute for every
+// vertex that received messages, or whose last call didn't set [GraphVertex].Halt. If no
+// vertex is left, the computation ends. BSON must be able to encode the types S and M.
 //
-// compute must depend only on its argument. Calls aren't concurrent. An error of compute
-// ends the run.
+// compute must depend only on its argument. Calls aren't concurrent. An error from
+// compute ends the run.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
 		core.Fail("the graph or a function is nil", "NewProgram", "give a result of NewGraph, and the function that each vertex computes")

@@ -17,11 +17,10 @@ type MaterializedPathSpec struct {
 }
 
 // NewMaterializedPath declares a tree whose nodes contain their path from the root, such
-// as "clothing/men%2Fboys/shoes/". [Path] describes the escaping. Descendants are one
-// range of the index on the path. One update moves or renames a subtree. The unique index
-// on the path refuses siblings with the same segment.
+// as "clothing/men%2Fboys/shoes/" (see [Path]). One update moves or renames a subtree.
+// The unique index on the path refuses siblings with the same segment.
 //
-// A missing field or a wrong type panics with a [*model.DeclarationError].
+// A missing or mistyped field of D panics with a [*model.DeclarationError].
 //
 // Sources: "Materialized Paths" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

@@ -5,8 +5,8 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// NestedSetSpec says how nodes get numbers, and names the fields of [NewNestedSet]. To
-// those of [TreeSpec] it adds
+// NestedSetSpec says how [NewNestedSet] numbers nodes. The zero value is for documents
+// with the fields of [TreeSpec] and
 //
 //	Left  int64 `bson:"left"`
 //	Right int64 `bson:"right"`
@@ -17,34 +17,33 @@ type NestedSetSpec struct {
 	Right string // an int64; "" means "right"
 	Depth string // an integer, the number of ancestors; "" means "depth"
 
-	// Gap is the distance between new numbers, at most 2³². 0 means 1 (dense).
+	// Gap is the distance between new numbers, at most 2³². 0 means 1.
 	Gap int64
 
-	// Direct shifts numbers in one update instead of two. With Direct, the index on Left
-	// isn't unique.
+	// Direct shifts numbers in one update, not two. With Direct, the index on Left isn't
+	// unique.
 	Direct bool
 }
 
 // NewNestedSet declares a tree whose nodes contain two numbers, left and right. The left
-// numbers of a node's descendants lie between the node's numbers. A subtree is one range
-// of one index, in preorder.
+// numbers of a node's descendants lie between the node's left and right numbers. One
+// range of one index finds a subtree, in preorder.
 //
 // # Gap
 //
-//   - Choose dense numbers (NestedSetSpec.Gap 0 or 1) for a tree that is loaded and then
-//     only read, or to count descendants as (right - left - 1) / 2.
-//   - Choose a larger Gap for a tree with inserts or moves. Most inserts then write one
-//     document, and a move writes the subtree.
+//   - Choose dense numbers (NestedSetSpec.Gap 0 or 1) for a tree that rarely changes. A
+//     node then has (right - left - 1) / 2 descendants.
+//   - Choose a larger Gap for a tree with inserts or moves. Most inserts write one
+//     document, and most moves write only the subtree.
 //
-// If a gap is full, [Tree] spreads the numbers around the gap, in the smallest range that
-// has room. Without room nearby, Tree shifts later numbers, as in a dense tree.
+// If a gap is full, [Tree] renumbers nodes around the gap. If there is no room nearby,
+// Tree shifts the numbers of later nodes, as in a dense tree.
 //
 // # Consistency
 //
 // A shift takes two updates. Between the updates, queries don't find the shifted nodes.
-// While an update runs, a range can contain a node that doesn't belong there. With
-// NestedSetSpec.Direct, a shift is one update. Readers in [Tree.Settled]
-// don't see shifts.
+// With NestedSetSpec.Direct, a shift is one update. During any update, the result of a
+// query can contain a wrong node. Readers in [Tree.Settled] don't see shifts.
 //
 // # Cost
 //
@@ -55,17 +54,16 @@ type NestedSetSpec struct {
 //	Insert elsewhere          the node twice, later nodes twice, ancestors once
 //	Move                      subtree and nodes between both places twice, ancestors once
 //	Move into a gap           the subtree once
-//	if the gap is full        inserted or moved nodes twice, the range's nodes up to twice
+//	Into a full gap           inserted or moved nodes twice, renumbered nodes up to twice
 //	Delete (Subtree or leaf)  deleted nodes; if dense, later nodes twice, ancestors once
 //	Delete (Promote, Rootify) the node, descendants once, children once more; if dense,
 //	                          descendants and later nodes twice, ancestors once
 //
-// Later nodes come after the place in preorder. With Direct, "twice" becomes once.
+// Later nodes come after the changed place in preorder. With Direct, "twice" means once.
 //
 // [Tree.Ancestors] scans the index keys of all nodes with a greater right number.
 //
-// A missing field, a wrong type or an invalid Gap panics with a
-// [*model.DeclarationError].
+// NewNestedSet panics with a [*model.DeclarationError] if a field or Gap is invalid.
 //
 // Sources: "Nested Sets" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/; "Trees

@@ -15,12 +15,10 @@ type Numbered[T any] struct {
 	Depth       int
 }
 
-// Number computes the nodes' numbers in a nested set, from 1. Pass the nodes in preorder,
-// with their depths, for example from [Forest.All]. The parameter gap is the distance
-// between numbers: see [NestedSetSpec].Gap. Number yields a node after all its
-// descendants.
-//
-// If the depths aren't those of a preorder, Number yields a [*model.ValueError] and ends.
+// Number computes the left and right numbers of nodes in a nested set, from 1. Pass the
+// nodes in preorder, with their depths, for example from [Forest.All]. For the parameter
+// gap, see [NestedSetSpec].Gap. Number yields a node after the node's descendants. If a
+// depth doesn't fit a preorder, Number yields a [*model.ValueError] and ends.
 func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], error] {
 	gap = max(gap, 1)
 	return func(yield func(Numbered[T], error) bool) {

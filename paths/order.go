@@ -2,10 +2,9 @@ package paths
 
 import "github.com/docmodel/docmodel/paths/internal/forest"
 
-// Between returns an order key between two keys. Order keys are strings that order
-// siblings by their bytes. The parameter left is the lower key, and right the upper
-// key. "" means no bound. Invalid keys, or keys in the wrong order, give a
-// [*model.ValueError].
+// Between returns an order key after left and before right. Siblings of a tree are sorted
+// by the bytes of their order keys. As left or right, "" means no bound. Keys that are
+// invalid or in the wrong order give a [*model.ValueError].
 func Between(left, right string) (string, error) { return forest.Between(left, right) }
 
 // Spread returns n increasing order keys, for siblings that are stored together or get

@@ -5,14 +5,13 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// NewParentTree declares a tree whose nodes contain their parent's _id (an adjacency
-// list) and the other fields of [TreeSpec]. A move writes one document. Ancestors and
-// descendants use $graphLookup, which keeps at most 100 MB. A missing field or a wrong
-// type panics with a [*model.DeclarationError].
+// NewParentTree declares a tree whose nodes contain their parent's _id. [TreeSpec] names
+// the nodes' fields. A move writes one document. [Tree.Ancestors] and [Tree.Descendants]
+// use $graphLookup, which is limited to 100 MB. A missing field or a wrong type panics
+// with a [*model.DeclarationError].
 //
-// On DocumentDB, [Tree.Ancestors] needs an index of your own on _id and the parent, in
-// this order. Descendants are slow on DocumentDB right after a bulk load: see
-// internal/bench/RESULTS.md.
+// On DocumentDB, create an index on _id and the parent, in this order, for Ancestors.
+// Right after a bulk load, Descendants is slow on DocumentDB.
 //
 // Sources: "Adjacency Lists" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

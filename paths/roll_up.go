@@ -38,8 +38,8 @@ type Total[D any, V Numeric] struct {
 	Totals[V]
 }
 
-// RollUp adds up a number over subtrees, such as the products in a category and all
-// categories below it. [RollUp.Total] and [RollUp.Children] compute totals on the server.
+// RollUp adds up a number over subtrees, such as the products in a category and its
+// subcategories. [RollUp.Total] and [RollUp.Children] compute totals on the server.
 // [RollUp.Store] stores totals in the nodes. Stored totals don't follow later changes.
 //
 // A node without a number counts only in Totals.Nodes. An int64 overflow is an error.
@@ -51,10 +51,10 @@ type RollUp[V Numeric, D, K any] struct {
 	r    *rollup.RollUp
 }
 
-// NewRollUp declares totals of the number at path (of type V) over subtrees of t.
-// [RollUp.Store] stores [Totals] of V at target. If you don't use Store, pass "" as
-// target. NewRollUp panics with a [*model.DeclarationError] if a path isn't in D, has
-// another type, lies in an array, or belongs to the tree.
+// NewRollUp declares totals of a field over subtrees of t. The field at path has type V.
+// [RollUp.Store] stores [Totals] of V at target. Without Store, pass "" as target. A path
+// that isn't in D, has a wrong type, lies in an array or belongs to the tree panics with
+// a [*model.DeclarationError].
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, target string) *RollUp[V, D, K] {
@@ -75,11 +75,11 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	return a
 }
 
-// Branches returns the query of the totals of each child's subtree, in no order. Pass all
-// children of the node n, in the tree's order. For the roots, pass nil as n.
-// [Branch].Key identifies the child.
+// Branches returns the query that totals each child's subtree. The results are unordered:
+// one [Branch] per child. Pass all children of the node n, in the tree's order. A nil n
+// means the roots.
 //
-// Cost: one command, which returns one document per child. The server reads n's subtree.
+// Cost: one command. The server reads n's subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {
 	a := &model.Aggregate[Branch[V]]{}
 	var above *tree.Node
@@ -132,9 +132,10 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 	return out, nil
 }
 
-// Store returns the change that computes the totals of all nodes, and stores totals that
-// changed. Run it again after a crash, or when the nodes' numbers have changed. A damaged
-// tree gives [ErrDamaged]. Meanwhile other changes of the tree wait ([model.Lease]).
+// Store returns the change that computes all nodes' totals, and stores changed totals.
+// Run the change again after a crash, or when nodes' numbers have changed. During the
+// change, the tree's other changes wait ([model.Lease]). A damaged tree gives
+// [ErrDamaged].
 //
 // Cost: one command reads all nodes, in batches. Each node takes about 1 KB of memory.
 // The writes take a command per 25,000 documents or 16 MiB. The lease takes two commands.

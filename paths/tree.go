@@ -12,17 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Tree is a tree in a collection, with one document per node. It can have several roots.
-// Declare it with [NewParentTree], [NewChildTree], [NewAncestorArray],
-// [NewMaterializedPath] or [NewNestedSet].
+// Tree is a tree in a collection, with one document per node. Declare it with
+// [NewParentTree], [NewChildTree], [NewAncestorArray], [NewMaterializedPath] or
+// [NewNestedSet].
 //
-// A query takes a node's document, and is one command. Changes name nodes by _id. A
-// missing node gives [model.ErrNotFound]. Indexes returns the indexes that the queries
-// use.
+// Queries take a node's document, and cost one command. Changes take a node's _id. A
+// missing node gives [model.ErrNotFound]. Indexes returns the queries' indexes.
 //
 // # Changes
 //
-// A change has these steps. The costs of methods include them all:
+// Run changes only by [model.Change.Run]. A lease (a lock document) admits one writer at
+// a time. The costs of methods include all steps of a change:
 //
 //	take the lease, see model.Lease         1 command; 5 in the tree's first change
 //	read the nodes that it depends on       mostly 1 to 6 commands
@@ -30,40 +30,36 @@ import (
 //	write the nodes
 //	give the lease back                     1 command
 //
-// The lease admits one writer at a time. Run changes only by [model.Change.Run].
-//
 // # Consistency
 //
-// A reader can see a part of a change, such as a subtree in two places. [Tree.Settled]
-// prevents this.
+// Readers can see a part of a change, such as a subtree in two places, unless they use
+// [Tree.Settled]. A crash leaves a part of a change. The tree's next change waits up to
+// TreeSpec.For, and first finishes the crashed change.
 //
-// A writer that dies leaves a part of its change. The next change waits up to
-// TreeSpec.For, and first finishes the dead writer's change. On a database of
-// [model.WithTransactions], changes run as transactions: a crash leaves nothing, and
-// readers see no part.
-//
-// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the repair always run without
-// a transaction. After a crash, run the same operation again.
+// With [model.WithTransactions], a crash leaves nothing, and readers see no parts. But
+// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the repair never run in a
+// transaction. After a crash, run the same operation again.
 //
 // # Checks
 //
-// Checks returns one check of the whole tree. A finding's Detail contains the field, got
-// (its present value), want (its correct value), and the kind:
+// Checks returns one check. A finding's Detail contains field, got (stored), want
+// (correct) and kind:
 //
-//   - orphan, cycle: the parent is missing, or below the node
+//   - orphan: the parent is missing
+//   - cycle: the parent is below the node
 //   - order: the order key is missing or repeated
 //   - field: a field contradicts the parent links
-//   - same: two nodes would have one path
+//   - same: two nodes would have the same path
 //   - segment: a path can't contain the node's segment
-//   - change: the field TreeSpec.Change is invalid, or above the lock document's number
+//   - change: the number at TreeSpec.Change is invalid or too high
 //
-// The repair trusts the parent links. It deletes no node. Correct the kinds same and
-// segment yourself. Orphans, and one node of each cycle, become the last roots. If the
-// repair crashes, queries can miss nodes until you run it again.
+// The repair trusts the parent links, and deletes no nodes. Orphans, and one node of each
+// cycle, become the last roots. Correct the kinds same and segment yourself. After a
+// crash of the repair, queries can miss nodes.
 //
-// Cost: four to seven commands for a sound tree. For a damaged tree, one of the commands
-// reads the tree's fields of all nodes into memory. The repair adds a command per 25,000
-// documents or 16 MiB, and two for the lease.
+// Cost: four to seven commands. If the tree is damaged, one command reads all nodes into
+// memory. The repair adds a command per 25,000 documents or 16 MiB, and two for the
+// lease.
 type Tree[D, K any] struct {
 	model.Parts
 
@@ -72,21 +68,21 @@ type Tree[D, K any] struct {
 }
 
 // TreeSpec names the fields that all kinds of trees have, and the document that locks the
-// tree. A root's parent is nil, null or missing. The zero TreeSpec is for documents with
-// these fields, if _id is a string:
+// tree. A root's parent is nil, null or missing. If _id is a string, the zero TreeSpec is
+// for documents with these fields:
 //
 //	Parent *string `bson:"parent"`
 //	Order  string  `bson:"order"`
 //	Change int64   `bson:"change"`
 type TreeSpec struct {
-	Parent string // the parent's _id, with the type of _id; null for a root; "" means "parent"
-	Order  string // a string that orders siblings by its bytes, see [Between]; "" means "order"
-	Change string // an int64, the number of the last change that wrote the document; "" means "change"
+	Parent string // field of the parent's _id, of the _id's type; "" means "parent"
+	Order  string // field of the string that orders siblings, see [Between]; "" means "order"
+	Change string // field of the last change's number; "" means "change"
 
-	Locks string        // the collection of the lock documents; "" means "docmodel.locks"
-	Name  string        // the _id of the tree's lock document; "" means the collection's name
-	For   time.Duration // how long a dead writer blocks others, see [model.Lease]; 0 means 5 s
-	Wait  time.Duration // how long a change waits for another; 0 means 30 s, or 2 × For if longer
+	Locks string        // collection of lock documents; "" means "docmodel.locks"
+	Name  string        // _id of the lock document; "" means the collection's name
+	For   time.Duration // how long a dead writer keeps the lock; 0 means 5 s
+	Wait  time.Duration // how long to wait for the lock; 0 means 30 s, or 2 × For if longer
 }
 
 // declaredOf returns the collection, _id type and spec of a declaration.
@@ -132,16 +128,15 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 	return n, err
 }
 
-// Insert returns the change that stores a node at a place. It overwrites the tree's
-// fields in doc. Errors are [model.ErrTaken], [ErrSegment], and [model.ErrNotFound] if
-// place names a missing node.
+// Insert returns the change that stores a node at a place. The change overwrites the
+// tree's fields in doc. Errors are [model.ErrTaken], [model.ErrNotFound], [ErrSegment],
+// and for child trees [model.ErrFull].
 //
-// A crash leaves a part of the change until the tree's next change: see [Tree].
+// After a crash, the tree's next change finishes the insert: see [Tree].
 //
-// Cost: six commands for a root or a child, seven next to a sibling. Some trees need one
-// more. The change writes one document. A tree of [NewChildTree] also writes the parent.
-// A tree of [NewNestedSet] also writes the shifted nodes. A full gap costs up to twelve
-// more commands.
+// Cost: six to eight commands. The change writes one document, in a child tree two
+// documents. A nested set can write other nodes, and can need up to twelve more commands:
+// see [NewNestedSet].
 func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
 	p, errAt := forest.PlaceOf(place.place, t.id)
@@ -151,14 +146,15 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 	return t.t.Insert(stored, p, err)
 }
 
-// Move returns the change that moves a node, with its subtree, to a place. Errors are
+// Move returns the change that moves a node and its subtree to a place. Errors are
 // [model.ErrNotFound], [ErrCycle] and [ErrSegment].
 //
-// A crash leaves some nodes in the old place until the tree's next change: see [Tree].
+// A crash can leave nodes in the old place. The tree's next change moves these nodes: see
+// [Tree].
 //
-// Cost: six to eight commands. A tree of [NewChildTree] needs up to ten commands. A
-// nested set with gaps, but without room at the place, needs up to twelve more commands.
-// The tree's constructor says which documents a move writes.
+// Cost: six to eight commands, or up to ten in a tree of [NewChildTree]. In a tree of
+// [NewNestedSet], a full gap costs up to twelve more commands. For the written documents,
+// see the tree's constructor.
 func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	n, err := t.id(id)
 	p, errTo := forest.PlaceOf(place.place, t.id)
@@ -168,32 +164,31 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	return t.t.Move(n, p, err)
 }
 
-// Delete returns the change that deletes a node. For the node's children, see
-// [DeleteMode]. With [Restrict], a node with children gives [ErrHasChildren]. Other
-// errors are [model.ErrNotFound] and [ErrSegment].
+// Delete returns the change that deletes a node. [DeleteMode] decides what happens to the
+// node's children. Errors are [model.ErrNotFound], [ErrHasChildren] with [Restrict],
+// [ErrSegment], and for child trees [model.ErrFull].
 //
 // After a crash, the tree's next change finishes the deletion: see [Tree].
 //
 // Cost:
 //
-//	no children  6 commands, 1 document
-//	Subtree      6 commands, the documents of the subtree
-//	Promote      7 to 11 commands; the node and its children, or all descendants if they
+//	no children  6 or 7 commands, 1 document, or 2 in a child tree
+//	Subtree      6 or 7 commands, the documents of the subtree
+//	Promote      7 to 11 commands; the node and its children, or all descendants if nodes
 //	             contain paths or ancestors
 //	Rootify      8 to 11 commands; the same documents as for Promote
 //
-// With Promote and Rootify, a materialized path needs one more command per child. In the
-// first two rows, a child tree or a nested set without gaps can need one more command.
+// With Promote and Rootify, a materialized path costs one more command per child.
 func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 	n, err := t.id(id)
 	return t.t.Delete(n, forest.Mode(mode), err)
 }
 
 // Rename returns the change that gives a node another segment, and updates the subtree's
-// paths. The tree must be a [NewMaterializedPath] with Segment. Errors are
-// [model.ErrNotFound] and [ErrSegment].
+// paths. The tree must be a [NewMaterializedPath] with MaterializedPathSpec.Segment.
+// Errors are [model.ErrNotFound] and [ErrSegment].
 //
-// After a crash, some paths are old. The tree's next change repairs them: see [Tree].
+// A crash can leave old paths. The tree's next change corrects old paths: see [Tree].
 //
 // Cost: seven commands, or six for a root. One update writes the whole subtree.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
@@ -201,14 +196,13 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 	return t.t.Rename(n, segment, err)
 }
 
-// Rebalance returns the change that gives siblings new, short order keys ([Spread]).
-// parent is the _id of their parent, or nil for the roots. [Tree.Insert] and [Tree.Move]
-// do this themselves if necessary. A missing parent gives [model.ErrNotFound].
+// Rebalance returns the change that gives the children of a parent new, short order keys
+// ([Spread]). A nil parent means the roots. [Tree.Insert] and [Tree.Move] rebalance
+// children if necessary. A missing parent gives [model.ErrNotFound].
 //
-// A crash leaves some old keys until the tree's next change: see [Tree].
+// After a crash, the tree's next change writes the remaining keys: see [Tree].
 //
-// Cost: five commands, fewer if no key changes. It writes each child whose key
-// changes.
+// Cost: five commands. The change writes each child whose key changes.
 func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	var id bson.RawValue
 	var err error
@@ -218,15 +212,15 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	return t.t.Rebalance(id, err)
 }
 
-// Load returns the change that stores all nodes of a tree, in any order. Each document
-// contains its parent's _id. Siblings are sorted by order key, then by their order in
+// Load returns the change that stores all nodes of a tree. Pass the documents in any
+// order, each with its parent's _id. Siblings with equal order keys keep their order in
 // docs. Orphans, cycles and repeated _ids give a [*model.ValueError].
 //
 // After a crash, run Load again with the same documents, before anything changes the
-// tree. Load skips equal stored nodes. A different one gives a duplicate key error.
+// tree. A stored node that differs from its document gives a duplicate key error.
 //
-// Cost: one command per 25,000 documents or 16 MiB. The lease ([model.Lease]) costs two
-// more commands, or six in a new tree.
+// Cost: one command per 25,000 documents or 16 MiB, and two for the lease (six in a new
+// tree).
 func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
 	nodes, err := t.nodes(docs)
 	return t.t.Load(nodes, err)
@@ -245,11 +239,11 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 	return nodes, nil
 }
 
-// Drop returns the job that removes this tree's own fields from all nodes, for example
-// materialized paths. Parent links stay.
+// Drop returns the job that removes the tree's own fields, such as materialized paths,
+// from all nodes. Parent links stay. After a crash, run the job again.
 //
-// After [Convert], wait until no client uses this tree. Delete the tree's unique index,
-// if any. Then run the job. After a crash, run the job again.
+// Use Drop for the source tree of [Convert]. First wait until no client uses the source
+// tree, and delete the tree's unique index.
 //
-// Cost: two commands per batch of 500 documents, by _id, and two commands at the end.
+// Cost: two commands per batch of 500 documents, and two at the end.
 func (t *Tree[D, K]) Drop() model.Job { return t.t.Drop() }

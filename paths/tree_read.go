@@ -46,16 +46,15 @@ func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D
 	return f
 }
 
-// Ancestors returns the query of the nodes above the node n, root first.
+// Ancestors returns the query of the nodes above the node n, root first. In a nested set,
+// the query can find nothing if n was read during a shift: see [NewNestedSet].
 //
-// Cost: one command. Trees with ancestor arrays use _id. Materialized paths use the index
-// on the path. Nested sets use the index on the right number. Parent trees and child
-// trees use $graphLookup by _id.
+// Cost: one command, by an index. Parent trees and child trees use $graphLookup.
 func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.t.Rep.Above) }
 
-// Descendants returns the query of the nodes below the node n, down to a depth. Depth 1
-// means children, 0 means all. To sort the nodes, use [Tree.Arrange]. In a nested set, if
-// you read n while a writer shifts n's numbers, the query finds nothing.
+// Descendants returns the query of the nodes below n, down to a depth. Depth 1 means
+// children. Depth 0 means all. To sort the nodes, use [Tree.Arrange]. In a nested set,
+// the query can find nothing if n was read during a shift: see [NewNestedSet].
 //
 // Cost: one command, by an index. Parent trees and child trees use $graphLookup.
 func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
@@ -66,11 +65,11 @@ func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 	return a
 }
 
-// Leaves returns the query of the nodes below the node n that have no children, in the
-// order of [Tree.Descendants].
+// Leaves returns the query of the childless nodes below the node n. Only nested sets
+// return the nodes in tree order.
 //
-// Cost: one command, as [Tree.Descendants]. The server looks for children of each node by
-// the index on the links, except in a nested set without gaps.
+// Cost: one command, as [Tree.Descendants]. The server looks up each node's children by
+// the index on the links, except in a nested set with a NestedSetSpec.Gap of 0 or 1.
 func (t *Tree[D, K]) Leaves(n *D) *model.Aggregate[D] { return t.around(n, t.t.Leaves) }
 
 // around is a query of nodes related to n.
@@ -93,9 +92,9 @@ type Visit[D any] struct {
 	Depth int // below the start of the walk
 }
 
-// Arrange yields documents in preorder: parents before children, siblings by their order
-// keys. It begins with the node n at depth 0, or with the roots if n is nil. Documents
-// that no parent links connect to the start are left out. It sends nothing.
+// Arrange yields docs in preorder: parents before children, siblings by their order keys.
+// The walk begins with the node n at depth 0. A nil n means the roots. Documents that
+// aren't below the start are left out. An invalid document yields an error.
 func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		top := ""
@@ -121,12 +120,12 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 	}
 }
 
-// Dump yields all nodes in preorder. You can pass the documents to [Tree.Load], or the
-// sequence to [NewForest]. A damaged tree yields [ErrDamaged]. A change during the walk
-// can yield ErrDamaged or hide nodes: use [Tree.Settled].
+// Dump yields all nodes in preorder, for [Tree.Load] or [NewForest]. A damaged tree
+// yields [ErrDamaged]. During a change of the tree, Dump can miss nodes or yield
+// ErrDamaged. To prevent both, call Dump inside [Tree.Settled].
 //
-// Cost: one command for a nested set. For other trees, one command reads the links of
-// all nodes into memory. Then one command reads each 500 nodes.
+// Cost: one command for a nested set. Another kind of tree costs one command, which reads
+// all links into memory, and one command per 500 nodes.
 func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		more := true
@@ -145,9 +144,9 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 }
 
 // Settled calls the function read while no change of the tree runs. If a change begins
-// during the call, Settled calls read again. In the last call, queries on the primary see
-// all of a change or nothing. If writers leave no pause, or a writer died within a
-// change, Settled returns [model.ErrLeased].
+// during the call, Settled calls read again: discard earlier results. In read, query the
+// primary. Settled returns read's error. If changes leave no pause within TreeSpec.Wait,
+// or a crashed change is unfinished, Settled returns [model.ErrLeased].
 //
 // Cost: two commands per call of read.
 func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {

@@ -8,32 +8,31 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// AbsorbSpec says how [NewAbsorb] finds the documents that it embeds in an owner. Set
-// either Refs or Parent. Key, Parent and Order are names without dots.
+// AbsorbSpec says how [NewAbsorb] finds the documents to embed in an owner. Set either
+// Refs or Parent.
 type AbsorbSpec struct {
-	Refs   string // path of the owners' field that contains one document id or a list
-	Parent string // the documents' field with the owner's _id; elements don't have this field
+	Refs   string // path, in an owner, of one document's _id or a list of _ids
+	Parent string // field, in a document, of the owner's _id; elements omit this field
 
-	// Order is the field that sorts an owner's documents. It is left out of the elements.
-	// "" means _id. Leave Order empty with AbsorbSpec.Refs: the owner's list of ids gives
-	// the order.
+	// Order is the field that sorts an owner's documents; "" means _id. Elements omit
+	// this field. Only Parent needs Order: a list of _ids has its own order.
 	Order string
 
-	Key       string // first field of an element, for the document's _id; "" means "_id"
-	Overwrite bool   // replace what is embedded already; see [ErrPresent]
+	Key       string // an element's first field, for the document's _id; "" means "_id"
+	Overwrite bool   // replace data that is already embedded; see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
 // NewAbsorb declares the [Migration] that moves documents (children) into their owners,
 // as an embedded array or subdocument at path.
 //
-// Copy reports ids without a child, and owners that would exceed 16 MiB.
+// [Migration.Copy] reports ids without a child, and owners that would exceed 16 MiB.
 //
-// If an owner embeds all of its children unchanged, Drop deletes these children. With
-// AbsorbSpec.Refs, Drop first unsets the owner's field with ids. A child stays if its id
-// is in this field of another owner.
+// If an owner embeds all its children unchanged, [Migration.Drop] deletes the children.
+// With AbsorbSpec.Refs, Drop also unsets the ids. A child stays while another owner has
+// the child's id.
 //
-// Cost: see [Migration.Copy]. Copy reads the whole owners.
+// Cost: see [Migration.Copy]. Copy reads whole owners.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design"; texts on Azure Cosmos DB.
 func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Migration {

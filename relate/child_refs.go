@@ -8,15 +8,15 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/idref"
 )
 
-// ChildRefs is a parent's list of its children's ids: product.parts. The list is an array
-// of ids ("parts"), or of documents with one id each ("holdings.stockId"). Several
+// ChildRefs is an array of children's ids in a parent. The elements are ids (path
+// "parts"), or documents that contain one id each (path "holdings.stockId"). Several
 // parents can list the same child. Writes to one parent are idempotent. A missing parent
 // gives model.ErrNotFound.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the index on the list, which finds a child's parents.
+// Indexes returns the index that finds a child's parents.
 type ChildRefs[P, PK, C, CK any] struct {
 	model.Parts
 
@@ -37,18 +37,19 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 	return r
 }
 
-// Add returns the write that appends ids to a parent's list. Ids that are listed already
-// keep their place. If the list contains documents, pass one id. The new element has no
-// other fields. Without ids, the write fails before it is sent.
+// Add returns the write that appends ids to a parent's list. Listed ids keep their place.
+// If the list contains documents, pass one id. The write appends a document with only
+// this id. Without ids, the write fails before it is sent.
 //
 // Cost: one command, one document, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 	return r.in.Add(parent, core.Anys(children))
 }
 
-// AddElement returns the write that appends a document with an id and other fields, such
-// as {stockId, numberHeld}, to the list. If P declares a type for elements, pass a value
-// of this type, or a pointer. If the list contains the id already, nothing is written.
+// AddElement returns the write that appends an element to a parent's list: a document
+// with an id, such as {stockId, numberHeld}. If P declares the elements' type, pass a
+// value of this type, or a pointer. If the list already contains the id, nothing is
+// written.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
@@ -81,9 +82,9 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 }
 
 // Reorder returns the write that replaces a parent's list of ids. Pass the list that you
-// read as oldOrder, and the new list as becomes. If the stored list equals neither of
-// these two, running the write returns model.ErrStale. For a list of documents (see
-// [NewChildRefs]), the write gives a [*model.ValueError].
+// read as oldOrder, and the new list as becomes. If the stored list equals neither list,
+// the write gives model.ErrStale. A retry is safe. A list of documents gives a
+// [*model.ValueError].
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) model.Write {
@@ -103,9 +104,9 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 	return commands.Leaving("a new child that no parent lists", r.children.Insert(child), r.Add(parent, id))
 }
 
-// DeleteChild returns the plan that removes a child from every list and then deletes the
-// child. You can run the plan again. A crash between the two steps leaves a child without
-// parents. If a parent adds the child between the steps, a dangling reference remains.
+// DeleteChild returns the plan that removes a child's id from all lists and then deletes
+// the child. A crash between the two writes leaves a child without parents. A concurrent
+// [ChildRefs.Add] can leave a dangling reference. In both cases, run the plan again.
 //
 // Cost: two commands, which write the child and its parents.
 func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {

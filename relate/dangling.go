@@ -11,23 +11,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Dangling finds dangling references: ids of documents (targets) that don't exist.
+// Dangling finds dangling references: ids whose target document doesn't exist. For the
+// repair, see [RepairPolicy].
 //
-// The repair doesn't touch a reference that another client changes during the repair. But
-// if a target is stored during the repair, its references can be lost. So store targets
-// before references, and never reuse an id.
+// A target that is stored during the repair can lose references. Store targets before
+// references, and never reuse an id.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
-// Indexes returns the index on the path.
+// Indexes returns the index on the references' path.
 //
-// Checks returns one check of dangling references. It ignores null, the empty id and
-// missing fields. The job repairs a reference only if the target is still missing one
-// minute later ([model.Check].Age). If targets can be stored later, set a longer Age.
-// Values that can't be an _id aren't repaired: see [*model.LeftError].
+// Checks returns one check. The check ignores null, the empty id and missing fields. The
+// repair changes only references that dangle for a minute ([model.Check].Age). If targets
+// can be stored later, set a longer Age. Values that can't be an _id aren't repaired: see
+// [*model.LeftError].
 //
-// Cost: the check reads every document, and looks up the document's ids by _id. It needs
-// MongoDB 5.0.
+// Cost: the check reads every document, and looks up all references by _id. The check
+// needs MongoDB 5.0.
 type Dangling[D, DK, T, TK any] struct {
 	model.Parts
 
@@ -39,12 +39,12 @@ type Dangling[D, DK, T, TK any] struct {
 type DanglingSpec struct {
 	Repair RepairPolicy // the default is ReportOnly
 
-	// ReplaceBy is the id that replaces missing ids, of the type of the targets' _id.
-	// With ReplaceBy, leave Repair empty. A repaired list can contain ReplaceBy twice.
+	// ReplaceBy is the _id of a target. In a repair, ReplaceBy replaces each dangling id.
+	// Don't set Repair and ReplaceBy together. A list can contain ReplaceBy twice.
 	ReplaceBy any
 
-	// List is the path of the array of ids, or of the array of documents with ids. Set
-	// List only if the Go type D doesn't show the array (bson.D for example).
+	// List is the path of the array that contains the ids. Set List only if type D
+	// doesn't show the array (for example, bson.D).
 	List string
 }
 
@@ -54,11 +54,11 @@ type RepairPolicy uint8
 const (
 	// ReportOnly repairs nothing.
 	ReportOnly RepairPolicy = iota
-	// DetachIDs removes the id, or the element with the id, from a list. Outside a list,
-	// it unsets a plain id, and marks a [Link] as Ended.
+	// DetachIDs removes the id, or the element with the id, from a list. A single id is
+	// unset. A single [Link] is marked as Ended.
 	DetachIDs
-	// DeleteReferrers deletes the document that contains the id, even if the document
-	// contains other ids.
+	// DeleteReferrers deletes the document with the id, even if the document contains
+	// other ids.
 	DeleteReferrers
 )
 
@@ -86,12 +86,11 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 
 func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 
-// Missing returns each id whose target doesn't exist, with the number of documents that
-// contain the id, most frequent first. It reads only the documents that match the given
-// filter.
+// Missing returns the ids whose target doesn't exist, most frequent first. Count.N is the
+// number of documents with the id. The query reads only documents that match filter.
 //
-// Cost: one command that reads these documents and looks each id up once. Many million
-// ids need ReadOptions.AllowDiskUse.
+// Cost: one command that reads these documents and looks up each id once. Many millions
+// of ids need ReadOptions.AllowDiskUse.
 func (d *Dangling[D, DK, T, TK]) Missing(filter bson.D) *model.Aggregate[Count[bson.RawValue]] {
 	return model.AggregateAs[Count[bson.RawValue]](d.docs, d.in.Missing(filter))
 }

@@ -17,9 +17,8 @@
 //
 // # Costs
 //
-// Queries use _id or the indexes that the technique declares. A write that matches
-// nothing sends up to three more commands. Checks read whole collections: see
-// [model.Check.In].
+// Queries use _id or the declared indexes. If a write matches nothing, Run sends up to
+// three more commands. Checks read whole collections: see [model.Check.In].
 //
 // # Consistency
 //

@@ -8,27 +8,26 @@ import (
 )
 
 // ExtractSpec says how [NewExtract] turns embedded elements of owners into documents. Set
-// either Key or ID, and either Refs or Parent. Key, Parent, Order and Mark are names
-// without dots. Elements must not contain fields with the names in Parent, Order and
-// Mark. Elements can contain an _id only if Key is "_id".
+// either Key or ID, and either Refs or Parent. Elements must not contain the fields
+// Parent, Order and Mark, nor an _id (unless Key is "_id").
 type ExtractSpec[OK, CK any] struct {
-	// Key is the field of an element that becomes the document's _id. Its values must be
+	// Key is an element's field that becomes the new document's _id. The values must be
 	// unique over all owners.
 	Key string
 
-	// ID returns the _id of an element's document: always the same _id for the same
-	// arguments, and different _ids for different elements.
+	// ID returns the new document's _id. Equal arguments must give equal _ids.
+	// Different elements must give different _ids.
 	ID func(owner OK, position int, element bson.Raw) (CK, error)
 
-	Refs   string // path in the owners for the list of ids; for a subdocument, one id
-	Parent string // the documents' field with the owner's _id
+	Refs   string // the owners' path for the list of ids, or for a subdocument's id
+	Parent string // the new documents' field for the owner's _id
 
-	// Order is the field of the documents that stores an element's position in the
-	// owner's list, from 0. A list of ids at Refs keeps the order too.
+	// Order is the new documents' field for the element's position, from 0. With Refs,
+	// Order isn't needed.
 	Order string
 
 	Mark      string // field that marks a copy until Migration.Drop; "" means "extracted"
-	Overwrite bool   // see ErrPresent
+	Overwrite bool   // replace existing ids at Refs: see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
@@ -37,9 +36,8 @@ type ExtractSpec[OK, CK any] struct {
 // [*model.DeclarationError].
 //
 // [Migration.Copy] stores each element as a new document with a mark (ExtractSpec.Mark).
-// With ExtractSpec.Refs, it also stores the new documents' ids in the owner. If an
-// element is gone, its new document is deleted. If somebody changed a new document, or
-// another document has its _id, the owner is skipped and reported. [Migration.Drop]
+// If an element disappears, Copy deletes the new document. If another program changed the
+// new document, or its _id is taken, Copy skips and reports the owner. [Migration.Drop]
 // unsets the elements and the marks.
 //
 // Cost: see [Migration.Copy]. A batch sends at most three write commands.

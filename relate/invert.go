@@ -9,40 +9,34 @@ import (
 // InvertSpec contains the options of [NewInvert]. The zero value turns each parent's list
 // of child ids into references in the children.
 type InvertSpec struct {
-	ToLists bool // turn references into lists, not lists into references
+	ToLists bool // turn references into lists
 
-	// Order is the path in the children that stores a child's position in its parent's
-	// list, from 0. "" stores no position, and sorts new lists by _id.
+	// Order is the path of a child's position, from 0, in the parent's list. With "", no
+	// position is stored, and new lists are sorted by the children's _ids.
 	Order string
 
-	// If several parents list a child, FirstWins gives it to the parent with the least
-	// _id. The other parents lose the child. By default Migration.Copy reports such a
-	// child, and leaves it as it is.
+	// FirstWins gives a child of several lists only to the parent with the least _id. By
+	// default, Migration.Copy reports the child, and doesn't change it.
 	FirstWins bool
 
 	Overwrite bool   // see ErrPresent
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewInvert declares the [Migration] that changes the form of a one-to-many relation.
-// With lists, each parent lists its children's ids at listPath. With references, each
-// child stores its parent's id at refPath. InvertSpec.ToLists says the direction. An
-// invalid path or spec panics with a [*model.DeclarationError].
+// NewInvert declares the [Migration] between lists and references in a one-to-many
+// relation. With lists, each parent lists its children's ids at listPath. With
+// references, each child stores its parent's id at refPath. An invalid path or spec
+// panics with a [*model.DeclarationError].
 //
-// From lists to references:
+// From lists to references, Copy stores the parent's id and the position
+// (InvertSpec.Order) in each child. If no parent lists the child, Copy unsets both
+// fields.
 //
-//   - Copy stores in each child the parent's id and, at InvertSpec.Order, the position.
-//     It unsets both if no parent lists the child. Without InvertSpec.FirstWins, it
-//     reports children that several parents list.
-//   - Drop unsets a list that agrees with the references. It keeps and reports other
-//     lists.
+// From references to lists, Copy stores each parent's list. Copy reports a parent that
+// would exceed 16 MiB. Drop unsets the references and the positions.
 //
-// From references to lists:
-//
-//   - Copy stores each parent's list. It reports a parent that would exceed 16 MiB.
-//   - Drop unsets a parent's references and positions if its list agrees. It reports other lists.
-//
-// Only [Migration.Verify] reports children whose parent is missing.
+// Drop keeps and reports lists that disagree with the references. Only [Migration.Verify]
+// reports children whose parent is missing.
 //
 // Cost: see [Migration.Copy]. A batch sends one update command.
 //

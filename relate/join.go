@@ -10,9 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Join loads the children of many parents. A parent has one id (logmsg.host), a list of
-// ids (product.parts), or a list of elements with ids (portfolio.holdings.stockId). A
-// Join fetches each child once, with $in on _id.
+// Join loads the children of many parents. A parent contains a child's _id (logmsg.host),
+// a list of _ids (product.parts), or a list of documents with _ids
+// (portfolio.holdings.stockId). [Join.Load] reads a shared child only once.
 //
 // Sources: "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3; "NoSQL Data
 // Modeling Techniques", §3.
@@ -26,29 +26,29 @@ type Join[P, PK, C any, CK comparable] struct {
 	oneType  bool // CK isn't an interface
 }
 
-// JoinSpec says what a [Join] loads. The zero value loads every child whole.
+// JoinSpec says what a [Join] loads. The zero value loads all children, as whole
+// documents.
 type JoinSpec struct {
-	Filter bson.D // ANDed to the ids. A child that Filter excludes isn't in Joined.Missing
-	Sort   bson.D // of each parent's children; nil means the stored order of the ids
-	Limit  int64  // children per parent, after Sort; 0 means all
+	Filter bson.D // selects children. Excluded children aren't in Joined.Missing
+	Sort   bson.D // order of a parent's children; nil means the order of the ids
+	Limit  int64  // maximum children of a parent; 0 means all
 
-	// Fields reads only the fields that the children's Go type declares. By default,
-	// whole documents are read.
+	// If Fields is true, only fields of the children's Go type are read.
 	Fields bool
 
-	Strict bool // an id without a document is an error, [model.ErrNotFound]
+	Strict bool // if true, a missing child gives [model.ErrNotFound]
 
-	ChunkIDs   int // most ids in one command; 0 means 10,000
-	ChunkBytes int // most bytes of ids in one command; 0 means 4 MiB
+	ChunkIDs   int // maximum ids in a command; 0 means 10,000
+	ChunkBytes int // maximum bytes of ids in a command; 0 means 4 MiB
 	Batch      int // parents that Join.Each joins at once; 0 means 1,000
-	Parallel   int // chunks fetched at once; 0 means 1. Always 1 inside a session
+	Parallel   int // maximum commands at once; 0 means 1. A session allows 1
 
-	Options model.ReadOptions // of every query, and of Pipeline
+	Options model.ReadOptions // of every command
 }
 
-// Joined is a parent with its children. Children is in the order of the parent's ids, or
-// of [JoinSpec].Sort. An id that the parent contains twice gives its child twice. In a
-// result of [Then], Children contains the results of the second loader.
+// Joined is a parent with its children, in the order of the parent's ids, or of
+// [JoinSpec].Sort. If the parent contains an id twice, the child appears twice. With
+// [Then], Children contains the results of Then's parameter next.
 type Joined[P, C any, CK comparable] struct {
 	Parent   P    `bson:"parent"`
 	Children []C  `bson:"children"`

@@ -10,17 +10,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// JoinCollection is a many-to-many relation with one document, the link, for each pair:
-// an author wrote a book in some role. Links can have fields of their own. Operations on
-// one link are atomic.
+// JoinCollection is a many-to-many relation that stores one document, the link, for each
+// pair: an author wrote a book in some role. Links can have other fields.
 //
 // Source: texts on Azure Cosmos DB.
 //
-// Indexes returns the unique index on the pair, and an index per side, which reads a
-// document's links newest first.
+// Indexes returns the unique index on the pair, and one index for each side, newest links
+// first.
 //
-// Checks returns a check per side, which finds links whose document on this side is
-// missing. The repair deletes the link: see [Dangling].
+// Checks returns one check for each side. The check finds links to missing documents. The
+// repair deletes these links: see [Dangling].
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
 
@@ -68,20 +67,20 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 	return j.in.Pair(left, right)
 }
 
-// Link returns the plan that stores links, in order. Store the linked documents first.
-// The plan doesn't check them. A retry is safe. If another link has the same pair or _id,
-// the plan gives [model.ErrTaken]. Links before this error stay stored.
+// Link returns the plan that stores links, in order. First store the linked documents:
+// the plan doesn't check the ids. A retry is safe. A different link with the same pair or
+// _id gives [model.ErrTaken]. Earlier links stay stored.
 //
-// Cost: one command for each 25,000 links or 16 MiB. A pair that is linked already costs
+// Cost: one command for each 25,000 links or 16 MiB. A pair that is already linked costs
 // one or two more commands.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 	return j.each(links, j.in.Link)
 }
 
-// Ensure returns the plan that stores the links of pairs that have no link yet. An
-// existing link keeps its fields and its _id. The plan can be run again, also
-// concurrently. If links contain a pair twice, the plan gives a [*model.ValueError] and
-// sends nothing.
+// Ensure returns the plan that stores each link whose pair isn't linked yet. An existing
+// link keeps its fields and its _id. Retries and concurrent runs are safe. If the
+// parameter links contains a pair twice, the plan gives a [*model.ValueError] and sends
+// nothing.
 //
 // Cost: as [JoinCollection.Link].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(links ...L) model.Plan {
@@ -118,12 +117,12 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update b
 	return j.in.Update(left, right, update)
 }
 
-// Move returns the write that changes a link's pair. Pass the link unchanged, as you read
-// it. A retry is safe. Errors:
+// Move returns the write that gives a link the ids left and right. Pass link as read. A
+// retry is safe. Errors:
 //
 //   - model.ErrStale: the link was moved after your read.
 //   - model.ErrNotFound: the link was deleted.
-//   - model.ErrTaken: another link has the new pair.
+//   - model.ErrTaken: another link has these ids.
 //
 // Cost: one command, one document, by _id.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {

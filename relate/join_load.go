@@ -15,9 +15,9 @@ import (
 
 // Load joins parents that are in memory: see [Loader].
 //
-// Cost: ⌈unique ids / ChunkIDs⌉ commands; more if a chunk exceeds ChunkBytes, a reply
-// exceeds 16 MB or Options.BatchSize is set. With a Filter, Load looks up the ids without
-// a match once more by _id alone.
+// Cost: one command for each 10,000 unique ids (JoinSpec.ChunkIDs). Large ids, replies
+// over 16 MB and a BatchSize need more commands. With JoinSpec.Filter, Load sends more
+// commands for ids without a match.
 func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P) ([]Joined[P, C, CK], error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
@@ -94,10 +94,10 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 	}
 }
 
-// Queries returns the queries that [Join.Load] sends for parents, one for each chunk of
-// ids. With JoinSpec.Filter, Load sends more queries for ids without a match. Queries
-// doesn't return those. If a value can't be an _id, Queries returns one query with the
-// error in Err.
+// Queries returns the queries that [Join.Load] sends for parents, one query for each
+// chunk of ids (JoinSpec.ChunkIDs). With JoinSpec.Filter, the result omits Load's later
+// queries for unmatched ids. If a value can't be an _id, Queries returns one query with
+// the error in Err.
 //
 // Cost: nothing is sent. Each query is one command, served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
@@ -118,11 +118,11 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 	return out
 }
 
-// Pipeline returns the join as an aggregation with $lookup, over the parents that match
-// filter. JoinSpec.Strict gives a [*model.ValueError]. A parent and its children
-// must fit 16 MiB. JoinSpec.Sort needs MongoDB 5.2.
+// Pipeline returns the join as an aggregation with $lookup. The parameter filter selects
+// parents. With JoinSpec.Strict, Pipeline gives a [*model.ValueError]. A parent and its
+// children must fit 16 MiB. JoinSpec.Sort needs MongoDB 5.2.
 //
-// Cost: one command. The time to order a parent's children is quadratic in their number.
+// Cost: one command. Its time is quadratic in the number of a parent's children.
 func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, C, CK]] {
 	var fields bson.D
 	if j.spec.Fields {

@@ -27,8 +27,8 @@ func (s JoinSide[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 }
 
 // Others returns a document's links, newest first, each with the document on the other
-// side. The parameter last is the last link of the previous page, or nil for the first
-// page. n is the greatest number of links; 0 means all.
+// side. As last, pass the previous page's last link, or nil for the first page. As n,
+// pass the maximum number of links, or 0 for all.
 //
 // Cost: one command, with a lookup by _id for each link.
 func (s JoinSide[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregate[Linked[L, O]] {

@@ -9,11 +9,10 @@ import (
 )
 
 // ManyToMany is a relation that both sides list: an author lists books, and a book lists
-// authors.
+// authors. The lists contain bare ids (_ids), or versioned links ([Link]).
 //
-// With bare ids (lists of _ids), concurrent operations on one pair can leave the link on
-// one side only. Checks repairs this. A transaction prevents this, and so do versioned
-// links (lists of [Link], and a version in the left document).
+// With bare ids, concurrent operations on one pair can leave a half-link: only one side
+// stores the link. Transactions or versioned links prevent this.
 //
 // Source: texts on Azure Cosmos DB.
 //
@@ -22,15 +21,12 @@ import (
 // Checks returns, in this order:
 //
 //  1. With versioned links only: right documents with a link of an interrupted operation.
-//     The repair finishes the operation. If the left list is full, check 3 removes the
-//     link.
-//  2. Left documents that list a missing right document, or a right document that doesn't
-//     list them.
-//  3. Right documents that list a missing left document, or a left document that doesn't
-//     list them.
+//     The repair finishes the operation, or leaves the link to check 3.
+//  2. Half-links in left documents, and ids of missing right documents.
+//  3. Half-links in right documents, and ids of missing left documents.
 //
-// Repairs 2 and 3 change the right side to agree with the left: see
-// [ManyToManySpec].TrustRight. They remove ids of missing documents. Each
+// Repairs 2 and 3 change the right side to match the left side: see
+// [ManyToManySpec].TrustRight. Ids of missing documents are removed. Each
 // [model.Check].Age is one minute.
 //
 // Cost: checks 1 and 3 read every right document. Check 2 reads every left document.
@@ -47,24 +43,22 @@ type ManyToMany[L, LK, R, RK any] struct {
 // (lists of _ids). Versioned links (lists of [Link]) need Version.
 type ManyToManySpec struct {
 	// Version is the path of a left document's int64 that counts changes of its list.
-	// Leave Version "" for bare ids.
 	Version string
 
-	// MaxLeft is the maximum length of a left list, MaxRight that of a right list. 0
-	// means no maximum. Repairs ignore both for bare ids, and MaxRight for versioned
-	// links.
+	// MaxLeft and MaxRight are the maximum lengths of a left list and a right list. 0
+	// means no maximum. Repairs can exceed the maximum.
 	MaxLeft  int
 	MaxRight int
 
-	// TrustRight makes the repairs trust the right side. With versioned links,
-	// TrustRight makes [NewManyToMany] panic.
+	// TrustRight makes the repairs change the left side to match the right side. Only
+	// bare ids allow TrustRight.
 	TrustRight bool
 }
 
-// NewManyToMany declares that documents of two collections list each other, in arrays of
-// _ids (bare ids) or of [Link] (versioned links) at leftPath and rightPath. For versioned
-// links, make the side with fewer concurrent changes the left one. An invalid path or
-// spec panics with a [*model.DeclarationError].
+// NewManyToMany declares that documents of two collections list each other. The arrays at
+// leftPath and rightPath contain _ids (bare ids) or the type [Link] (versioned links).
+// For versioned links, the left collection should have fewer concurrent changes. An
+// invalid path or spec panics with a [*model.DeclarationError].
 func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec) *ManyToMany[L, LK, R, RK] {
 	m := &ManyToMany[L, LK, R, RK]{in: twosided.ManyToMany{
 		Version: spec.Version, TrustRight: spec.TrustRight,
@@ -88,11 +82,11 @@ func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
 // Link returns the plan that links a left document, as you read it, with a right
-// document. For token, see the type [Link]. After a crash, run the plan again. The plan
-// gives
+// document. For token, see the type [Link]. After a crash, run the plan again. Errors:
 //
-//   - [model.ErrFull] if a list has [ManyToManySpec].MaxLeft or MaxRight links
-//   - model.ErrStale, with versioned links, if left's list has changed since your read
+//   - [model.ErrFull]: a list is full ([ManyToManySpec])
+//   - model.ErrNotFound: a document is missing
+//   - model.ErrStale: the left list of Links has changed since your read
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) model.Plan {
@@ -102,8 +96,8 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) 
 // Unlink returns the plan that removes a link from both lists. Pass the left document as
 // you read it. For token, see the type [Link]. After a crash, run the plan again.
 //
-// With versioned links, the plan gives model.ErrStale if the left list still has the
-// link, but has changed since you read it.
+// With versioned links, the plan gives model.ErrStale if the left list has changed since
+// your read and still contains the link.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, token bson.ObjectID) model.Plan {

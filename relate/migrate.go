@@ -8,11 +8,11 @@ import (
 // A Migration moves a live collection from an old form of a relation to a new form.
 //
 //  1. Run Copy, which stores the new form beside the old form.
-//  2. Let writers write both forms. Repeat Copy until Verify finds no documents in which
-//     the forms disagree. Then let readers use the new form.
-//  3. Let writers write the new form, and the old form only where the old form exists
-//     (filter by {$exists: true}). Wait until no Copy runs. Then run Drop, which removes
-//     the old form where both forms agree.
+//  2. Let the writers write both forms. Repeat Copy until Verify finds no differences.
+//     Let the readers use the new form.
+//  3. Let the writers create only the new form. They update the old form with the filter
+//     {$exists: true}. Wait until no Copy runs. Run Drop, which removes the old form
+//     where both forms agree.
 //
 // If the new form has data, the first Copy can return [ErrPresent]. After Drop has begun,
 // Copy returns [ErrDropping].
@@ -28,16 +28,16 @@ func newMigration(indexes func() []model.Index, relations func() []model.Relatio
 }
 
 // Copy returns the job that stores the old form's content in the new form. You can stop
-// the job anywhere and run it again. If [model.Progress].Modified is less than Writes,
-// documents changed during the job. Then run the job again. A [*model.LeftError] lists
-// documents that can't be copied.
+// the job anywhere and run the job again. If documents change during the job,
+// [model.Progress].Modified is less than Writes. In this case, run the job again. A
+// [*model.LeftError] lists documents that can't be copied.
 //
-// Cost of a batch: three or four commands that read, and one for each kind of write. An
-// index serves the reads of the other collection.
+// Cost per batch: three or four reads, and one command for each kind of write.
 func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 
 // Verify returns the check that finds documents whose old and new form differ. A
-// finding's Detail contains the "ids" concerned, and the "kind" of difference:
+// finding's Detail has the fields kind and ids. For elements without ids, the field ids
+// lists positions. The kinds are:
 //
 //	missing     only the old form has the ids
 //	extra       only the new form has the ids
@@ -46,15 +46,15 @@ func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 //	dangling    the ids have no document
 //	duplicate   the ids are listed more than once
 //
-// Copy and Drop ([model.LeftError]) report these kinds, and four more:
+// A [model.LeftError] of Copy or Drop has these kinds, and four more:
 //
 //	shared      several parents (the ids) list the document
-//	occupied    documents with other content have the ids
+//	occupied    documents with different content have the ids
 //	too large   the document would exceed 16 MiB
-//	refused     a value or a name can't be moved
+//	refused     a value or a field name can't be moved
 //
-// Cost: one command, which reads both collections. Without the indexes of Indexes, it
-// reads one whole collection for each document of the other.
+// Cost: one command, which reads both collections. Create the [Migration]'s indexes
+// first.
 func (m *Migration) Verify() model.Check { return m.in.Check() }
 
 // Drop returns the job that removes the old form. It leaves and reports documents in

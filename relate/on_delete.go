@@ -13,25 +13,23 @@ import (
 )
 
 // OnDelete deletes documents, and applies rules to related documents. A related document
-// refers to a deleted document, or is owned by a deleted document. A rule forbids the
-// deletion, deletes the related documents, or removes the reference. Rules apply at any
-// depth.
+// refers to a deleted document, or a deleted document owns it. A rule forbids the
+// deletion, deletes the related documents, or removes the reference. For each document
+// that a rule deletes, the rules apply again.
+//
+// Before the deletion, delete children of a denorm.Counter by Counter.Delete.
 //
 // # Consistency
 //
 // After a crash, remaining documents can refer to deleted documents. Run the deletion of
-// the same ids again. An audit doesn't finish a deletion.
+// the same ids again. A [model.Audit] doesn't finish the deletion.
 //
-// For the children of a denorm.Counter, run Counter.Delete first, then the deletion.
+// If another writer changes a reference meanwhile, the referring document stays. But
+// documents related to the referring document can be gone: to prevent this, set
+// [model.Change].Tx. If another writer adds a reference meanwhile, the reference stays,
+// even with Tx: use [OnDelete.Sweep] or [Dangling].
 //
-// If another writer changes a reference during a deletion, the referring document stays.
-// But its related documents can be gone. To prevent this, set [model.Change].Tx.
-//
-// If another writer stores a reference to a deleted document during the deletion, the
-// reference stays, also with Tx. Remove such references with [OnDelete.Sweep] or
-// [Dangling].
-//
-// Source: texts on Azure Cosmos DB; the actions are SQL's.
+// Source: texts on Azure Cosmos DB; ON DELETE of SQL.
 //
 // Indexes returns the indexes that find referring documents.
 type OnDelete[D, K any] struct {
@@ -39,27 +37,26 @@ type OnDelete[D, K any] struct {
 	in *ondelete.Deletion
 }
 
-// OnDeleteSpec contains the rules of an [OnDelete]. Only one of Restrict, Cascade and
-// Nullify can contain a reference. Owns can repeat it.
+// OnDeleteSpec contains the rules of an [OnDelete]. Give each reference to only one of
+// Cascade, Nullify and Restrict.
 type OnDeleteSpec struct {
-	// Cascade deletes the documents that refer to a deleted document. For the documents
-	// of a denorm.Bucket, give a [Dangling] with the path "key".
+	// Cascade deletes the documents that refer to a deleted document. For a
+	// denorm.Bucket, give a [Dangling] with the path "key".
 	Cascade []Referrer
 
-	// Owns deletes the documents that a deleted document refers to: a product's parts. If
-	// another product lists the part, that product keeps a dangling id. To remove this
-	// id, add the reference to Nullify. To forbid the deletion, add the reference to
-	// Restrict.
+	// Owns deletes the documents that a deleted document refers to, such as a product's
+	// parts. Other products can keep the ids of deleted parts. To remove these ids,
+	// repeat the reference in Nullify. To forbid the deletion, use Restrict.
 	Owns []Referrer
 
-	// Nullify removes a deleted document's id from a list, or the list's element that
-	// contains the id. A single id is unset.
+	// Nullify removes a deleted document's id from the documents that contain the id. In
+	// a list of documents, Nullify removes the element with the id.
 	Nullify []Referrer
 
 	// Restrict forbids the deletion of a document that a remaining document refers to.
 	Restrict []Referrer
 
-	ChunkIDs int // most ids in one command, up to 4 MiB; 0 means 10,000
+	ChunkIDs int // maximum number of ids in one command; 0 means 10,000
 }
 
 // NewOnDelete declares the rules for deleting documents of the collection root. A rule
@@ -83,38 +80,37 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 }
 
 // Delete returns the change that deletes documents by the rules. Running the change
-// returns the [Reach]: the deleted documents. If a rule forbids the deletion, the change
-// gives a [*RestrictError] and writes nothing. To preview the Reach, call only the
-// change's Read.
+// returns the deleted documents as a [Reach]. If a rule forbids the deletion, the change
+// gives a [*RestrictError] and writes nothing. For a preview, call only the change's
+// Read.
 //
 // Cost, for each [ReachLevel] and each 10,000 ids:
-//   - one query for each rule that the level triggers, except Nullify
-//   - one update for each Nullify rule about the level's collection
-//   - at the first level, one delete
-//   - at each other level, one delete for each [ReachVia]
+//   - one query for each rule of the level's collection, except Nullify
+//   - one update for each Nullify rule of the collection
+//   - one delete at the first level
+//   - one delete for each [ReachVia] below the first level
 func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	return reaching(o.in.Change(o.in.Roots(core.Anys(ids))))
 }
 
-// Sweep returns the change that applies the rules to late references. Another writer
-// stored these references during a deletion. reach is the result of running
-// [OnDelete.Delete]. If the deletion crashed, first run the deletion again. If a
-// Restrict rule applies, Sweep gives a [*RestrictError] and writes nothing. Sweep can be
-// run again.
+// Sweep returns the change that applies the rules to references that another writer added
+// during a deletion. As reach, pass the result of [OnDelete.Delete]. If the deletion
+// crashed, first run the deletion again. If a Restrict rule applies, Sweep gives a
+// [*RestrictError] and writes nothing. A retry is safe.
 //
-// Cost: one query for each 10,000 ids of each [ReachLevel] finds the deleted documents.
-// For these documents, Sweep sends the commands of [OnDelete.Delete], but doesn't delete
-// them again.
+// Cost: one query for each 10,000 ids of each [ReachLevel], and the commands of
+// [OnDelete.Delete], except the delete at the first level.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
 
-// Reach lists the documents that a deletion deletes, and the references that forbid it.
+// Reach lists the documents that a deletion reaches, and references that forbid the
+// deletion.
 type Reach struct {
-	Levels  []ReachLevel    // given documents first; one for each depth and collection
+	Levels  []ReachLevel    // sorted by Depth; one for each Depth and Collection
 	Blocked []model.Finding // the first 10 references that forbid the deletion
-	More    bool            // there are more than those in Blocked
-	Queries int             // number of queries sent; getMore commands aren't counted
+	More    bool            // more than 10 references forbid the deletion
+	Queries int             // number of queries sent, without getMore commands
 }
 
 // A ReachLevel lists documents of one collection that are the same number of references
@@ -126,12 +122,12 @@ type ReachLevel struct {
 	Via        []ReachVia      // how they were reached; nil for the given documents
 }
 
-// A ReachVia lists documents that one query of a deletion reached.
+// A ReachVia lists the documents that one query of a deletion reached.
 type ReachVia struct {
-	From, Path, To string          // at Path, documents of From contain ids of documents of To
-	Owned          bool            // true (Owns): IDs are _ids of To; false (Cascade): _ids of From
+	From, Path, To string          // collection From stores _ids of collection To at Path
+	Owned          bool            // true: an Owns rule reached IDs in To; false: Cascade reached IDs in From
 	IDs            []bson.RawValue // _ids of the reached documents
-	Sources        []bson.RawValue // _ids of the documents from which the query reached IDs
+	Sources        []bson.RawValue // _ids with which the query began
 }
 
 // reaching converts a change of the internal package.

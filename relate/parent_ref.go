@@ -14,7 +14,7 @@ import (
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the compound index on the reference and the path [ParentRefSpec].By.
+// Indexes returns the compound index on the parent's id and on [ParentRefSpec].By.
 type ParentRef[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -25,12 +25,12 @@ type ParentRef[C, CK, P, PK any] struct {
 
 // ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
-	// By is the path that orders a parent's children. The newest child has the
-	// greatest value. Reads return newer children first. "" means _id.
+	// By is the path that orders a parent's children. Reads return the greatest value,
+	// that of the newest child, first. "" means _id.
 	By string
 
-	// CountUp is the path of a version number in the children. A write of the reference
-	// increments the number. Set CountUp if an embed.Versioned guards the children.
+	// CountUp is the version field of an embed.Versioned that also writes the children.
+	// Every write of the parent's id increments CountUp.
 	CountUp string
 }
 
@@ -55,10 +55,10 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	return f
 }
 
-// Move returns the write that moves a child from oldParent to newParent (both _ids).
-// The write changes nothing if the child already has newParent. A run returns
-// model.ErrStale if the child has neither parent, and model.ErrNotFound if the child is
-// missing.
+// Move returns the write that changes a child's parent from oldParent to newParent
+// (_ids). If the child already has newParent, nothing changes. Errors:
+//   - model.ErrStale: the child has another parent, or no parent
+//   - model.ErrNotFound: the child is missing
 //
 // Cost: one command, one document, by _id.
 func (r *ParentRef[C, CK, P, PK]) Move(child CK, oldParent, newParent PK) model.Write {
@@ -94,10 +94,10 @@ func (r *ParentRef[C, CK, P, PK]) MoveAll(oldParent, newParent PK) model.Write {
 func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.in.Lookup("_id", n, as) }
 
 // Load returns the parents that match a filter, each with its n newest children, newest
-// first. n 0 means all.
+// first. n = 0 means all children. A parent with children must fit in 16 MiB. Load needs
+// MongoDB 5.0.
 //
-// Cost: one command; for each parent n index keys and documents, by [ParentRef.Indexes].
-// A parent and its children must fit 16 MiB. Needs MongoDB 5.0.
+// Cost: one command, n documents for each parent, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[Loaded[P, C]] {
 	stages, err := r.in.Load(filter, n)
 	a := model.AggregateAs[Loaded[P, C]](r.parents, stages)

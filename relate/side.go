@@ -53,10 +53,9 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 	return ids
 }
 
-// Listed returns the query of the other side's documents that doc refers to. Their order
-// isn't defined. With versioned links, one side's documents decide which links are valid:
-// see [Link]. If the other side decides, the query omits documents that don't refer back
-// to doc.
+// Listed returns the query of the other side's documents that doc refers to, in no
+// defined order. If the documents store [Link] values and the other side's document
+// decides, the query omits documents that don't refer back to doc.
 //
 // Cost: one command, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
@@ -67,11 +66,11 @@ func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 	return f
 }
 
-// Others returns the query of the other side's documents that refer to the document with
-// the given id. With versioned links, it can return documents with a half-link (see
-// [Link]), which [Side.Listed] omits.
+// Others returns the query of documents on the other side that refer to the document with
+// this id. With versioned links, the query can return documents with a half-link: see
+// [Link]. [Side.Listed] omits half-links.
 //
-// Cost: one command, served by the index on the other side's ids.
+// Cost: one command, by the index on these references.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {
 	v, err := s.in.Back.Encode(id)
 	f := s.others.Find(stmt.Is(s.in.BackID, v))

@@ -6,12 +6,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TwoWay is a one-to-many relation that both sides store: an owner (a person) lists items
-// (tasks), and an item names its owner.
+// TwoWay is a one-to-many relation that both sides store. An owner (a person) lists its
+// items (tasks). Each item names its owner.
 //
-// With plain _ids (bare ids), concurrent operations on one item can leave a link on one
-// side only. Checks repairs such a link. [model.Plan.RunTx] or versioned links (of type
-// [Link]) prevent it.
+// If the sides store plain _ids, concurrent operations on one item can leave a link on
+// one side only, which Checks repairs. [model.Plan.RunTx] or fields of type [Link]
+// prevent such links.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 //
@@ -19,12 +19,11 @@ import (
 //
 // Checks returns, each with a [model.Check].Age of one minute:
 //
-//  1. With versioned links: owners with a link of an unfinished operation. The repair
-//     finishes the operation.
-//  2. Owners that list a missing item, or an item that doesn't name the owner.
+//  1. Owners with a [Link] of an unfinished operation. The repair finishes the operation.
+//  2. Listed items that are missing or don't name the owner.
 //  3. Items whose owner is missing or doesn't list the item.
 //
-// Repairs 2 and 3 make the lists agree with the items: see [TwoWaySpec].TrustLists.
+// By default, repairs 2 and 3 trust the items: see [TwoWaySpec].TrustLists.
 //
 // Cost: checks 1 and 2 read every owner. Check 3 reads every item with an owner.
 type TwoWay[O, OK, I, IK any] struct {
@@ -39,11 +38,9 @@ type TwoWay[O, OK, I, IK any] struct {
 type TwoWaySpec struct {
 	Max int // most items in an owner's list; 0 means no limit. Repairs ignore Max
 
-	// TrustLists makes the repairs trust the owners' lists. An item that no owner lists
-	// loses its owner. If several owners list an item, the item keeps the owner that it
-	// names. An item that names none of these owners gets the first owner found. The
-	// other lists lose the item. With fields of type [Link], [NewTwoWay] panics if
-	// TrustLists is set.
+	// TrustLists makes the repairs change items to match the owners' lists. If several
+	// owners list an item, one owner keeps the item, preferably the owner that the item
+	// names. Don't set TrustLists for fields of type [Link].
 	TrustLists bool
 }
 
@@ -84,21 +81,20 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 }
 
 // Assign returns the plan that gives an item to a new owner, and removes the item from
-// its old owner's list. Pass the item as you read it. For token, see [Link]. After a
+// the old owner's list. Pass the item as you read it. For token, see [Link]. After a
 // crash, run the plan again. Errors:
 //
-//   - model.ErrStale if the item's owner changed since the read
-//   - model.ErrNotFound if the new owner doesn't exist
-//   - [model.ErrFull] if the new owner's list is full
+//   - model.ErrStale: the item's owner has changed since the read
+//   - model.ErrNotFound: the new owner is missing
+//   - [model.ErrFull]: the new owner's list is full
 //
-// Cost: two commands, two documents. If the item had another owner, three commands, three
-// documents.
+// Cost: two commands, two documents. With an old owner, three commands, three documents.
 func (t *TwoWay[O, OK, I, IK]) Assign(item *I, owner OK, token bson.ObjectID) model.Plan {
 	return t.in.Assign(t.held(item), owner, token)
 }
 
 // Unassign returns the plan that removes an item from its owner. Pass the item as you
-// read it. For token, see [Link]. If the item's owner changed meanwhile, the plan gives
+// read it. For token, see [Link]. A change of the owner since the read gives
 // model.ErrStale. After a crash, read the item and call Unassign again.
 //
 // Cost: two commands, two documents.

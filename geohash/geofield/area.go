@@ -19,11 +19,11 @@ type Area interface {
 	Validate() error
 }
 
-// Keys returns the query of the geohash keys in an area, and some keys around the area,
-// with the fields of FieldSpec.Prefix and Suffix. For filters, see [Field.Within].
+// Keys returns the query of the geohash keys in and around an area. Results also have the
+// fields of FieldSpec.Prefix and Suffix. For filters, see [Field.Within].
 //
-// Cost: as [Field.Within], but the server reads no documents, unless filters has
-// conditions on other fields. DocumentDB reads documents.
+// Cost: as [Field.Within], but the server reads only the index. DocumentDB, or conditions
+// on other fields, make the server read documents.
 func (f *Field[D, K]) Keys(area Area, filters ...bson.D) *model.Find[bson.Raw] {
 	filter, err := f.f.within(area, false, filters)
 	q := f.find(filter, err)

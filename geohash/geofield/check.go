@@ -54,12 +54,11 @@ func (f *field) projection() bson.D {
 	return bson.D{{Key: f.point, Value: 1}, {Key: f.key, Value: 1}}
 }
 
-// Rebuild returns the job that corrects missing and wrong keys, like the repair of
-// [Field.Checks]. To introduce keys, first deploy the program that writes keys. After a
-// crash, run the job again.
+// Rebuild returns the job that corrects missing and wrong keys of points, as the repair
+// of [Field.Checks]. Before you add keys to stored documents, deploy the program that
+// writes keys. After a crash, run the job again.
 //
-// Cost: two commands per 500 documents, and two commands at the end. Only missing and
-// wrong keys are written.
+// Cost: two commands per 500 documents, and two commands at the end.
 func (f *Field[D, K]) Rebuild() model.Job { return f.f.rebuild() }
 
 func (f *field) rebuild() model.Job {

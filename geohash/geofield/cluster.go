@@ -33,12 +33,12 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 	return nil
 }
 
-// Clusters returns the pipeline that counts the documents in each cell of an area. A cell
-// ([geohash.Key.Cell]) has 1 to 60 bits. Text keys need a multiple of 5. For one zoom
-// level of a map, add two bits. For filters, see [Field.Within]. Some documents around
-// the area count too.
+// Clusters returns the pipeline that counts an area's documents by cell. A cell
+// ([geohash.Key.Cell]) has 1 to 60 bits. Text keys need a multiple of 5. Each zoom level
+// of a map needs two more bits. For filters, see [Field.Within]. The counts include some
+// documents around the area.
 //
-// Cost: one command, served by [Field.Indexes]. Only DocumentDB reads documents.
+// Cost: one command, served by [Field.Indexes]. For document reads, see [Field.Keys].
 func (f *Field[D, K]) Clusters(area Area, bits int, filters ...bson.D) *model.Aggregate[Cluster] {
 	pipeline, err := f.f.clusters(area, bits, filters)
 	a := model.AggregateAs[Cluster](f.owners, pipeline)

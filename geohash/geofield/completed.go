@@ -4,12 +4,11 @@ import (
 	"bytes"
 )
 
-// Completed returns a copy of doc with the key of doc's point in the key field. Use it
-// with a technique that stores whole documents itself, such as a paths.Tree. Times in the
-// copy are cut to milliseconds, as in a stored document.
+// Completed returns a copy of doc with the point's key (a geohash) in the key field. Pass
+// the copy to a technique that stores documents, such as a paths.Tree.
 //
-// For documents without a point, tag the key field omitempty, or make it a pointer. The
-// errors are those of [Field.Insert].
+// An invalid point or a wrong key gives a [*model.ValueError]. If a document can lack the
+// point, tag the key field omitempty, or make the field a pointer.
 //
 // Cost: no command.
 func (f *Field[D, K]) Completed(doc D) (D, error) {

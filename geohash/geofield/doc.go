@@ -1,5 +1,5 @@
 // Package geofield finds places in MongoDB by an ordinary index. Each document has a
-// GeoJSON point, and in another field a key of package geohash.
+// GeoJSON point and the point's geohash key ([geohash.Key]).
 //
 // # Choosing
 //
@@ -9,8 +9,8 @@
 //	... with a key that other programs read           [Field], a string as key
 //	many places per document, lines, areas            a 2dsphere index
 //
-// A 2dsphere index needs no second field and serves $near. But it can't be in a shard
-// key, and serves no covered query.
+// A 2dsphere index needs no key field and serves $near. But a 2dsphere index can't serve
+// a shard key or a covered query.
 //
 // # Tasks
 //
@@ -35,15 +35,10 @@
 //
 // # Costs
 //
-// A write costs the same as without the key.
+// The key adds no command to a write.
 //
 // # Consistency
 //
-// Code that writes the point without [Field] leaves an old key. Searches miss documents
-// with old keys: see [Field.Checks].
-//
-// # Limits
-//
-// A document has one place, outside arrays. Dozens of FieldSpec.Ranges slow down query
-// planning.
+// If other code writes the point without [Field], the key stays old. Searches miss
+// documents with old keys: see [Field.Checks].
 package geofield

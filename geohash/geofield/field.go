@@ -13,24 +13,23 @@ import (
 )
 
 // Field stores a geographic place in documents: a GeoJSON point, and its key
-// ([geohash.Encode]). Searches leave out documents without a point.
+// ([geohash.Encode]). Searches ignore documents without a point.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
 // Index" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
 //
 // Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
-// FieldSpec.Sphere it also returns a 2dsphere index on the point.
+// FieldSpec.Sphere, Indexes also returns a 2dsphere index on the point.
 //
-// Prefix and the key, all ascending, can be a shard key. In this case, add the old values
-// of the whole shard key to the filter of [Field.Set]'s write. Run this write in a
-// transaction or as a retryable write
+// Prefix and the key, all ascending, can be a shard key. If they are, add the old shard
+// key to the filter of [Field.Set]'s write. Use a retryable write or a transaction
 // (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
-// Checks returns one check. It finds invalid points, missing keys, wrong keys, and keys
+// Checks returns one check. It finds invalid points, missing or wrong keys, and keys
 // without a point. The repair writes or removes the key.
 //
-// Cost: one command per batch; it reads every document.
+// Cost: the check reads every document, with one command per batch.
 type Field[D, K any] struct {
 	model.Parts
 
@@ -40,20 +39,19 @@ type Field[D, K any] struct {
 
 // FieldSpec says how a place is stored and indexed. The zero value is valid.
 type FieldSpec struct {
-	// Text stores the key as a geohash of 12 characters, not an int64, for other
-	// programs. A Go string as key implies Text.
+	// Text stores the key as a geohash of 12 characters, not as an int64. A key field of
+	// Go type string needs no Text.
 	Text bool
 
-	// Prefix are the fields before the key in the index: {city: 1, geo: 1}. Every query
-	// needs a condition on each field, usually equality.
+	// Prefix lists the index's fields before the key. Every query needs a condition on
+	// each of these fields, usually equality.
 	Prefix []string
-	// Suffix are the fields after the key in the index: for further conditions, or for
-	// [Field.Keys].
+	// Suffix lists the index's fields after the key.
 	Suffix []string
 
-	Ranges int  // maximum key ranges (index scans) of a query: 1 to 100; 0 means 8
-	Zero   bool // accept the point 0, 0, usually a point that was never set
-	Sphere bool // also declare a 2dsphere index, for $near and $geoIntersects
+	Ranges int  // maximum index scans of a query, 1 to 100; 0 means 8
+	Zero   bool // accept the point 0, 0, which is usually a mistake
+	Sphere bool // declare a 2dsphere index, for $near and $geoIntersects
 }
 
 // field is the non-generic core of a [Field].
@@ -66,10 +64,10 @@ type field struct {
 	zero, sphere   bool
 }
 
-// NewField declares that documents of owners contain a GeoJSON point and its
-// [geohash.Key]. The parameters point and key are the paths of their fields, outside
-// arrays. The key's field is an int64 or string. NewField panics with a
-// [*model.DeclarationError] if a path or s doesn't fit.
+// NewField declares a place in documents of owners. The parameter point is the path of a
+// GeoJSON point. The parameter key is the path of the point's [geohash.Key], an int64 or
+// string. Invalid arguments, such as a path in an array, panic with a
+// [*model.DeclarationError].
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
 	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints)

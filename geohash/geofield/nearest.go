@@ -22,16 +22,15 @@ type Nearest[D any] struct {
 	n nearest
 }
 
-// NearestSpec says where to search. The zero value searches everywhere. With
-// FieldSpec.Prefix, the field Where is required.
+// NearestSpec says where to search. The zero value searches everywhere.
 type NearestSpec struct {
 	Max float64 // maximum distance in metres; 0 means no maximum
-	// Start is the radius of the first circle in metres; 0 means 1000. The search is
-	// cheapest if this circle contains slightly more places than you ask for.
+	// Start is the first query's radius in metres; 0 means 1000. Choose a radius that
+	// contains slightly more places than you need.
 	Start float64
-	Where bson.D // conditions, one on each field of FieldSpec.Prefix: see [Field.Within]
+	Where bson.D // filter, with a condition on each field of FieldSpec.Prefix
 
-	// Trace is called after each [Ring].
+	// Trace is called after each query.
 	Trace func(Ring)
 }
 
@@ -54,15 +53,15 @@ type nearest struct {
 	err       error
 }
 
-// Nearest returns the search for the n documents nearest to a point, ordered by
-// [geohash.Distance], then _id. If n is 0, it finds all. For the first page, mark is
-// zero. For the next page, pass the [Mark] of the last [Place].
+// Nearest returns the search for the n documents nearest to center, or all documents if n
+// is 0. The order is by distance, then _id. As mark, pass the [Mark] of the previous
+// page's last [Place], or Mark{} for the first page.
 //
-// Cost: one command for each [Ring], usually two or three. A search reads about 2n
+// Cost: one command for each [Ring], usually two or three. The search reads about 2n
 // documents.
 //
-// Consistency: a document that moves during the search can be missed, or appear again on
-// the next page.
+// Consistency: a document that moves during the search can be missing, or appear on two
+// pages.
 func (f *Field[D, K]) Nearest(center geohash.Point, spec NearestSpec, mark Mark, n int64) Nearest[D] {
 	s := f.f.nearest(center, spec, mark, n)
 	s.find = func(filter bson.D) model.Query { return f.find(filter, nil).Query }

@@ -16,14 +16,14 @@ type Place[D any] struct {
 	Mark  // for the next page of [Field.Nearest]
 }
 
-// Mark is a position among places sorted by distance, then _id. The zero value is the
-// beginning. Use a stored Mark only on the same processor architecture.
+// Mark is the place after which the next page of [Field.Nearest] begins. The zero value
+// begins the first page. Use a stored Mark only on the same processor architecture.
 type Mark struct {
-	// Meters is the distance from a [geohash.Circle]'s center or from the point of
-	// [Field.Nearest]. It is 0 for other areas.
+	// Meters is the distance from the center of a [geohash.Circle] or of [Field.Nearest].
+	// Other searches give 0.
 	Meters float64       `bson:"meters"`
 	ID     bson.RawValue `bson:"id"`   // the document's _id
-	Rank   int           `bson:"rank"` // 1 for the nearest, counted across pages; 0 if unknown
+	Rank   int           `bson:"rank"` // 1 for the nearest of all pages; 0 if unknown
 }
 
 // located is a place with an undecoded document.

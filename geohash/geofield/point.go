@@ -8,11 +8,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Point is a place as a document stores it, a GeoJSON point: {type: 'Point', coordinates:
-// [lng, lat]}. With omitempty the zero value isn't stored.
+// Point is a place, stored as a GeoJSON point: {type: 'Point', coordinates: [lng, lat]}.
+// With omitempty the zero value isn't stored.
 //
-// Encoding doesn't validate, but writes of a [Field] do. Decoding ignores further
-// coordinates (height), and returns an error for a value that isn't a GeoJSON point.
+// Encoding doesn't check the coordinates. The writes of a [Field] check them. Decoding
+// ignores a height. Decoding fails if the value isn't a GeoJSON point.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/geojson/#point.
 type Point geohash.Point

@@ -11,26 +11,24 @@ import (
 
 // Within is an exact search in an area, made by [Field.Within].
 type Within[D any] struct {
-	// Find is the query by the key ranges that cover the area. For a box it is exact. For
-	// other areas it also finds documents around the area: for a circle with eight
-	// ranges, about 44 % more documents. Each, All and Count leave these documents out.
+	// Find is the query by the key ranges that cover the area. Except for a box, Find
+	// also returns documents around the area (for a circle, about 44 % more by default).
+	// Each, All and Count skip documents around the area.
 	//
-	// You can add Where, a sort, options, or a projection that includes the point. Add a
-	// limit or skip only for a box: for other areas, each run would return a
-	// [*model.ValueError].
+	// You can add Where, a sort, options, or a projection that includes the point. With a
+	// limit or skip, Each, All and Count return a [*model.ValueError], except for a box.
 	Find *model.Find[D]
 
 	f    *field
 	area Area
 }
 
-// Within returns the search for documents in the area that match filters. filters must
-// have a condition on each field of FieldSpec.Prefix. Conditions on the fields of
-// FieldSpec.Suffix also narrow the index scans.
+// Within returns the search for documents in the area that match all filters. Together,
+// the filters need a condition on each field of FieldSpec.Prefix.
 //
 // Cost: one command per batch, with at most FieldSpec.Ranges index scans.
 //
-// Consistency: a document that moves meanwhile can be missed, but isn't returned twice.
+// Consistency: the search can miss a document that moves, but returns no document twice.
 func (f *Field[D, K]) Within(area Area, filters ...bson.D) Within[D] {
 	filter, err := f.f.within(area, true, filters)
 	return Within[D]{Find: f.find(filter, err), f: f.f, area: area}

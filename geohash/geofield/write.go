@@ -11,10 +11,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert returns the write that stores a new document with its point's key (a geohash).
-// Leave doc's key empty. Without a point (missing, null, or a zero [Point] with
-// omitempty), no key is stored. An invalid point (see FieldSpec.Zero) or a wrong key
-// gives a [*model.ValueError].
+// Insert returns the write that stores doc with the key (geohash) of doc's point. Leave
+// the key in doc empty. Without a point (a zero [Point] with omitempty), the key is null
+// or missing. An invalid point (see FieldSpec.Zero) or a wrong key gives a
+// [*model.ValueError].
 //
 // Cost and other errors: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
@@ -27,18 +27,16 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 	return f.f.completeAll(f.owners.InsertMany(docs))
 }
 
-// Replace returns the write of [model.Collection.Replace], which also stores the key of
-// doc's point. If you change doc's point, set doc's key to zero: the old key gives a
-// [*model.ValueError]. A missing document gives [model.ErrNotFound].
-// A retry overwrites later changes.
+// Replace returns the write that stores doc, with its point's key, over the old document.
+// If the point changes, set the key to zero. An old key gives a [*model.ValueError].
+// A missing document gives [model.ErrNotFound]. A retry overwrites later changes.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
 
-// Set returns the write that moves a document to the point p, by one $set of point and
-// key. [model.Merge] can join it with other updates. The old point's height is lost. A
-// missing document gives [model.ErrNotFound]. A bad point gives the
-// [*model.ValueError] of [Field.Insert]. The write is idempotent.
+// Set returns the write that sets a document's point to p, and its key to the geohash of
+// p. A third coordinate (height) of the old point is lost. A missing document gives
+// [model.ErrNotFound]. An invalid p gives a [*model.ValueError]. The write is idempotent.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
@@ -65,13 +63,13 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
 }
 
-// Complete extends w, a write of the Field's collection, by a write of the key:
+// Complete adds the key (the point's geohash) to the write w:
 //
-//   - An inserted or replaced document gets the key, as in [Field.Insert].
+//   - An inserted or replacing document gets the key, as in [Field.Insert].
 //   - $set, $setOnInsert or $unset of the point also sets or unsets the key.
 //   - Any other update of the point or key gives a [*model.ValueError].
 //   - An update pipeline gives a ValueError.
-//   - Remaining writes stay unchanged.
+//   - Deletions and updates of other fields stay unchanged.
 func (f *Field[D, K]) Complete(w model.Write) model.Write { return f.f.complete(w) }
 
 func (f *field) completeAll(p model.Plan) model.Plan {

@@ -15,27 +15,26 @@ import (
 // document itself (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxNesting = 100
 
-// A Bound declares the most that an application stores at a path, for [NewBudget]. It
-// enforces nothing. To enforce a limit, use [denorm.Bounded] or a validator.
+// A Bound declares the most that an application stores at a path, for [NewBudget]. In a
+// Bound, 0 means undeclared. To enforce a limit, use [denorm.Bounded] or a validator.
 //
 // A path is dotted: "lines.text" is the field "text" in each element of "lines". "*"
-// stands for an element that is an array, or for a value of a map: "prices.*.amount".
+// stands for an array inside an array, or for a value of a map: "prices.*.amount".
 //
 // [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {
 	Path  string
-	Items int64 // elements of an array or entries of a map; 0 means undeclared; not for Go arrays
+	Items int64 // maximum number of elements of a slice, or of entries of a map
 
-	// Bytes is the greatest length of a string (UTF-8), binary data, or a regular
-	// expression. For an array or map of such values, it is the greatest length of one
-	// value. For an interface, bson.Raw or custom marshaler, it is the greatest BSON size
-	// without type and name. 0 means undeclared.
+	// Bytes is the maximum length of a string (UTF-8), binary value or regular
+	// expression, also of each such value in an array or map. For an interface, bson.Raw
+	// or custom marshaler, Bytes is the maximum BSON size, without type and name.
 	Bytes int64
-	Key   int64 // bytes of a key of the map; 0 means undeclared
+	Key   int64 // maximum number of bytes of a map key
 }
 
-// A Budget computes how large a collection's documents can become: the worst case, the
-// paths without a bound, and when a document reaches 16 MiB.
+// A Budget computes how large a collection's documents can become, which paths have no
+// [Bound], and when a document reaches 16 MiB.
 //
 // Source: "the item's size could grow infinitely" (data modeling for Azure Cosmos DB);
 // limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes:
@@ -128,14 +127,14 @@ type Part struct {
 	Bytes int64
 }
 
-// An Open is a path of a [Worst] whose size no [Bound] limits.
+// An Open is a path without a complete [Bound], listed in [Worst].Open.
 type Open struct {
 	Path string
 	Why  string // "an array without Items"
 
-	// Room is how much at Path fits into a document of 16 MiB: items of an array or map,
-	// bytes of a text or binary data. If a map's [Bound] sets Items but not Key, Room is
-	// the maximum length of each key, in bytes. 0 means unknown.
+	// Room is how many items (array, map) or bytes (other values) fit at Path into a
+	// document of 16 MiB. If a map's Bound lacks only Key, Room is the maximum length of
+	// a key, in bytes. 0 means no room, or unknown.
 	Room int64
 }
 
@@ -192,10 +191,9 @@ func (o Open) line() string {
 	return out
 }
 
-// Item returns the greatest size of an element of the array, or a value of the map, at
-// path. The size excludes type byte and name. Use the size as Bytes of an [End]. An
-// element or field without a bound counts as empty. Any other path panics with a
-// [*model.DeclarationError].
+// Item returns the maximum size of one value in the array or map at path, without the
+// value's type and name. Use the size as Bytes of an [End]. Paths without a [Bound] count
+// as empty. If path isn't an array or map, Item panics with a [*model.DeclarationError].
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {
@@ -205,8 +203,8 @@ func (b *Budget) Item(path string) int64 {
 }
 
 // Room returns how many items of the array or map at a path fit into a document of 16
-// MiB. For a string or binary data, it returns bytes. Other fields without a bound count
-// as empty. A path that can't have a bound panics with a [*model.DeclarationError].
+// MiB. For a string or binary data, Room returns bytes. Other fields without a [Bound]
+// count as empty. A path that can't have a Bound panics with a [*model.DeclarationError].
 func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open(), false) }
 
 // open returns the node that a path's bound is about: for a Go array, its elements.
@@ -225,8 +223,8 @@ func (b *Budget) mustFind(path string) *node {
 	return n
 }
 
-// Days returns the days until a document reaches 16 MiB in the worst case. Pass the
-// number of elements at the path today in items, and their daily gain in perDay. Days
+// Days returns the days until the elements at path fill a document: see [Budget.Room].
+// Pass today's number of elements as items, and the new elements of a day as perDay. Days
 // returns 0 if there is no room today, and +Inf if perDay isn't positive.
 func (b *Budget) Days(path string, items int64, perDay float64) float64 {
 	room := b.Room(path) - max(0, items)

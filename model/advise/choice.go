@@ -9,47 +9,46 @@ import "strings"
 // The zero Choice means that nothing is chosen.
 type Choice uint32
 
-// The structures. A Choice is one structure, alone or with additions: ParentRef |
-// Counter.
+// The structures of a [Choice].
 const (
-	Embed     Choice = 1 + iota // children are within their parent: embed.Embedded, or embed.One
+	Embed     Choice = 1 + iota // children in the parent: embed.Embedded, embed.One
 	Values                      // an array of plain values in the parent
-	Outlier                     // as Embed, with overflow documents: denorm.Outlier
-	ChildRefs                   // the parent lists its children's ids: relate.ChildRefs
-	ParentRef                   // each child has the id of its parent: relate.ParentRef
-	TwoWay                      // both ends have ids: relate.TwoWay, relate.ManyToMany
+	Outlier                     // Embed with overflow documents: denorm.Outlier
+	ChildRefs                   // the parent lists the children's ids: relate.ChildRefs
+	ParentRef                   // each child has the parent's id: relate.ParentRef
+	TwoWay                      // both sides have ids: relate.TwoWay, relate.ManyToMany
 	Links                       // a document for each pair: relate.JoinCollection, denorm.WideRow
-	Bucket                      // a document for each page: denorm.Bucket
+	Bucket                      // documents with many children each: denorm.Bucket
 
 	DocumentTree     // a tree within one document: paths.DocumentTree
-	ParentTree       // nodes have their parent's id: paths.NewParentTree
-	ChildTree        // nodes also list their children: paths.NewChildTree
-	AncestorArray    // nodes list their ancestors: paths.NewAncestorArray
-	MaterializedPath // nodes have their path from the root: paths.NewMaterializedPath
-	NestedSet        // two numbers enclose the descendants' numbers: paths.NewNestedSet
+	ParentTree       // a node has the parent's id: paths.NewParentTree
+	ChildTree        // a node has the ids of parent and children: paths.NewChildTree
+	AncestorArray    // a node lists all ancestors: paths.NewAncestorArray
+	MaterializedPath // a node has the path from the root: paths.NewMaterializedPath
+	NestedSet        // each node has a range of numbers: paths.NewNestedSet
 
 	structure Choice = 0xf
 )
 
-// Additions to a structure. A Choice has any number of additions.
+// The additions to the structure of a [Choice].
 const (
 	Bounded        Choice = 1 << (4 + iota) // only the newest children are kept: denorm.Bounded
-	Subset                                  // the parent copies the newest children: denorm.Subset
-	CopyIntoParent                          // the parent copies the children's fields: denorm.Copy
-	CopyIntoChild                           // each child copies the parent's fields: denorm.Copy
-	Fold                                    // the parent is only in copies: denorm.Copy.Fold
-	Counter                                 // the parent has a number made of its children: denorm.Counter
-	CountInChild                            // each child has a number made of its parents: denorm.Counter
-	Distinct                                // different children are counted: denorm.UniqueCount
-	Approximate                             // a rough count, seldom written: denorm.Approximate
-	Slots                                   // an exact number on several documents: denorm.Slots
+	Subset                                  // the newest children, copied into the parent: denorm.Subset
+	CopyIntoParent                          // the children's fields, copied into the parent: denorm.Copy
+	CopyIntoChild                           // the parent's fields, copied into each child: denorm.Copy
+	Fold                                    // no parent documents, only their copies: denorm.Copy.Fold
+	Counter                                 // the parent has a total of its children: denorm.Counter
+	CountInChild                            // each child has a total of its parents: denorm.Counter
+	Distinct                                // a count of different children: denorm.UniqueCount
+	Approximate                             // an estimated count with few writes: denorm.Approximate
+	Slots                                   // an exact total, split over several documents: denorm.Slots
 	Kinds                                   // children of several kinds: embed.Union, embed.Kinds
-	Versions                                // every version is kept: denorm.History
+	Versions                                // all versions of a document: denorm.History
 	Log                                     // states computed from events: denorm.EventLog
-	Binned                                  // numbers by hour, day and month: denorm.Rollup
+	Binned                                  // totals by hour, day and month: denorm.Rollup
 	SpreadKey                               // a parent's children on several shards: keys.Spread
-	Events                                  // each change is sent to others: denorm.Outbox
-	Expiry                                  // children are deleted after their time: schema.Expiry
+	Events                                  // changes are sent to other systems: denorm.Outbox
+	Expiry                                  // old children are deleted: schema.Expiry
 )
 
 var structureNames = [...]string{

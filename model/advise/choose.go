@@ -8,23 +8,23 @@ import (
 
 // An Advice is the answer of [Choose]: how to store a relation, and why.
 type Advice struct {
-	Relation  Relation // as given
+	Relation  Relation // the argument of Choose
 	Choice    Choice
-	Parent    string // the name of the end that is the parent in the choice
-	Child     string // the name of the other end
+	Parent    string // name of the End that becomes the parent
+	Child     string // name of the End that becomes the child
 	Uses      []Use  // the library's types for the choice
-	Migration string // "keep", or how to migrate from Relation.Now; "" if nothing is stored yet
+	Migration string // how to migrate from Relation.Now, or "keep"; "" without stored data
 	Reasons   []Reason
 	RunnersUp []RunnerUp   // at most three other choices, nearest first
-	Assumed   []Assumption // fields that the relation leaves empty
-	Err       error        // if the relation contradicts itself: a [*model.ValueError] that names the field
+	Assumed   []Assumption // values for fields that the relation leaves empty
+	Err       error        // a [*model.ValueError] if the relation is invalid
 }
 
-// A Reason is a rule that speaks for or against the choice of an [Advice], or says why a
-// field of the relation isn't used.
+// A Reason explains the choice of an [Advice] by a rule, or says why a field of the
+// relation isn't used.
 type Reason struct {
 	Text    string
-	Figure  string // the compared numbers; assumed ones are marked
+	Figure  string // compared numbers; assumed numbers end with "(assumed)"
 	Rule    Rule
 	Against bool   // the rule speaks against the choice
 	Unused  string // the relation's field that isn't used: "Child.Page"
@@ -40,21 +40,20 @@ type RunnerUp struct {
 
 // Choose decides how to store a relation, and says why. It applies these rules in order:
 //
-//  1. A tree ([Relation.Tree]) gets a type of package paths. Plain values ([End.Value])
-//     become an array, if the array fits.
-//  2. Children can't be embedded if several parents share them, or if they are too many
-//     or too large ([FewLimit], [ManyLimit], [ArrayLimit]). If few parents have too many
+//  1. A tree ([Relation].Tree) gets a type of package paths. Plain values ([End].Value)
+//     become an array, if the array stays small.
+//  2. Children can't be embedded if parents share them, or if they are too many or too
+//     large ([FewLimit], [ManyLimit], [ArrayLimit]). If only few parents have too many
 //     children, see [Outlier].
 //  3. Children shouldn't be embedded if they are looked up on their own, written more
 //     often than read, seldom shown with their parent, or added too fast.
 //     [Relation].Atomic turns off rule 3.
-//  4. Children are embedded if rules 2 and 3 allow that. If not, a child stores its
-//     parent's id. For children that are ordered by hand or fixed in number, the parent
-//     lists the ids. In a many-to-many relation, one or both ends list ids, or each link
-//     is a document.
-//  5. Where useful, Choose adds other types, such as copies of fields.
+//  4. Children that pass rules 2 and 3 are embedded. Other children store their parent's
+//     id. If children are ordered or fixed in number, the parent lists ids. In a
+//     many-to-many relation, one or both ends list ids, or each link is a document.
+//  5. Choose can add other types, such as copies of fields.
 //
-// Cost: it sends nothing.
+// Cost: Choose sends nothing.
 func Choose(r Relation) Advice {
 	f, err := r.facts()
 	if err != nil {

@@ -78,16 +78,16 @@ func (s DatabaseSurvey) String() string {
 	return b.String()
 }
 
-// SurveyDatabase finds the relations in a database, and measures each by [Survey.Run]. A
-// path with at least three sampled values is a relation if at least half of the values
-// are _ids in one collection. A path with whole numbers must also be named after the
-// collection ("userId" for users). An array of documents is a relation to embedded
-// children.
+// SurveyDatabase finds the relations in a database, and measures each relation by
+// [Survey.Run]. An array of documents is a relation to embedded children. Other paths
+// need at least three sampled values, and half of the values must be _ids in one
+// collection. A path of whole numbers must be named after the collection ("userId" for
+// users).
 //
-// The spec may set only Scan, Window, Sample and Confidence.
+// Set only Scan, Window, Sample and Confidence in spec.
 //
-// Cost: one command, two or three for each collection, and one for each pair of a path
-// and a possible target. [Survey.Run] adds its commands.
+// Cost: one command, two or three for each collection, and one for each path and possible
+// collection. [Survey.Run] adds commands.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (DatabaseSurvey, error) {

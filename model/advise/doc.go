@@ -1,21 +1,20 @@
-// Package advise says how to store one relation, and why. It computes document
-// sizes, and measures live databases. Package design decides all relations of an
-// application by the price of operations.
+// Package advise says how to store a relation between two kinds of documents, and why.
+// Package design decides all relations of an application by the price of operations.
 //
 // # Choosing
 //
-// [Choose] takes a [Relation]: its size, and how both ends are read and written. In
-// short:
+// [Choose] takes a [Relation] and returns an [Advice]. Each kind of documents is one end
+// of the relation. In short:
 //
 //	few children, read with their parent   [Embed]               embed.Embedded, embed.One
 //	few kept, others dropped               [Embed]|[Bounded]     denorm.Bounded
 //	plain values, such as tags             [Values]              an array with an index
-//	few, but many in 1 parent of 100       [Outlier]             denorm.Outlier
+//	few in 99 of 100 parents, many in 1    [Outlier]             denorm.Outlier
 //	many children of one parent            [ParentRef]           relate.ParentRef
 //	many, ordered by hand or bounded       [ChildRefs]           relate.ChildRefs
 //	shared, queried from one end           [ChildRefs]           relate.ChildRefs
 //	shared, queried from both ends         [TwoWay]              relate.ManyToMany
-//	no list fits, or links have fields     [Links]               relate.JoinCollection
+//	lists too long, or links with fields   [Links]               relate.JoinCollection
 //	too many for an array, read in pages   [Bucket]              denorm.Bucket
 //	a tree                                 [DocumentTree] etc.   package paths
 //
@@ -35,7 +34,7 @@
 //
 // # Rules
 //
-// Each [Reason] of an [Advice] names its rule and the compared figures. The sources are:
+// Each [Reason] of an [Advice] names a rule and the compared numbers. The rules' sources:
 //
 //	001        a text on wide rows: one row per user, one column per liked item
 //	002        "NoSQL Data Modeling Techniques", by its sections
@@ -45,13 +44,13 @@
 //	Azure      Azure Architecture Center, by its patterns
 //	Firestore  Firestore's documentation, by its pages
 //
-// The limits are constants such as [FewLimit]. Check an advice in a unit test with
-// [Advice.Want].
+// The rules' limits are constants such as [FewLimit]. [Advice.Want] checks an advice in a
+// unit test.
 //
 // # Sizes
 //
-// From a Go type and declared bounds, a [Budget] computes the largest document, and how
-// many items fit in 16 MiB. It finds broken bounds.
+// A [Budget] computes the size of the largest document from a Go type and [Bound] values.
+// [Budget.Breaches] returns the bounds that a document violates.
 //
 // # Live data
 //
@@ -60,7 +59,7 @@
 //
 // # Limits
 //
-// A budget doesn't know the nesting of an interface, bson.D, bson.Raw or custom
-// marshaler. A survey can't measure how often documents are read. A survey
-// computes growth from the times in ObjectIDs. It ignores deletions and seasons.
+// A budget ignores nesting within an interface, bson.D, bson.Raw or custom marshaler. A
+// survey can't measure how often documents are read. A survey computes growth from
+// ObjectIDs or dates, and ignores deletions and seasons.
 package advise

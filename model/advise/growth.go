@@ -17,18 +17,18 @@ const (
 
 // Growth says how many children the fastest-growing parent gains in a day.
 //
-// A [Survey] counts each parent's new children in SurveySpec.Window. It ignores bursts of
-// children, and parents that were without children before the window.
+// A [Survey] counts new children in SurveySpec.Window, but ignores bursts of children.
+// Parents without children before the window don't count.
 //
-// PerDay is the gain of the fastest-growing parent, minus the part that chance explains
-// (credibility: https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are this
-// parent's confidence interval, if children arrive independently
+// PerDay is the greatest gain of a parent, reduced by the effect of chance
+// (https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are the confidence
+// interval of the greatest gain, if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
 	Days              float64 // length of the window
 	Parents           int64   // number of counted parents
-	Unknown           string  // why growth is unknown; if set, only Days isn't 0
+	Unknown           string  // why growth is unknown, or ""
 }
 
 // String returns the numbers: "0.21 a day (0.1 to 0.4) for the parent that gains most,

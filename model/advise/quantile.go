@@ -22,13 +22,13 @@ func (s Sampled) String() string {
 	return countText(s.N) + " of " + countText(s.Of) + " sampled"
 }
 
-// A Quantile says: a given share of documents has at most this Value. Low to High is the
-// confidence interval of the Value, for any distribution.
+// A Quantile is a Value that a given share of documents doesn't exceed, such as 99 % in
+// [Spread].P99. Low and High bound the Value's confidence interval.
 type Quantile struct {
 	Value     int64
 	Low, High int64 // equal to Value if all documents were read
-	OpenLow   bool  // the sample gives no lower bound. Low is the smallest value read
-	OpenHigh  bool  // the sample gives no upper bound. High is the greatest value read
+	OpenLow   bool  // no lower bound is known; Low is the smallest value read
+	OpenHigh  bool  // no upper bound is known; High is the greatest value read
 }
 
 // A Spread is the distribution of a number that each document has, such as its size.

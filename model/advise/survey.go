@@ -14,33 +14,32 @@ import (
 // SurveySpec says how the relation is stored now, and how to sample. Set exactly one of
 // Embedded, List and Ref.
 type SurveySpec struct {
-	Embedded string // path, in a parent, of its array of children; the children's collection isn't read
-	List     string // path, in a parent, of its children's ids, in an array: "parts", "holdings.stockId"
-	Ref      string // path, in a child, of its parent's id or ids: "host"
+	Embedded string // path of the embedded children's array in a parent
+	List     string // path of the children's ids in a parent's array: "holdings.stockId"
+	Ref      string // path of the parent's id or ids in a child: "host"
 
-	// At is the path, within an embedded child, of the ObjectID or date that tells when
-	// the child was added. The default is "_id".
+	// At is the path, in an embedded child, of its creation time: an ObjectID or date.
+	// "" means "_id".
 	At string
 
-	// Scan makes the server read every document for the sample. Set it for DocumentDB,
-	// which otherwise samples neighbouring documents, so that confidence intervals aren't
-	// valid.
+	// Scan makes the server read every document for the sample. Set Scan for DocumentDB,
+	// whose own samples aren't random.
 	Scan bool
 
-	// Window is the time before the latest child in which [Growth] is measured. It is at
-	// least 3 days. 0 means 90 days.
+	// Window is the length of the period for [Growth], at least 3 days. 0 means 90 days.
+	// The period ends with the newest child.
 	Window time.Duration
 
-	Sample     int64   // documents to read of each collection; the default is 1000
-	Confidence float64 // of the intervals; the default is 0.95
+	Sample     int64   // documents to read from each collection; 0 means 1000
+	Confidence float64 // level of the confidence intervals; 0 means 0.95
 }
 
-// A Survey measures a relation in a live database, as input for [Choose]: sizes, children
-// per parent, growth, parents per child, and references to missing documents.
+// A Survey measures a relation in a live database, as input for [Choose]. It finds sizes,
+// children per parent, growth, parents per child, and references to missing documents.
 //
-// Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design"; $sample,
-// $bsonSize: https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/.
-// Intervals: order statistics, https://en.wikipedia.org/wiki/Binomial_distribution.
+// Source: rules 3 and 6 of "6 Rules of Thumb for MongoDB Schema Design";
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/; for
+// intervals, https://en.wikipedia.org/wiki/Binomial_distribution.
 type Survey struct {
 	spec              SurveySpec
 	parents, children side
@@ -81,25 +80,25 @@ func sideOf[D, K any](c *model.Collection[D, K]) side {
 type SurveyDocument struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Bytes int64           `bson:"bytes"` // BSON size of the document
-	At    *time.Time      `bson:"at"`    // the time of its _id (an ObjectID or date), or nil
-	Items int64           `bson:"items"` // number of children, or of different ids in a list of ids
-	Array int64           `bson:"array"` // BSON size of {v: array}
-	Most  int64           `bson:"most"`  // BSON size of {v: element}, for the largest element
-	First *time.Time      `bson:"first"` // the time of the oldest child in the array, by SurveySpec.At or its id
-	Last  *time.Time      `bson:"last"`  // the time of the newest child in the array
-	Links []bson.RawValue `bson:"links"` // the first few ids that it refers to
+	At    *time.Time      `bson:"at"`    // time of the document's _id (an ObjectID or date), or nil
+	Items int64           `bson:"items"` // number of embedded children, or of distinct ids referred to
+	Array int64           `bson:"array"` // BSON size of {v: array of embedded children}
+	Most  int64           `bson:"most"`  // BSON size of {v: largest embedded child}
+	First *time.Time      `bson:"first"` // time of the oldest child in the parent's array, or nil
+	Last  *time.Time      `bson:"last"`  // time of the newest child in the parent's array, or nil
+	Links []bson.RawValue `bson:"links"` // the first 10 ids referred to
 }
 
-// A SurveyLink is the number (N) of references to one document, or of children added to
-// one parent.
+// A SurveyLink counts references to one document ([Survey.Links]), or new children of one
+// parent ([Survey.Added]).
 type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
-	First *time.Time    `bson:"first"` // creation time of the first referring document, by its _id
-	Last  *time.Time    `bson:"last"`
+	First *time.Time    `bson:"first"` // from Links: creation time of the oldest referring document
+	Last  *time.Time    `bson:"last"`  // from Links: of the newest
 
-	Early int64 `bson:"early"` // added in the window's first third: see [Survey.Added]
-	Late  int64 `bson:"late"`  // added in the window's last third, or after the window
+	Early int64 `bson:"early"` // from Added: in the window's first third
+	Late  int64 `bson:"late"`  // from Added: in the window's last third, or later
 }
 
 // NewSurvey declares the survey of a relation between two collections. For embedded
@@ -159,12 +158,11 @@ func (s *Survey) mustArray(f core.Field, needed bool) {
 	}
 }
 
-// Parents returns the pipeline that measures a sample of the parents, or all parents if
-// whole is true.
+// Parents returns the pipeline that measures a sample of the parents. If the parameter
+// whole is true, the pipeline measures all parents.
 //
-// Cost: one command per batch. With SurveySpec.Scan, the server scans the collection. It
-// also scans if the collection has less than a hundred documents, or if the sample is
-// more than a twentieth.
+// Cost: one command per batch. The server reads the whole collection if SurveySpec.Scan
+// is set, or if the sample is 5% of the collection or more.
 func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
@@ -208,9 +206,8 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 }
 
 // Links returns the pipeline that counts, for each id, the documents that refer to the
-// id. With SurveySpec.Ref, pass ids of parents. With SurveySpec.List, pass ids of
-// children. The result omits ids without references. Embedded children give a
-// [*model.ValueError].
+// id. With SurveySpec.Ref, pass parents' ids. With List, pass children's ids. The result
+// omits ids to which nothing refers. Embedded children give a [*model.ValueError].
 //
 // Cost: one command, served by an index on the path Ref or List.
 func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
@@ -238,12 +235,12 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	return a
 }
 
-// Added returns the pipeline that counts new children of each parent in ids. A child
-// is new if it was added at windowEnd minus [SurveySpec].Window, or later. The result
-// omits parents without new children.
+// Added returns the pipeline that counts new children of each parent in ids. New children
+// were created in the [SurveySpec].Window before windowEnd, or later. Parents without new
+// children have no result.
 //
-// Cost: one command. With SurveySpec.Ref, it reads the parents' children by an index on
-// Ref. Without Ref, it reads the parents by _id.
+// Cost: one command, which reads children by an index on SurveySpec.Ref. If Ref is empty,
+// the command reads parents by _id.
 func (s *Survey) Added(windowEnd time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	since := func(third int) bson.DateTime {

@@ -13,22 +13,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A SurveyResult is the result of a [Survey]. Add to Relation the figures that only the
-// application knows, such as Alone, Shows and ReadsPerChange of each [End]. Then pass the
-// Relation to [Choose].
+// A SurveyResult is the result of a [Survey]. Before you pass Relation to [Choose], set
+// the fields that a survey can't measure, such as Alone and Shows of each [End].
 type SurveyResult struct {
-	Relation Relation // only with measured fields
-	Measured []Measure
+	Relation Relation  // has only the measured fields
+	Measured []Measure // how each field was measured
 
 	Parents, Children Sampled
-	PerParent         Spread // children of one parent
-	PerChild          Spread // parents of one child; empty for embedded children
+	PerParent         Spread // children per parent
+	PerChild          Spread // parents per child; empty for embedded children
 	ParentBytes       Spread // without embedded children
-	ChildBytes        Spread // if embedded, only of each parent's largest child
+	ChildBytes        Spread // of embedded children, only each parent's largest
 
 	Growth  Growth  // of the fastest-growing parent
-	Daily   float64 // children added in a day, over all parents; 0 if unknown
-	Missing Share   // unset references, or references to missing documents
+	Daily   float64 // children added per day to all parents; 0 if unknown
+	Missing Share   // unset references, and references to missing documents
 }
 
 // A Measure is a field of a [Relation] that a survey measured.
@@ -90,13 +89,12 @@ type family struct {
 	first, last *time.Time
 }
 
-// Run measures the relation. An empty collection gives a [*model.ValueError]. Concurrent
-// writes can be counted twice or not at all.
+// Run measures the relation. An empty collection gives a [*model.ValueError]. Run can
+// count concurrent writes twice or not at all.
 //
-// Cost: two counts by metadata and two samples. In addition, each thousand references,
-// parents or sampled documents take one command. Create an index on SurveySpec.Ref or
-// List. Without this index, each command for parents or sampled documents reads a whole
-// collection.
+// Cost: up to two counts by metadata and two samples. Each thousand references, parents
+// or sampled documents cost one more command. If the path SurveySpec.Ref or
+// SurveySpec.List has no index, a command can read a whole collection.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err

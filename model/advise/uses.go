@@ -7,14 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// A Use is a type of this library that an [Advice] needs, with the fields and indexes
-// that the type needs.
+// A Use is one type of this library that an [Advice] recommends.
 type Use struct {
 	Type     string     // "relate.ParentRef"
 	Declare  string     // Go code; collections are named after Relation.Parent and Child
 	Fields   []string   // fields of documents: "comments.post: the _id of one of the posts"
-	Indexes  []string   // without those on _id: "comments {post: 1, _id: 1}"
-	Commands []Commands // what the type's operations send
+	Indexes  []string   // indexes, except on _id: "comments {post: 1, _id: 1}"
+	Commands []Commands // how many commands the type's operations send
 }
 
 // Commands is the number of commands (N) that an operation of a [Use] sends, without

@@ -23,7 +23,7 @@
 //	d, err := w.Design()
 //	fmt.Println(d) // the storage of each relation, and costs
 //
-// A [Layout] has a [Storage] for each relation of the [Workload]:
+// A [Layout] has a [Storage] for each relation. Storages, types and uses:
 //
 //	Reference                     relate.ParentRef  documents used on their own
 //	Reference, Relation.Ordered   relate.ChildRefs  children ordered by hand
@@ -49,10 +49,11 @@
 //
 // # Prices
 //
-// [Costs] convert commands and documents into time. The assumptions are:
+// [Costs] convert commands and documents into time. Assumptions:
 //
 //   - Each query has an index.
-//   - Parents have about equally many children. Fields and relations are independent.
+//   - Parents have about equally many children.
+//   - Fields and relations don't depend on each other.
 //   - Reads leave out embedded arrays that the operation doesn't need.
 //   - Parents are read by a separate command, not by $lookup.
 //

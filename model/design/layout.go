@@ -19,23 +19,21 @@ type Layout struct {
 type Storage struct {
 	As Structure
 
-	// Copy lists fields and relations of the parent that each child copies (denorm.Copy).
-	// It needs As = Reference, a relation that isn't Ordered, and a parent with its own
-	// collection.
+	// Copy lists the parent's fields and relations that each child copies (denorm.Copy).
+	// Copy needs As = Reference.
 	Copy []string
 
-	// Newest is the number of children that the parent also contains: those with the
-	// greatest values of the field that By names. 0 means none. In the parent, these
-	// children lack the fields in Copy. Technique: denorm.Subset, or denorm.Bounded if
-	// Paged.
+	// Newest is the number of children that the parent repeats, without the fields in
+	// Copy (denorm.Subset). If As is Paged, the technique is denorm.Bounded. By names the
+	// field that sorts the children, greatest first. 0 and "" mean none.
 	Newest int64
 	By     string
 
-	// Page is the number of children in one document, if As is Paged.
+	// If As is Paged, Page is the number of children in one document.
 	Page int64
 
-	// Totals means that the parent contains the totals that operations show, such as
-	// bidsCount (denorm.Counter).
+	// Totals makes the parent store totals that operations show, such as bidsCount
+	// (denorm.Counter).
 	Totals bool
 }
 
@@ -43,13 +41,13 @@ type Storage struct {
 type Structure uint8
 
 const (
-	// Reference: a field of the child is its parent's _id (relate.ParentRef). If the
-	// relation is Ordered, the parent lists its children's _ids instead. If the relation
-	// is many-to-many, the child lists its parents' _ids (relate.ChildRefs). With Copy,
-	// this list has copies of the parents, with _ids (embed.Embedded).
+	// Reference means that a child contains its parent's _id (relate.ParentRef). If the
+	// relation is Ordered, a parent lists its children's _ids (relate.ChildRefs). In a
+	// many-to-many relation, a child lists its parents' _ids (relate.ChildRefs). In a
+	// many-to-many relation with Copy, a child lists copies of parents (embed.Embedded).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
-	Paged               // a document has Page children of one parent, in insertion order (denorm.Bucket)
+	Paged               // a document contains several children of one parent, in insertion order (denorm.Bucket)
 )
 
 // String returns the structure as a word: "embedded".

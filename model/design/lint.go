@@ -22,16 +22,16 @@ type Lint struct {
 	Runs    []Run            // to check commands
 }
 
-// A Run is a command that the application sends, to be checked by a [Lint].
+// A Run is a command of the application, which a [Lint] checks.
 type Run struct {
 	Name string
 
-	// Of is the command itself: a model.Query (Find.Query), model.Aggregation
+	// Of is the command: a model.Query (Find.Query), model.Aggregation
 	// (Aggregate.Aggregation), model.FindAndModify, model.Write or model.Plan.
 	Of any
 
-	// PerSecond is how often the command writes the same document in its busiest second.
-	// 0 means unknown, and isn't checked.
+	// PerSecond is the greatest number of the command's writes to one document in a
+	// second. 0 means unknown, and isn't checked.
 	PerSecond float64
 }
 

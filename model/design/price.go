@@ -26,12 +26,12 @@ type Price struct {
 	Entries  float64 // index entries added or removed
 	Bytes    float64 // bytes returned
 	Loaded   float64 // bytes of whole documents that the server reads or writes
-	Shards   float64 // shards that commands reach beyond the first
+	Shards   float64 // shards beyond the first of each command, added up
 	Cold     float64 // documents read from disk
 
 	Time time.Duration // computed from the unit times in Workload.Server.Costs
 
-	// Sent lists the commands in mongosh's syntax, with example values, or in words.
+	// Sent lists the commands, in mongosh's syntax or in words.
 	Sent []string
 }
 
@@ -54,10 +54,10 @@ type Stored struct {
 // Prices are the costs of a workload under one [Layout].
 type Prices struct {
 	Layout      Layout
-	Operations  []Price       // by Price.Rate times Price.Time, greatest first
+	Operations  []Price       // sorted by Rate times Time, greatest first
 	Collections []Stored      // in the order of the entities
 	Time        time.Duration // sum of Price.Rate times Price.Time
-	Late        int           // number of operations that exceed their Price.Within
+	Late        int           // number of operations over their Price.Within
 	Model       *model.Model  // the techniques that implement the layout
 
 	store *store

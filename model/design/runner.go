@@ -13,9 +13,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Runner stores generated data of a workload under one layout, and runs operations, to
-// measure them. The n-th run of an operation uses the same documents under every layout.
-// Make it with [Prices.Runner]. It isn't safe for concurrent use.
+// A Runner, made by [Prices.Runner], stores generated data of a workload under one layout
+// and runs operations for measurements. With the same n, [Runner.Run] uses the same
+// documents under every layout. A Runner isn't safe for concurrent use.
 type Runner struct {
 	store *store
 	world *world

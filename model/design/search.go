@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// A Design is the best layout for a workload, compared with others.
+// A Design compares the best layout for a workload with other layouts.
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // up to three: the second best, then the best that differ in more than Storage.Copy
+	Next       []Prices // second best, and up to two that differ in more than Storage.Copy
 	Normalized Prices   // the layout with references only
-	Reasons    []Reason // what the storage of each relation saves, except plain references
-	Flips      []Flip   // changes of one Rate that make a layout of Next the best
+	Reasons    []Reason // the time that Best saves, by relation
+	Flips      []Flip   // when a layout of Next becomes the best
 
 	Priced int  // number of layouts priced
-	Exact  bool // every combination of the candidates was priced
+	Exact  bool // all layouts were priced
 
-	// If Exact, Bound is the Time of Best. If not, no candidate has a Time below Bound.
+	// If Exact, Bound is Best.Time. If not, no layout has a Time below Bound.
 	Bound time.Duration
 }
 
 // SearchLimit is the number of layouts up to which [Workload.Design] prices all of them.
 const SearchLimit = 5000
 
-// Design finds the layout under which the workload takes the least time. But a layout
-// that exceeds fewer limits (Operation.Within) is always better.
+// Design finds the layout under which the fewest operations exceed Operation.Within. Of
+// several such layouts, Design finds the fastest layout.
 //
 // The candidates for each relation are:
-//   - a Reference, with or without data that reads need: copies of parents' fields in
-//     children, or totals or the newest children (at most 100) in the parent
-//   - Embedded, if no parent's children exceed [advise.FewLimit] in number, or
+//   - Reference. Children can copy fields of their parents. A parent can contain totals,
+//     or its newest children (at most 100).
+//   - Embedded, if each parent has at most [advise.FewLimit] children, in at most
 //     [advise.ArrayLimit] bytes
-//   - Paged by 100, with or without the newest children in the parent, if children never
-//     change and a parent has at least 25 on average
+//   - Paged by 100, if children never change and a parent has at least 25 children on
+//     average. A parent can contain its newest children.
 //
-// Above [SearchLimit] layouts, Design prices only some of them: see Design.Bound.
+// Of more than [SearchLimit] layouts, Design prices only some: see Design.Bound.
 func (w Workload) Design() (Design, error) {
 	g, err := newGraph(w)
 	if err != nil {

@@ -38,39 +38,38 @@ type Entity struct {
 type Field struct {
 	Name string
 
-	// Text is the length of a string in bytes. 0 means that the field is a number or
-	// date.
+	// Text is the length of a string in bytes. 0 means a number or date.
 	Text int64
 
-	// Values is the number of different values. An operation by this field finds
-	// Entity.Count / Values documents. 0 means that all values differ.
+	// Values is the number of different values. 0 means that all values differ. A filter
+	// for one value matches Entity.Count / Values documents.
 	Values int64
 
-	// Grows means that new documents have greater values, such as creation times. A
-	// value never changes. Paged relations need Grows to find the newest children.
+	// Grows means that newer documents have greater values, such as creation times. No
+	// operation can update the field. Paged relations need Grows to find the newest
+	// children.
 	Grows bool
 }
 
 // A Relation connects two entities. If the links of a many-to-many relation have fields,
-// make them an entity with a relation to each side.
+// make the links an entity with a relation to each side.
 type Relation struct {
 	Child  string // the children's entity: "bids"
-	Field  string // the parent's name in the child: "item"
+	Field  string // a child's field for the parent: "item"
 	Parent string // the parents' entity: "items"
-	List   string // the children's name in the parent: "bids"
+	List   string // a parent's field for the children: "bids"
 
-	// Each is the number of parents of every child, by default 1. More than 1 makes
-	// the relation many-to-many.
+	// Each is how many parents each child has, by default 1. More than 1 means
+	// many-to-many.
 	Each int64
 
-	// Max is the greatest number of children of a parent, by default five times the
-	// average.
+	// Max is how many children a parent can have, by default five times the average.
 	Max int64
 
 	// Fixed means that the application never exceeds Max.
 	Fixed bool
 
-	// Ordered means that a parent's children are ordered by hand, as in a playlist.
+	// Ordered means that users order a parent's children, as in a playlist.
 	Ordered bool
 }
 
@@ -80,20 +79,20 @@ func (r Relation) Name() string { return r.Child + "." + r.Field }
 // An Operation is what the application does for one request: Accesses, in order.
 type Operation struct {
 	Name     string
-	Rate     float64 // frequency, in the same unit of time for all operations
+	Rate     float64 // requests per unit of time, the same unit for all operations
 	Accesses []Access
 
-	// Within is the greatest time that the operation's Price may have. Layouts that
-	// exceed it are worse than all others. 0 means no limit.
+	// Within is the limit for Time of the operation's [Price]. 0 means no limit.
+	// [Workload.Design] prefers layouts that exceed fewer limits.
 	Within time.Duration
 }
 
 // An Access reads or writes documents of one entity.
 //
-// Within an operation, documents have names, so that several accesses can mean the same
-// document. In By, "_id=x" finds the document named x. "item=x" means that the relation
-// item leads to document x. Without an equal sign, the document has the entity's name.
-// Here the user "users" sends a comment to the user "receiver":
+// Within an operation, accesses that use one name mean the same document. In By, "_id=x"
+// finds the document named x. "item=x" means that the relation item leads to document x.
+// Without an equal sign, the document's name is the entity's name. Here the user "users"
+// sends a comment to the user "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -102,29 +101,28 @@ type Access struct {
 	Do Action
 	Of string // the entity
 
-	// By lists the paths that find the documents: "_id", a field, a relation ("item"
-	// finds the bids of an item), or a field or relation of the parent ("seller.region").
-	// By of an Update or Delete can only be "_id".
+	// By lists the paths that find the documents: "_id", a field, a relation, or a field
+	// or relation of a parent ("seller.region"). The relation "item" finds the bids of an
+	// item. An Update or Delete needs "_id".
 	//
-	// By of an Insert names the parents of the new document: "toUser=receiver" (for
-	// names, see [Access]). If By omits a relation, the relation leads to the document
-	// with the name of the parent entity: "users".
+	// By of an Insert lists relations to parents. A relation that By omits leads to the
+	// document with the parent entity's name.
 	By []string
 
-	// Since is the path of a field. A Read with Since returns only documents whose field
-	// reaches some bound. Share is the fraction of documents that reach the bound: above
-	// 0, at most 1. The results are sorted by Since, greatest first.
+	// Since is the path of a field. A Read with Since returns only documents whose value
+	// is at least a bound, greatest value first. Share is the fraction of documents that
+	// reach the bound, above 0 and at most 1.
 	Since string
 	Share float64
 
 	Order string // path to sort by, greatest first; "" means any order, or by Since
-	Limit int64  // number of results; 0 means all
+	Limit int64  // maximum number of results; 0 means all
 
-	// Fields of an Update are the changed fields. If Fields contains a many-to-many
-	// relation (its Relation.Field), the Update adds a parent.
+	// For an Update, Fields lists the changed fields. A many-to-many relation
+	// (Relation.Field) in Fields adds a parent.
 	//
-	// A Read returns the whole document. Fields adds fields of parents ("user.nickname",
-	// or "item.*" for all) and totals of children ("count(bids)", "sum(bids.qty)",
+	// A Read returns the whole document. Fields adds parents' fields ("user.nickname",
+	// "item.*" for all) and totals of children ("count(bids)", "sum(bids.qty)",
 	// "min(bids.price)", "max(bids.price)").
 	Fields []string
 }
@@ -149,25 +147,24 @@ func (a Action) String() string {
 
 var actionNames = [...]string{"read", "insert", "update", "delete"}
 
-// A Server describes the workload's server.
+// A Server describes the server of a [Workload].
 type Server struct {
-	// Transactions makes operations use model.WithTransactions. Each model.Change of a
-	// technique is one transaction. Other writes that an operation sends together are one
-	// transaction. The prices are those of MongoDB 8.0 or later.
+	// Transactions makes operations use model.WithTransactions. Prices of transactions
+	// are those of MongoDB 8.0 or later.
 	Transactions bool
 
-	// Shards is the number of shards, by default 1. Collections are sharded by hashed
-	// _id.
+	// Shards is the number of shards. 0 means 1. All collections have the shard key
+	// {_id: "hashed"}.
 	Shards int64
 
-	// Memory is how many bytes of documents and indexes fit into memory. Other bytes are
-	// read from disk. 0 means that everything fits.
+	// Memory is the server's memory for documents and indexes, in bytes. 0 means that
+	// everything fits.
 	Memory int64
 
 	Costs Costs
 }
 
-// Costs say how long each part of an operation takes. A zero field has the value of
+// Costs are the times of the parts of an operation. A zero field means the value in
 // [DefaultCosts].
 type Costs struct {
 	Command  time.Duration // a command: the round trip and basic work
@@ -177,7 +174,7 @@ type Costs struct {
 	Scanned  time.Duration // an index entry read
 	Entry    time.Duration // an index entry written
 	Kilobyte time.Duration // 1024 bytes returned
-	Loaded   time.Duration // 1024 bytes of whole documents that are read or written
+	Loaded   time.Duration // 1024 bytes of whole documents, read or written
 	Disk     time.Duration // a document read from disk
 }
 

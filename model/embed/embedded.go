@@ -11,20 +11,19 @@ import (
 
 // EmbeddedSpec configures an [Embedded] or a [Nested] array. Only Key is required.
 type EmbeddedSpec struct {
-	// Key is the path of an element's identifier within the element: id, label, "ref.no".
-	// The path can't lead through an array.
+	// Key is the path, within an element, of the element's identifier, such as "ref.no".
 	Key string
 
-	// Max is the greatest number of elements. 0 means no bound. A write that would exceed
-	// Max gives model.ErrFull, also with concurrent writers.
+	// Max is the maximum number of elements; 0 means no maximum. A larger array gives
+	// model.ErrFull, also with concurrent writers.
 	Max int
 
-	// Indexes are the keys of additional indexes, by paths within an element: {due: 1}.
-	// Only an Embedded always has an index on Key.
+	// Indexes are the keys of indexes, with paths within an element: {due: 1}. An
+	// [Embedded] also has an index on Key. A [Nested] has only Indexes.
 	Indexes []bson.D
 
-	// Keep says which elements a check's repair keeps in an array with repeated keys, or
-	// with more than Max elements. 0 means KeepDistinct.
+	// Keep says which elements a check's repair keeps if keys repeat, or if the array has
+	// more than Max elements.
 	Keep KeepElement
 }
 
@@ -37,30 +36,27 @@ const (
 	KeepLast                        // keep each key's last element; the last Max elements
 )
 
-// Embedded is an array of small documents inside their parent, each with a key that is
-// unique in the array: the addresses of a person.
+// Embedded is an array of small documents in a parent document, such as the addresses of
+// a person. Each element has a key that is unique in the array.
 //
 // Each change rewrites the parent. A parent is limited to 16 MiB: set EmbeddedSpec.Max.
-// If you often query elements of many parents, store elements as documents
-// (relate.ParentRef).
+// If you often query elements of many parents, use relate.ParentRef.
 //
-// A write costs one command on one document, by _id. If the command matches nothing,
-// Add sends at most four reads for the reason, and other writes one. A missing parent
-// gives [model.ErrNotFound].
+// A write costs one command on one document, by _id. If the command matches nothing, one
+// to four reads find the error. A missing parent gives [model.ErrNotFound].
 //
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
 // Indexes returns the index on the elements' key, and the spec's indexes.
 //
-// Checks returns checks of
+// Checks returns checks that find
 //
-//   - repeated keys, or more than Max elements. The repair removes elements by
-//     EmbeddedSpec.Keep.
-//   - null, on which $push fails. The repair stores an empty array.
-//   - other values that aren't arrays of documents, and bad keys. There is no repair.
+//   - repeated keys, or more than Max elements. The repair follows EmbeddedSpec.Keep.
+//   - null. The repair stores an empty array.
+//   - any other value that isn't an array of documents with keys. There is no repair.
 //
-// Cost: each check reads every parent. A repair writes one document per finding.
+// Cost: each check reads every parent.
 type Embedded[D, K, E any] struct {
 	model.Parts
 
@@ -90,9 +86,9 @@ type embedding struct {
 // NewEmbedded declares that the array at path in c's documents has elements of type E. It
 // panics with a [*model.DeclarationError] if
 //
-//   - path isn't an array of E, or is in another array;
-//   - a nil array is stored as null;
-//   - spec has an invalid value, or a path that E lacks.
+//   - path isn't an array of E, or is in another array
+//   - a nil array is stored as null
+//   - spec is invalid, or has a path that E lacks
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}

@@ -7,13 +7,13 @@ import (
 )
 
 var (
-	// ErrVersion is the error of a [Versioned] write if the stored document's version
-	// isn't the version passed to the write. It wraps [model.ErrStale].
+	// ErrVersion is the error of a [Versioned] write if the stored version isn't the
+	// version passed to the write. It wraps [model.ErrStale].
 	ErrVersion = fmt.Errorf("%w: it has another version", model.ErrStale)
 
-	// ErrNoElement is the error of a write of [Embedded], [Nested] or [One] if the
-	// parent lacks the element. It wraps [model.ErrNotFound]. If the parent is missing,
-	// the error is only ErrNotFound.
+	// ErrNoElement is the error of an [Embedded], [Nested] or [One] write if the parent
+	// lacks the element. It wraps [model.ErrNotFound]. A missing parent gives only
+	// model.ErrNotFound.
 	ErrNoElement = fmt.Errorf("docmodel: the document has no such element: %w", model.ErrNotFound)
 )
 

@@ -12,12 +12,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Kinds queries values of a [Union] by type. The values are documents of a collection,
-// their fields, or elements of their arrays.
+// Kinds queries values of a [Union] by type. The values are whole documents, fields or
+// array elements of one collection.
 //
-// Indexes returns the spec's indexes, and with ByTag also the index on the tag.
+// Indexes returns the indexes that [KindsSpec] declares.
 //
-// Checks returns one check, which finds unknown and missing tags: see [Kinds.Retag].
+// Checks returns one check, which finds unknown and missing tags. [Kinds.Retag] stores
+// missing tags.
 //
 // Cost: the check reads every document.
 type Kinds[D, K any] struct {
@@ -30,14 +31,14 @@ type Kinds[D, K any] struct {
 // KindsSpec says where the values of a [Kinds] are and which indexes they have. The zero
 // value is valid.
 type KindsSpec struct {
-	Path    string      // of the field or array with values; "" means whole documents
-	ByTag   bool        // create an index on the tag, for [Kinds.Of] and [Only]
-	Indexes []KindIndex // on fields of the values
+	Path    string      // path of the values; "" means whole documents
+	ByTag   bool        // adds an index on the type's tag, for [Kinds.Of] and [Only]
+	Indexes []KindIndex // indexes on the values' fields
 }
 
 // A KindIndex is an index on fields of the values of a [Kinds].
 type KindIndex struct {
-	Tag    string // makes a partial index of the values with this tag; "" means all values
+	Tag    string // partial index of documents with a value of this tag; "" means all
 	Keys   bson.D // paths within a value; the tag's type must have these fields
 	Unique bool   // unique among the indexed values; refused for arrays
 }
@@ -58,12 +59,12 @@ type kinds struct {
 	indexes []KindIndex
 }
 
-// NewKinds declares that c's documents, or the values at the spec's path, are values of
-// u. It panics with a [*model.DeclarationError] if
+// NewKinds declares that c's documents, or the values at KindsSpec.Path, are values of u.
+// NewKinds panics with a [*model.DeclarationError] if
 //
 //   - c's registry doesn't contain u: see [Union.Options] and [Union.Register]
 //   - the values don't have the Go type I
-//   - an index of the spec names an unknown tag, or a field that the tag's type lacks
+//   - a KindIndex has an unknown tag, or a field that the tag's type lacks
 func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpec) *Kinds[D, K] {
 	var of *union
 	if u != nil {
@@ -134,8 +135,8 @@ func (k *kinds) checkField(tag, name string) (err error) {
 	return err
 }
 
-// Of returns the query of documents that are, or contain, a value with one of the tags.
-// It gives a [*model.ValueError] for no tags, or for a tag that isn't declared.
+// Of returns the query of documents with a value that has one of the tags. The document
+// itself can be the value. No tag, or an unknown tag, gives a [*model.ValueError].
 //
 // Cost: one command, by the index on the tag if the spec has ByTag.
 func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
@@ -144,13 +145,13 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 	return f
 }
 
-// Having returns the query of the documents with a value that has this tag and matches
-// conditions on the value's fields: {author: "Doctorow"}. The document itself can be the
-// value. In an array, one element must match all conditions. $and, $or and $nor are
-// allowed.
+// Having returns the query of the documents in which a value with this tag matches the
+// conditions on its fields: {author: "Doctorow"}. In an array, one element must match all
+// conditions. $and, $or and $nor are allowed.
 //
-// Cost: one command. It uses a KindsSpec index if the index's first field is in
-// conditions. Else it uses the index on the tag, if ByTag is set.
+// Cost: one command. An index of KindsSpec.Indexes serves the query if the conditions
+// contain the index's first field. The index on the tag (KindsSpec.ByTag) serves all
+// other queries.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)
@@ -173,11 +174,11 @@ func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 	return f
 }
 
-// Retag sets the tag of values whose tag is missing or null, in the documents that match
-// filter. It is idempotent. It gives a [*model.ValueError] for an undeclared tag, or if
-// the values are in arrays.
+// Retag returns the write that stores tag in the values with a missing or null tag, in
+// documents that match filter. The write is idempotent. An undeclared tag, or values in
+// arrays, give a [*model.ValueError].
 //
-// Cost: one command, which writes each document with such a value.
+// Cost: one command, which writes each document that changes.
 func (k *Kinds[D, K]) Retag(filter bson.D, tag string) model.Write { return k.k.assign(filter, tag) }
 
 // Counts returns the pipeline that counts the values by stored tag, ordered by tag. It

@@ -14,11 +14,11 @@ import (
 
 // Nested is an array of small documents in each element of an [Embedded] array: the
 // phones of each address of a person. To read inner arrays, query the outer Embedded. A
-// write gives [ErrNoElement] if the outer element is missing.
+// missing outer element gives [ErrNoElement].
 //
-// Indexes returns the spec's indexes.
+// Indexes returns EmbeddedSpec.Indexes.
 //
-// Checks returns the checks of [Embedded], for inner arrays. Cost: as [Embedded].
+// Checks returns the checks of [Embedded], for inner arrays, at the same cost.
 type Nested[K, F any] struct {
 	model.Parts
 

@@ -12,14 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// One is one document inside another: the home address of a person.
+// One is one document (the subdocument) inside another (the parent): a person's address.
 //
 // Each write is one atomic update, by _id. A missing parent gives [model.ErrNotFound].
 //
-// Indexes returns the spec's indexes.
+// Indexes returns the indexes of OneSpec.
 //
-// Checks returns one check, without repair. It finds parents in which a value at or above
-// the path isn't a document. Null at the path is allowed.
+// Checks returns one check, without repair. It finds parents in which the subdocument, or
+// a field above the subdocument, isn't a document.
 //
 // Cost: the check reads every parent.
 type One[D, K, E any] struct {
@@ -45,9 +45,9 @@ type OneSpec struct {
 // NewOne declares that c's documents store at most one document of type E at path. It
 // panics with a [*model.DeclarationError] if
 //
-//   - path isn't of type E, or is in an array or the _id;
-//   - a document above path can be stored as null;
-//   - a path of the spec doesn't exist in E.
+//   - path isn't of type E, or is in an array or the _id
+//   - a document above path can be stored as null
+//   - E lacks a path of the spec
 func NewOne[E, D, K any](c *model.Collection[D, K], path string, spec OneSpec) *One[D, K, E] {
 	out := &One[D, K, E]{model.Parts{}, c, newSubdocument(c.Docs(), reflect.TypeFor[E](), path, spec.Indexes)}
 	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints)

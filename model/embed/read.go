@@ -9,12 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Having returns the query of parents with one element that matches all conditions:
-// {city: "Anytown", cc: "USA"}. Field names are paths within an element. $and, $or and
-// $nor are allowed.
+// Having returns the query of parents with an element that matches all conditions, such
+// as {city: "Anytown", cc: "USA"}. Paths begin at the element. $and, $or and $nor are
+// allowed.
 //
-// Cost: one command. It uses an index whose first field has a condition, or reads every
-// parent.
+// Cost: one command. It uses an index whose first field has a condition, or reads all
+// parents.
 func (e *Embedded[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = e.docs.Find(nil)
 	e.m.having(&f.Query, conditions)
@@ -30,14 +30,14 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 	return a
 }
 
-// Elements returns the query of elements, each with its parent's _id. Its parameters are:
+// Elements returns the query of elements, each with its parent's _id. The parameters are:
 //
-//   - conditions: see [Embedded.Having]; nil matches all
-//   - order: elements' fields to sort by; equal elements sort by parent _id, position
-//   - parents: the parents' _ids; all parents if none is given
+//   - conditions: see [Embedded.Having]; nil matches all elements
+//   - order: paths within an element to sort by, such as {due: 1}
+//   - parents: the parents' _ids; nothing means all parents
 //
-// Cost: one command. Without parents, it reads every parent, unless an index begins with
-// a field of conditions. It sorts in memory.
+// Cost: one command, which sorts in memory. Without parents, the command uses an index
+// whose first field has a condition, or reads all parents.
 func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a *model.Aggregate[ElementOf[K, E]]) {
 	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
 	ids := make([]any, len(parents))

@@ -13,8 +13,8 @@ import (
 )
 
 // Union stores values of several Go types in one collection, field or array. The types
-// implement the interface I. Each stored value begins with a tag for its type. Declare
-// collections with [Union.Options].
+// implement the interface I. Each stored value begins with a tag for the value's type.
+// Declare collections with [Union.Options].
 //
 // Source: "Aggregates", "NoSQL Data Modeling Techniques", 2; "Distinguishing between
 // different document types", data modeling for Azure Cosmos DB;
@@ -31,9 +31,9 @@ type UnionCase struct {
 	unknown func(UnknownValue) reflect.Value // set only for the case of unknown tags
 }
 
-// Case declares that values of type T are stored with a tag. T is a struct, a pointer to
-// a struct, or another type that is stored as a document. Reading returns a T. Writing
-// accepts T, a pointer to T, or what T points to.
+// Case declares the tag of stored values of type T. T is a struct, a pointer to a struct,
+// or another type that is stored as a document. Reading returns a T. Writing accepts T, a
+// pointer to T, or what T points to.
 func Case[T any](tag string) UnionCase { return UnionCase{tag: tag, typ: reflect.TypeFor[T]()} }
 
 // UnknownCase declares how to decode a document with an unknown tag, or no tag: wrap
@@ -73,15 +73,11 @@ type union struct {
 	other  *UnionCase           // the case for unknown tags, or nil
 }
 
-// NewUnion declares a union of the types in cases, under the interface I. The parameter
-// tag names the field for a case's tag. NewUnion panics with a [*model.DeclarationError]
-// if
-//
-//   - I has no methods, or a type doesn't implement I;
-//   - tag is invalid, or a type has this field;
-//   - there is no [Case], or two cases have the same tag or type;
-//   - the type of a [Case] is unnamed, of package bson, not stored as a document, or a
-//     [bson.Marshaler].
+// NewUnion declares a union of the types in cases. Each type must implement I, an
+// interface with methods. The parameter tag is the name of the stored field that contains
+// a case's tag. No type can have its own field with this name. A [Case] can't have an
+// unnamed type, a type of package bson, or a [bson.Marshaler]. Invalid arguments panic
+// with a [*model.DeclarationError].
 func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 	u := newUnion(reflect.TypeFor[I](), tag, cases)
 	r := bson.NewRegistry()
@@ -166,22 +162,21 @@ func embedsUnknown(t reflect.Type) bool {
 }
 
 // Options returns options for a collection of the union's values, as in
-// NewCollection[Item, string]("items", union.Options()). To combine unions see
-// [Union.Register].
+// NewCollection[Item, string]("items", union.Options()). To combine unions or add your
+// own codecs, use [Union.Register].
 //
-// The options' BSON Registry contains only this union. Each value of the union's types is
-// stored with its tag, even in a field whose Go type isn't I.
+// The collection stores each value of the union's types with its tag, even in a field
+// whose Go type isn't I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }
 
-// Register adds the union to a registry with other unions or your own codecs. Call it
-// before the first use of the registry. Pass the registry to NewCollection in
+// Register adds the union to a registry with other unions or your own codecs. Call
+// Register before the first use of the registry. Pass the registry to NewCollection in
 // [model.CollectionOptions].
 //
-// It panics with a [*model.DeclarationError] if the registry has a union of I, or a union
-// with the same tag field and a common type. A map, or a struct with an inline map, can
-// be in only one union.
+// Register panics with a [*model.DeclarationError] if the registry has a union of I, or
+// another union that stores one of the types with the same tag field.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

@@ -19,16 +19,16 @@ import (
 type VersionedSpec struct {
 	Version string // path of the version, an int64 or int; "" means version
 
-	// Tokens is the path of a []bson.ObjectID with the last tokens: see [Versioned]. ""
-	// means no tokens. Without tokens, a retry of Replace or Update gives ErrVersion. A
+	// Tokens is the path of a []bson.ObjectID for the last writes' tokens: see
+	// [Versioned]. If Tokens is "", a retry of Replace or Update gives ErrVersion, and a
 	// retry of Guarded, Take, Change or ChangeBy writes again.
 	Tokens string
 
 	Keep int // number of tokens to keep; 0 means 100
 
-	// Uncounted are paths that other techniques write without increasing the version.
-	// With Uncounted, Replace and Change always give a *model.ValueError, because they
-	// could undo those writes. Use Update, ChangeBy, Guarded and Take.
+	// Uncounted lists paths that other techniques write without increasing the version.
+	// If paths are listed, Replace and Change give a *model.ValueError. Use Update or
+	// ChangeBy.
 	Uncounted []string
 }
 
@@ -36,27 +36,25 @@ type VersionedSpec struct {
 // compute from a read succeeds only if the version hasn't changed since the read. A
 // missing version counts as 0.
 //
-// All writers must increase the version: set CountUp in the specs of denorm.Copy and
-// relate.ParentRef. A Replace can undo a write that didn't increase the version.
-// [model.New] refuses techniques that write fields without increasing the version, except
-// at the paths VersionedSpec.Uncounted.
+// Every other write must increase the version, or a Replace can undo the write. Set
+// CountUp in the specs of other techniques, or list their paths in
+// VersionedSpec.Uncounted. [model.New] panics if both are missing.
 //
-// The parameter token of a write is a new ObjectID for each operation, or the zero
-// ObjectID if the spec has no Tokens. A retry is a no-op while the document keeps the
-// token: see VersionedSpec.Keep.
+// For the parameter token, pass a new ObjectID for each operation. If the spec has no
+// Tokens, pass the zero ObjectID. A retry does nothing while the document stores the
+// token.
 //
-// A write gives [ErrVersion] if the document has another version, and [model.ErrNotFound]
-// if the document is missing.
+// Errors are [ErrVersion] for another version, and [model.ErrNotFound] for a missing
+// document.
 //
-// Cost: each write is one command on one document, by _id. If nothing matched, at most
-// two reads find out why.
+// Cost: each write is one command on one document, by _id. If the command matches
+// nothing, at most two reads find the error.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
-// Checks returns one check: versions that aren't numbers, such as null. The check reads
-// every document. The repair stores the server's time in milliseconds, which doesn't fit
-// a 32-bit int.
+// Checks returns one check, which reads every document. It finds versions that aren't
+// numbers, such as null. The repair stores the server's time in milliseconds.
 type Versioned[D, K any] struct {
 	model.Parts
 
@@ -78,10 +76,10 @@ type versioning struct {
 // NewVersioned declares that c's documents have a version. It panics with a
 // [*model.DeclarationError] if
 //
-//   - Version isn't an int64 or int, can be null, or is in an array or the _id
-//   - Tokens isn't a []bson.ObjectID with omitempty
-//   - two of the paths Version, Tokens and Uncounted overlap
-//   - Keep is negative
+//   - the version isn't an int64 or int, or can be null
+//   - the version is in an array, or in the _id
+//   - the tokens aren't a []bson.ObjectID, tagged omitempty
+//   - paths overlap, or Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
 	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)
@@ -129,20 +127,20 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // document has the _id, Insert gives a duplicate key error.
 //
 // A retry does nothing while the document keeps the token (see [Versioned]). Without
-// Tokens, a retry does nothing while the document is unchanged. A later retry gives a
-// duplicate key error.
+// VersionedSpec.Tokens, a retry does nothing while the document is unchanged. Afterwards,
+// a retry gives the duplicate key error.
 //
-// Cost: that of [model.Collection.Insert]. If the _id is taken, one more read.
+// Cost: as [model.Collection.Insert]. If the _id is taken, one read follows.
 func (v *Versioned[D, K]) Insert(doc D, token bson.ObjectID) model.Write {
 	return v.v.insert(&doc, token)
 }
 
 // Replace stores doc in place of the document with the same _id and version, and
-// increases the version. It gives [ErrVersion] if the stored version differs. Stored
-// fields that D doesn't know are lost.
+// increases the version. If the stored version differs, Replace gives [ErrVersion].
+// Stored fields that D doesn't have are lost.
 //
-// While the document keeps the token (see [Versioned]), a retry does nothing. Later a
-// retry gives ErrVersion. A negative version gives a [*model.ValueError].
+// A retry does nothing while the document stores the token (see [Versioned]). After that,
+// a retry gives ErrVersion.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
@@ -150,10 +148,11 @@ func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
 }
 
 // Update applies update operators to the document with this version, and increases the
-// version. For errors and retries see [Versioned.Replace].
+// version. For errors and retries, see [Versioned.Replace].
 //
-// A nil update only increases the version. Use it in a transaction that reads the
-// document. If another write changes the document meanwhile, one of the two fails.
+// A nil update only increases the version, for a transaction that reads the document. If
+// another client writes the document meanwhile, the client's write or the transaction
+// fails.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.ObjectID) model.Write {
@@ -170,12 +169,12 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
-// Guarded applies update operators to the document of any version, if guard matches, and
-// increases the version. Example: the guard {qty: {$gte: 3}} with the update
-// {$inc: {qty: -3}}, or nil. If guard doesn't match, the write gives [model.ErrGuard].
+// Guarded applies update operators to the document of any version, and increases the
+// version. For example, the guard {qty: {$gte: 3}} protects the update {$inc: {qty: -3}}.
+// If guard doesn't match, the write gives [model.ErrGuard]. A nil update only increases
+// the version.
 //
-// A retry is a no-op while the document keeps the token: see [Versioned]. Later, or
-// without Tokens, a retry updates again.
+// A retry is a no-op only while the document keeps the token: see [Versioned].
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectID) model.Write {
@@ -183,23 +182,21 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectI
 }
 
 // Take subtracts n from the number at path. A number below n gives [model.ErrGuard]. For
-// retries see [Versioned.Guarded].
+// retries, see [Versioned.Guarded].
 //
-// To undo a Take, call Guarded with a new token, the update {$inc: {path: n}} and the
-// guard {tokens: token}. In the guard, tokens is the path [VersionedSpec].Tokens, and
-// token is the Take's token.
+// To undo a Take, call Guarded with a new token and the update {$inc: {path: n}}. The
+// guard finds the Take's token at the path [VersionedSpec].Tokens: {"tokens": takeToken}.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, token bson.ObjectID) model.Write {
 	return v.v.take(id, path, n, token)
 }
 
-// Change reads a document, calls decide for the new document, and stores it by
-// [Versioned.Replace]. After a concurrent write, Change starts again. If 100 attempts
-// fail, it gives [ErrVersion].
+// Change reads a document, calls decide, and stores the result by [Versioned.Replace].
+// After a concurrent write, Change starts again. 100 failed attempts give [ErrVersion].
 //
-// decide must be pure. Its error ends the change without a write. Change ignores the
-// version and tokens in decide's result. For retries, see [Versioned].
+// The function decide must be pure. An error of decide ends the change without a write.
+// Change ignores the version and tokens in the result. For retries, see [Versioned].
 //
 // Cost: two commands for each attempt.
 func (v *Versioned[D, K]) Change(id K, token bson.ObjectID, decide func(D) (D, error)) model.Change[D] {

@@ -13,9 +13,9 @@ import (
 )
 
 // Add appends elements to a parent's array, all or none. If the array already contains
-// all elements, with equal fields, the write counts as applied. If the array contains
-// only some of the keys, or other fields, Add gives [model.ErrTaken]. An array that would
-// exceed Max gives [model.ErrFull].
+// all these elements, Add does nothing. If the array contains only some of the elements,
+// or one key with other fields, Add gives [model.ErrTaken]. An array that would exceed
+// EmbeddedSpec.Max gives [model.ErrFull].
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
@@ -43,8 +43,8 @@ func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
 
 // Update applies update operators to the element with this key: {$set: {city: "Anytown"},
 // $inc: {visits: 1}}. Field names are paths within the element. A missing element gives
-// [ErrNoElement]. $rename, $setOnInsert and a change of the key give a
-// [*model.ValueError]. $set is idempotent, $inc and $push aren't.
+// [ErrNoElement]. $rename, $setOnInsert or a change of the key gives a
+// [*model.ValueError]. $set is idempotent. $inc and $push aren't.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) model.Write {
@@ -59,26 +59,26 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 	return e.m.remove(parent, keys)
 }
 
-// Reorder moves the elements with these keys to one place, in the order of keys. The
-// first moved element gets the position index, from 0. A negative or too large index
-// means the end. A missing element gives [ErrNoElement]. A retry is safe.
-// [model.Merge] can't merge this write.
+// Reorder moves the elements with these keys to one place, in the order of keys. index is
+// the first element's new position, from 0. A negative or too large index is the end. A
+// missing element gives [ErrNoElement]. A retry is safe. [model.Merge] can't merge this
+// write.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Reorder(parent K, index int, keys ...any) model.Write {
 	return e.m.reorder(parent, index, keys)
 }
 
-// Move returns the plan that moves an element from oldParent to newParent. It gives the
-// errors of [Embedded.Add] and
+// Move returns the plan that moves an element from oldParent to newParent. The plan gives
+// the errors of [Embedded.Add], and
 //
-//   - [model.ErrTaken] if newParent has an equal element, as in a retry after success
-//   - [model.ErrStale] if oldParent has no equal element. Nothing moves.
+//   - [model.ErrTaken] if newParent has the element's key, as in a retry after success
+//   - [model.ErrStale] if oldParent has no equal element
 //
 // Cost: two commands, two documents, by _id.
 //
-// Consistency: transactional. Use RunTx. Run needs Options.AllowPartial, and a crash can
-// leave the element in both parents. Remove the old one ([Embedded.Remove]).
+// Consistency: transactional. Use RunTx. Run needs Options.AllowPartial. A crash of Run
+// can leave the element in both parents: call [Embedded.Remove] for oldParent.
 func (e *Embedded[D, K, E]) Move(oldParent, newParent K, element E) model.Plan {
 	return e.m.move(oldParent, newParent, element)
 }

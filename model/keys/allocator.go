@@ -8,8 +8,8 @@ import (
 )
 
 // An Allocator reserves blocks of numbers for the owners of a [Sequence], and gives the
-// numbers out one by one. Any number of goroutines may use it. Unused numbers become gaps
-// when the process ends or the Allocator is replaced.
+// numbers out one by one. Several goroutines can use one Allocator. When the process
+// ends, reserved numbers that weren't given out become gaps.
 type Allocator[K any] struct{ in *sequence.Allocator }
 
 // Allocator returns an allocator for one database. The parameter block is how many
@@ -22,9 +22,9 @@ func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 // Next returns the owner's next number, and creates a missing counter. If the caller's
 // transaction aborts, the number stays used. Errors:
 //   - [model.ErrFull]: no number is left
-//   - [*model.ValueError]: a bad owner, or a damaged counter (repair: [Sequence.Raise])
+//   - [*model.ValueError]: invalid owner, or damaged counter (repair: [Sequence.Raise])
 //
-// Cost: for each block of numbers, one command, one document, by _id. A new owner takes
+// Cost: one command for each block of numbers, one document, by _id. A new owner takes
 // two or three more commands.
 func (a *Allocator[K]) Next(ctx context.Context, owner K) (int64, error) {
 	return a.in.Next(ctx, owner)

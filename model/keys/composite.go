@@ -7,19 +7,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Composite is an _id that joins several values, the parts, in one string:
+// Composite is an _id that joins several values, the parts, in one string, such as
 // State:City:UserID. The _ids sort by the parts, so a city's documents are neighbours.
 //
 // # Keys
 //
-// If a part follows, a text ends with " :", any other type with ":". Texts sort by
+// Before the next part, a text ends with " :", and any other part with ":". Texts sort by
 // bytes, integers by value.
 //
 //	CA :San Francisco :b42
 //
-//	text      A space becomes " <" at the end of the text, and before a byte up to "<",
-//	          such as a digit: "a 1" is "a <1". Other spaces stay. A tab is " ;I". Other
-//	          control characters change likewise.
+//	text      A space at the end, or before a byte up to "<" (such as a digit), becomes
+//	          " <": "a 1" is "a <1". A control character becomes " ;" and a letter.
 //	integer   A letter tells the number of digits: a7, b42, c100. For a negative number
 //	          the letter is S, R, …, and each digit d becomes 9-d: -42 is R57.
 //	time      2014-03-28T09:00:00.000Z, in UTC
@@ -30,10 +29,10 @@ import (
 // The collection must not have a collation. Change a part's field only by
 // [Composite.Move]. If another write changed the field, run [Composite.Rekey].
 //
-// Rekey, and Move outside a transaction, insert a new document, then delete the old one.
-// After a crash, run the method again. If fields of D change in the old document before
-// the delete, Move gives [model.ErrStale]. Move then deletes the new document, unless a
-// [model.Scope] changed its fields.
+// Move needs a transaction or [model.PlanOptions].AllowPartial. A crash of Rekey, or of
+// Move without a transaction, can leave the old and the new document. Run the plan or job
+// again. If the old document changes during the move, the error is [model.ErrStale], and
+// an unchanged new document is deleted.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
@@ -75,9 +74,8 @@ func (x *Composite[D]) Key(doc *D) (string, error) {
 func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
 
 // Scan decodes the first parts of a key or [PartCount].Key, one into each pointer. Pass
-// *string, *int64, *time.Time, *bson.ObjectID, or a pointer to a type that the driver
-// decodes from the part. An invalid key, a pointer that doesn't fit its part, and an
-// overflow give an error.
+// *string, *int64, *time.Time, *bson.ObjectID, or a pointer to another type that the
+// driver can decode. An invalid key, a wrong type and an overflow give an error.
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. The document's _id
@@ -88,25 +86,24 @@ func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key
 func (x *Composite[D]) Insert(doc D) model.Write { return x.c.Insert(doc) }
 
 // InsertMany returns the plan that stores documents in order, as [Composite.Insert] does.
-// If one document is invalid, running the plan returns a [*model.ValueError] and stores
-// nothing. The plan can be run again after a crash.
+// If a document is invalid, the plan stores nothing and gives a [*model.ValueError].
+// After a crash, run the plan again.
 //
 // Cost: one command for each 25,000 documents or 16 MiB.
 func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 	return x.c.InsertMany(len(docs), func(i int) any { return docs[i] })
 }
 
-// Move returns the plan that replaces a document, and stores it under the key of its new
-// fields. Pass oldDoc as you read it. Leave newDoc's _id empty. Only with [Part.KeyOnly],
-// set this _id to the new key. Stored fields that D doesn't have are lost. Errors:
-//   - model.ErrNotFound: the old document is gone
-//   - model.ErrStale: a field of D changed, or a stored subdocument isn't as D encodes it
+// Move returns the plan that replaces a document by newDoc, under the key of newDoc's
+// fields. Pass oldDoc as you read it. Leave newDoc's _id empty, but with [Part.KeyOnly]
+// set this _id to the new key. Stored fields that D lacks are lost. Errors:
+//   - model.ErrNotFound: the old document is missing
+//   - model.ErrStale: a field of D isn't stored as in oldDoc
 //   - the server's duplicate key error: the new key is taken
 //
-// The plan is transactional. For model.PlanOptions.AllowPartial see [Composite].
+// A plan with a new key is transactional: see [Composite].
 //
-// Cost: two commands, two documents, by _id. If the key stays the same, one command and
-// one document.
+// Cost: two commands, two documents, by _id. An unchanged key costs one command.
 func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 	if oldDoc == nil {
 		return model.RefusedPlan(x.c.Name(), x.c.Refuse("document", nil, "is nil"))
@@ -114,13 +111,13 @@ func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 	return x.c.Move(*oldDoc, newDoc)
 }
 
-// Rekey returns the job that moves each document whose _id differs from its fields. The
-// job stops with the server's duplicate key error if another document has the right _id.
-// A key with [Part.KeyOnly] gives an error. After a crash, run the job again.
-// Consistency: see [Composite].
+// Rekey returns the job that corrects each _id that differs from the document's fields.
+// If another document has the right _id, the job stops with the server's duplicate key
+// error. A key with [Part.KeyOnly] gives an error. After a crash, run the job again: see
+// [Composite].
 //
-// Cost: one command for a batch of 500 documents, and two commands at the end. Moved
-// documents cost one insert command for their batch, and one delete command each.
+// Cost: one command per batch of 500 documents, and two at the end. Wrong _ids cost one
+// insert command per batch, and one delete command each.
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
 // Prefix returns the query of the documents whose first parts equal the given values. The
@@ -137,9 +134,9 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// Range returns the query of the documents whose first parts equal the values in prefix,
-// and whose next part is at least start and less than end. A nil bound
-// means no bound. Bounds in the wrong order give a query with an error.
+// Range returns the query of the documents whose first parts equal the values in prefix.
+// Their next part is at least start, and less than end. A nil start or end means no
+// bound. An end before start gives an error.
 //
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //
@@ -162,11 +159,12 @@ func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
 	return inKeyOrder(x.docs.Find(filter), 1, err)
 }
 
-// Counts selects the documents whose first parts equal prefix, and counts them for each
-// value of the next part, in order: users per state. [Composite.Scan] reads the parts of
-// each result. Counts can't count by the last part.
+// Counts returns the pipeline that counts the documents whose first parts equal prefix,
+// for each value of the next part, in order. With keys State:City:UserID, Counts("CA")
+// counts users per city. Decode PartCount.Key by [Composite.Scan]. Counts can't count by
+// the last part.
 //
-// Cost: one command that reads the keys under the prefix, from the index on _id alone.
+// Cost: one command, which reads all counted keys, from the _id index alone.
 func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {
 	pipeline, err := x.c.Counts(prefix)
 	a := model.AggregateAs[PartCount](x.docs, pipeline)

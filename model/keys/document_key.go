@@ -9,18 +9,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DocumentKey is a [Composite] key in the form of a document:
-// {_id: {state: 'CA', city: 'San Francisco', user: 42}}. Its parts keep their types.
+// DocumentKey is a [Composite] key in the form of a document, such as
+// {_id: {state: 'CA', city: 'San Francisco', user: 42}}. The parts keep their types.
 //
 // # The order of fields
 //
-// {_id: {city: 'San Francisco', state: 'CA', user: 42}} is another _id. In queries of
-// your own:
+// The same fields in another order make another _id. In your own queries:
 //
 //   - Use ranges of whole documents, from {state: 'CA', city: MinKey()} to {state: 'CA',
-//     city: MaxKey()}. Conditions on a field ("_id.state": 'CA') don't use the index.
-//   - A bound must begin with the same field, and the same type of value, as the keys.
-//     Any other bound is above or below all keys, without an error.
+//     city: MaxKey()}. A condition on "_id.state" doesn't use the index.
+//   - Begin each bound with the keys' first field, and a value of that field's type. Any
+//     other bound is above or below all keys, without an error.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type DocumentKey[D, K any] struct {
@@ -30,12 +29,12 @@ type DocumentKey[D, K any] struct {
 	c    *composite.Key
 }
 
-// NewDocumentKey declares that each _id is a document, with these parts as its fields, in
-// order. A part's path is the field's name. NewDocumentKey panics with a
+// NewDocumentKey declares that each _id is a document with the parts as fields, in order.
+// A part's path is the field's name. NewDocumentKey panics with a
 // [*model.DeclarationError] if
 //   - a part is invalid
 //   - K is a map, or has an omitempty field
-//   - K's fields differ from the parts or their order
+//   - K's fields and the parts differ in names or order
 func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *DocumentKey[D, K] {
 	place := core.Place("NewDocumentKey of " + docs.Name())
 	c := declareKey(docs.Docs(), place, parts, "_id.")

@@ -12,14 +12,14 @@ import (
 
 // SequenceSpec contains the options of a [Sequence].
 type SequenceSpec struct {
-	// Digits is the number of digits in keys, with leading zeros, from 1 to 18; 0 means
-	// 18. Don't change it later.
+	// Digits is the number of digits in keys, from 1 to 18. 0 means 18. Don't change
+	// Digits later.
 	Digits int
 
-	// Days is the collection of day buckets, for [Sequence.Days].
+	// Days is the collection that [Sequence.Days] uses.
 	Days *model.Collection[DayBucket, string]
 
-	// Location is the days' time zone; nil means UTC. Don't change it later.
+	// Location is the time zone of days. Nil means UTC. Don't change Location later.
 	Location *time.Location
 }
 
@@ -36,35 +36,34 @@ type SequenceGap[K any] struct {
 	Newest int64 `bson:"newest"` // greatest number of a document
 }
 
-// Sequence gives documents enumerable keys: the _id is the owner's id and a number from
-// the owner's counter, alice_0…042. The collection must not have a collation.
+// Sequence gives documents enumerable keys. The _id is the owner's id and a number from
+// the owner's counter, such as alice_0…042. The collection must not have a collation.
 //
-// You can mix three ways to get numbers:
+// You can mix three ways to number documents:
 //
-//   - [Sequence.Take], then [Sequence.Insert]: a crash can leave a gap. A reader can see
+//   - [Sequence.Take] and [Sequence.Insert]: a crash can leave a gap. A reader can see
 //     number 8 before 7.
-//   - [Sequence.Allocator]: as Take, with one command for each block of numbers.
-//   - [Sequence.Append]: a transaction, without gaps. A reader never sees 8 before 7. The
-//     writers of one owner wait for each other.
+//   - [Sequence.Allocator] and Insert: one command takes a block of numbers.
+//   - [Sequence.Append]: a transaction leaves no gap. If all writers use Append, a reader
+//     never sees 8 before 7. The writers of one owner wait for each other.
 //
-// To retry safely, store a token (an id of the action) in the document, under a unique
-// index. Look for the token before you take a number. If another technique inserts the
-// document, give it the _id of [Sequence.Key].
+// For safe retries, store a token (an id of the action) in the document, under a unique
+// index. Look for the token before you take a number. In your own inserts, use the _id of
+// [Sequence.Key].
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
 //
 // If SequenceSpec.Days is set, Indexes returns the index that finds a key's [DayBucket].
 //
-// Checks returns:
+// Checks returns three checks:
 //
-//   - for owners with documents: counters that are missing, damaged, or less than the
-//     newest number. The repair raises the counter.
-//   - damaged counters of all owners. No repair: for an owner without documents, use
-//     [Sequence.Raise].
-//   - _ids that aren't keys of the sequence. No repair.
+//   - Counters that are missing, damaged, or below the owner's newest document. The
+//     repair raises the counter.
+//   - Damaged counters, even of owners without documents. Use [Sequence.Raise].
+//   - _ids that aren't keys of the sequence. There is no repair.
 //
-// Cost: the checks read every counter and every key, but not the documents.
+// Cost: the checks read every counter and every _id, but not the documents.
 type Sequence[D, K any] struct {
 	model.Parts
 
@@ -75,10 +74,10 @@ type Sequence[D, K any] struct {
 }
 
 // NewSequence declares that each _id in docs contains an owner's id and a number from the
-// owner's counter. counters stores the counters. K is the type of owners' ids: a string,
-// signed integer or bson.ObjectID. NewSequence panics with a [*model.DeclarationError] if
-// K or spec is invalid. It also panics if two of docs, counters and SequenceSpec.Days
-// have the same name.
+// owner's counter in counters. K is the type of an owner's id: a string, a signed integer
+// or bson.ObjectID. NewSequence panics with a [*model.DeclarationError] if
+//   - K or spec is invalid
+//   - two of docs, counters and SequenceSpec.Days have the same name
 func NewSequence[D, K any](
 	docs *model.Collection[D, string], counters *model.Collection[SequenceCounter[K], K], spec SequenceSpec,
 ) *Sequence[D, K] {
@@ -94,10 +93,10 @@ func NewSequence[D, K any](
 	return s
 }
 
-// Key returns the _id of an owner's document with the number n:
-// "alice_000000000000000042". In the owner, "_" becomes %5F, and "%" becomes %25. It
-// returns a [*model.ValueError] for an owner that is empty or isn't UTF-8, or a number
-// that is negative or has too many digits. The first number from a counter is 1.
+// Key returns the _id of an owner's document with the number n, such as
+// "alice_000000000000000042". In the owner's part, "_" becomes %5F, and "%" becomes %25.
+// An invalid owner or n gives a [*model.ValueError]. The owner must be UTF-8 and not
+// empty. The first number from a counter is 1.
 func (s *Sequence[D, K]) Key(owner K, n int64) (string, error) { return s.in.Key(owner, n) }
 
 // Parse returns the owner and the number of a key, or a [*model.ValueError] if the string
@@ -113,8 +112,8 @@ func (s *Sequence[D, K]) Parse(key string) (owner K, n int64, err error) {
 // Cost: one command, one document by _id for a new owner.
 func (s *Sequence[D, K]) Open(owner K) model.Write { return s.in.Open(owner) }
 
-// Take returns the command that takes the owner's next n numbers. Its Run returns the
-// counter. The counter's Last is the last number taken. Run returns model.ErrNotFound if
+// Take returns the command that takes the owner's next n numbers. The command returns the
+// counter, whose Last is the last number taken. The error is [model.ErrNotFound] if
 //   - the owner has no counter: run [Sequence.Open]
 //   - the counter is damaged
 //   - fewer than n numbers are left
@@ -127,9 +126,9 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 	return m
 }
 
-// Insert returns the write that stores doc under the owner's number n. It ignores doc's
-// own _id. A retry is safe. If another document has the number, the write gives
-// [model.ErrTaken]. In a transaction of the caller, it gives the driver's error.
+// Insert returns the write that stores doc with the owner's number n. doc's own _id is
+// ignored. A retry is safe. If another document has the number, the error is
+// [model.ErrTaken]. In your own transaction, it is the server's duplicate key error.
 //
 // Cost: one command, one document.
 func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
@@ -137,11 +136,11 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 }
 
 // Append returns the change that stores a document under the owner's next number, without
-// a gap, in one transaction. Its Run returns the number. If the commit's result is
-// unknown, first look for the document: a retry can store the document twice.
+// a gap, in one transaction. Run returns the number. If the commit's result is unknown,
+// look for the document. A retry can store the document twice.
 //
-// Cost: three commands (two since MongoDB 8.0), two documents, the commit, and the hello
-// of [model.InTx].
+// Cost: three commands (two since MongoDB 8.0), and the hello and commit of
+// [model.InTx]. Two documents are written.
 func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {
 	return s.in.Append(owner, doc)
 }
@@ -163,9 +162,9 @@ func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Following returns the query of an owner's documents after the number n, oldest first.
-// Find.One returns the next document. Pass 0 to begin at number 1. Unless all writers use
-// [Sequence.Append], a smaller number than the last one read can still appear.
+// Following returns the query of an owner's documents after the number n, lowest number
+// first. Find.One returns the next document. Pass 0 to begin at number 1. New documents
+// appear in the order of numbers only if all writers use [Sequence.Append].
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
@@ -191,17 +190,17 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 }
 
 // Raise returns the write that raises an owner's counter to number. A higher counter
-// stays. The write creates a missing counter and sets a damaged counter. It is safe to
-// retry, and to run while others take or insert numbers.
+// doesn't change. A missing or invalid counter is set to number. A retry is safe. Other
+// clients can take and insert numbers meanwhile.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, number int64) model.Write { return s.in.Raise(owner, number) }
 
-// Gaps returns the pipeline that finds owners with missing numbers: no document has the
-// number, but a document has a greater number. A missing number was lost, is in flight,
-// or belongs to a deleted document.
+// Gaps returns the pipeline that finds owners with missing numbers, below the number of
+// the newest document. The document of a missing number was deleted, isn't inserted yet,
+// or never will be (after a crash).
 //
-// Cost: one command that reads every key, not the documents.
+// Cost: one command, which reads every key but no document.
 func (s *Sequence[D, K]) Gaps() *model.Aggregate[SequenceGap[K]] {
 	return model.AggregateAs[SequenceGap[K]](s.docs, s.in.Gaps())
 }

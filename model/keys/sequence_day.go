@@ -32,9 +32,9 @@ func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {
 	return owner, day, err
 }
 
-// Pack returns the write that adds the key of an owner's document number n to the bucket
-// of the day that contains the time t. The write is idempotent. A bucket must stay below
-// 16 MiB: about 300,000 keys.
+// Pack returns the write that adds a document's key to the [DayBucket] of a day. Pass the
+// document's owner and number n, and a time t of that day. The write is idempotent. A
+// bucket can hold about 300,000 keys.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Pack(owner K, n int64, t time.Time) model.Write {

@@ -10,35 +10,33 @@ import (
 
 // ShardSpec contains the options of a [Shard].
 type ShardSpec struct {
-	// Unique makes the whole key unique. With a hashed key, [NewShard] then panics.
+	// Unique makes the whole key unique. A hashed key can't be unique.
 	Unique bool
 
-	// Moves allows [Shard.ChangeKey] to change a document's key. With Moves, fewer
-	// filters get the key's fields, and more commands go to all shards: see
-	// [model.ShardKey].
+	// Moves allows [Shard.ChangeKey] to change a document's key. With Moves, more
+	// commands go to all shards: see [model.ShardKey].
 	Moves bool
 
-	// Tenant lists the fields of [model.Scope].Tenant. Set it if all operations run in
-	// such a Scope and the key begins with these fields. [Shard.Check] then assumes that
-	// other indexes also begin with these fields: see [model.Scope.Indexes].
+	// Tenant lists the fields of [model.Scope].Tenant, if all operations run in a Scope.
+	// The key must begin with these fields. [Shard.Check] assumes the same of all other
+	// indexes: see [model.Scope.Indexes].
 	Tenant []string
 
-	// Collated says that the collection has a default collation. A query for a text then
-	// goes to all shards, unless it has the collation {locale: "simple"}. The key's index
-	// must have that collation. [model.Index] can't declare it: let the server create
-	// the index on the empty collection.
+	// Collated says that the collection has a default collation. Queries for texts go to
+	// all shards, except queries with the collation {locale: "simple"}. The key's index
+	// needs this collation: let the server create the index on the empty collection.
 	Collated bool
 }
 
 // Shard is a shard key: the fields that divide a collection's documents among the shards
-// of a cluster. A shard has ranges of values ({device: 1, at: 1}) or ranges of hashes
-// ({device: "hashed"}).
+// of a cluster. Each shard stores ranges of values (key {device: 1}) or ranges of hashes
+// (key {device: "hashed"}).
 //
-// Choose fields that most queries filter by. The fields need many values and no frequent
-// value. See [Shard.Find] and [Shard.Distribution].
+// Choose fields with many values and no frequent value. Most queries should filter by
+// these fields: see [Shard.Find] and [Shard.Distribution].
 //
-// The methods follow the rules of MongoDB 7.0 and 8.0. The tests used only a simulated
-// cluster (modeltest.WithShards).
+// The methods follow MongoDB 7.0 and 8.0. The tests used only a simulated cluster
+// (modeltest.WithShards).
 //
 // Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
 //
@@ -48,10 +46,9 @@ type Shard[D any] struct {
 	s *shard
 }
 
-// NewShard declares a collection's shard key: its fields in order, each 1 or "hashed". It
-// panics with a [*model.DeclarationError] for a key that MongoDB refuses (a path through
-// an array, two hashed fields, a unique hashed key), and if the documents don't have a
-// path.
+// NewShard declares a collection's shard key: the paths in order, each with 1 or
+// "hashed". An invalid key or spec panics with a [*model.DeclarationError]: a path that
+// the documents lack, an array, two hashed fields, or a unique hashed key.
 func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec) *Shard[D] {
 	out := &Shard[D]{model.Parts{}, declareShard(docs.Docs(), key, spec)}
 	out.Parts = model.NewParts(out.indexes, nil, nil, out.s.footprints)
@@ -66,11 +63,10 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 //	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
-// Reshard returns the command that gives a sharded collection in database db this key.
-// The command needs MongoDB 5.0 and rewrites all documents. Run it like the command of
+// Reshard returns the command that replaces the shard key of the collection in database
+// db (since MongoDB 5.0). The command rewrites all documents. Run the command like
 // [Shard.Command]. With [ShardSpec].Unique, first create the index of [Shard.Indexes].
-// MongoDB creates it only if the new key begins with the old key. Manual:
-// "reshardCollection".
+// This index needs a new key that begins with the old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
 // ShardKey returns the key for [model.Model.On], which adds the key's fields to filters
@@ -79,21 +75,21 @@ func (x *Shard[D]) ShardKey() model.ShardKey {
 	return model.ShardKey{Collection: x.s.Name(), Fields: x.s.paths(), Moves: x.s.spec.Moves}
 }
 
-// ChangeKey returns the write that gives a document another shard key. oldKey lists every
-// field of the key with its stored value. newKey lists only the fields that change. A
-// retry is safe. The write gives [model.ErrStale] if the document has neither key.
+// ChangeKey returns the write that changes a document's shard key. oldKey contains every
+// field of the key with its stored value. newKey contains only the fields that change. A
+// retry is safe. A document with neither the old nor the new key gives [model.ErrStale].
 //
-// [ShardSpec].Moves must be set. Don't put the write into a plan or bulk write with other
-// writes. Send it as a retryable write (the driver's default) or in a transaction.
+// [ShardSpec].Moves must be set. Don't put other writes into the same plan or bulk write.
+// Send a retryable write (the driver's default), or use a transaction.
 //
 // Cost: one command, one document. Manual: "Change a Document's Shard Key Value".
 func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
 	return x.s.changeKey(id, oldKey, newKey)
 }
 
-// Targets returns the shards that each step of a plan is sent to, by the shard keys of a
-// model. On a database that [model.Model.On] returns, filters by _id also get the shard
-// key's fields. There a step may go to fewer shards than Targets returns.
+// Targets returns the shards that each step of a plan is sent to, by the model's shard
+// keys. A database of [model.Model.On] adds the shard key's fields to filters by _id. On
+// this database, a step can go to fewer shards than Targets returns.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")
@@ -114,13 +110,12 @@ func (x *Shard[D]) indexes() []model.Index {
 // Manual: "Targeted Operations vs. Broadcast Operations".
 //
 // Equality, $in or a range on the key's first field can exclude shards. Conditions on the
-// next fields can exclude more shards.
+// key's next fields can exclude more. These conditions exclude no shards:
 //
-//   - A hashed field needs equality or $in.
-//   - Find ignores $ne, $not, $elemMatch, $all, $expr, unanchored regular expressions,
-//     and an $or beside another condition on the first field.
-//   - With a collation other than "simple", Find ignores conditions with strings or
-//     embedded documents.
+//   - a range on a hashed field
+//   - $ne, $not, $elemMatch, $all, $expr and unanchored regular expressions
+//   - an $or, if another condition is on the first field
+//   - strings and embedded documents, with a collation other than "simple"
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
 // Aggregate returns the shards that a pipeline is sent to, by its leading $match stages.
@@ -132,14 +127,15 @@ func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(
 // "findAndModify", "Sharded Collections".
 func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
-// Write returns the shards that a write is sent to, or why the write is refused.
+// Write returns the shards that a write is sent to, or why the server refuses the write.
 //
 //   - Insert: the shard of the document's key.
-//   - updateMany, deleteMany: one shard if it owns all keys that the filter can match. If
-//     not, all shards.
-//   - updateOne, deleteOne: one shard if the filter has the whole key. With only the _id,
-//     all shards. For other filters, the shards of [Shard.Find]: before MongoDB 7.1, this
-//     must be one shard.
+//   - updateMany, deleteMany: all shards, unless one shard owns all keys that the filter
+//     can match.
+//   - updateOne, deleteOne by the whole key: one shard.
+//   - updateOne, deleteOne by only the _id: all shards.
+//   - updateOne, deleteOne by other fields: as [Shard.Find]. Before MongoDB 7.1, Find
+//     must return one shard.
 //   - replaceOne by the _id: the shard of the replacement's key.
 //   - Upsert: the filter needs the whole key, by equality.
 //   - A change of the key: see [Shard.ChangeKey].
@@ -149,8 +145,8 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
 // Plan returns a [Target] for each step of a plan, as if the step was sent alone. A bulk
-// write of several steps goes to the shards of all these steps. The Target of a $merge
-// has only the shards that the $merge reads from.
+// write of several steps goes to the shards of all these steps. For a [model.MergeInto],
+// the Target contains only the shards that are read.
 func (x *Shard[D]) Plan(p model.Plan) []Target {
 	out := make([]Target, 0, len(p.Steps))
 	for _, step := range p.Steps {
@@ -159,13 +155,12 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 	return out
 }
 
-// Check reports unique indexes of the techniques that can't exist with the shard key,
-// each with a remedy. A unique index must begin with all fields of the shard key, in
-// order. Pass an index of your own with [model.Entity]. Manual: "Shard Key Indexes",
-// "Unique Indexes".
+// Check reports the techniques' unique indexes that can't exist with the shard key. A
+// unique index must begin with all fields of the shard key, in order. Pass an index of
+// your own with [model.Entity]. Manual: "Shard Key Indexes", "Unique Indexes".
 //
-// Check doesn't report this: with another shard key than _id, the _id is unique on each
-// shard only. Some techniques need a unique _id: a reservation, a lock, a counter.
+// If the shard key isn't _id, two shards can store the same _id. Check doesn't report
+// techniques that need a unique _id: reservations, locks and counters.
 func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationError {
 	var list []model.Index
 	for i, t := range techniques {

@@ -15,9 +15,9 @@ import (
 // model's indexes.
 type ShardCandidate struct {
 	Key       bson.D                    // for [NewShard]
-	Targeted  []model.Index             // their queries contain the key's first field, and go to few shards
-	Scattered []model.Index             // their queries go to all shards
-	Broken    []*model.DeclarationError // unique indexes that the key makes impossible: see [Shard.Check]
+	Targeted  []model.Index             // indexes on Key's first field: queries go to few shards
+	Scattered []model.Index             // other indexes: queries go to all shards
+	Broken    []*model.DeclarationError // unique indexes that Key makes impossible: see [Shard.Check]
 }
 
 // String returns the key and the numbers of Targeted and Broken indexes on one line:
@@ -32,8 +32,8 @@ func (c ShardCandidate) String() string {
 
 // ShardCandidates returns possible shard keys for a collection of the model. One is the
 // hashed _id. Each ascending or descending index gives two shard keys: its first field,
-// and all its fields. The best candidate comes first: fewest Broken indexes, then most
-// Targeted indexes, then most fields (see [ShardCandidate]).
+// and all its fields. The best candidate comes first. The order is by fewest Broken
+// indexes, most Targeted indexes, most fields.
 func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 	if m == nil {
 		core.Fail("the model is nil", "ShardCandidates of "+collection, "give a result of model.New")

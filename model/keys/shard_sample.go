@@ -15,35 +15,32 @@ import (
 
 // SampleSpec describes the cluster and the whole collection for [Shard.Distribution].
 type SampleSpec struct {
-	Shards    int   // 0 means 3
-	Range     int64 // bytes of a chunk before it is split; 0 means 128 MiB, MongoDB's default since 6.0
+	Shards    int   // number of shards; 0 means 3
+	Range     int64 // maximum bytes of a chunk; 0 means 128 MiB, MongoDB's default
 	Documents int64 // documents in the whole collection; 0 means as many as in the sample
 	Hot       int   // how many of the most frequent keys to return; 0 means 5
 }
 
 // A Distribution estimates how documents would be distributed over shards. Sizes are
-// uncompressed BSON sizes, scaled to the whole collection.
-//
-// With a hashed first field, each shard gets an equal range of hashes. With other keys,
-// the sorted documents are cut into chunks, never within a key. Each chunk goes to the
-// shard with the least data.
+// uncompressed BSON sizes, scaled to the whole collection. The estimate assumes that the
+// balancer has finished.
 type Distribution struct {
-	Documents int // in the sample
+	Documents int // documents in the sample
 	Keys      int // different keys in the sample
-	Missing   int // documents without a field of the key, which counts as null
+	Missing   int // documents in the sample that lack a field of the key
 	Chunks    int
 	Shards    []ShardLoad
-	Jumbo     int      // keys whose documents are larger than a chunk
+	Jumbo     int      // keys whose documents don't fit in one chunk
 	Hot       []HotKey // most frequent first
-	Rising    float64  // share of the sample's later half with keys above all earlier keys; 0 with a hashed first field
+	Rising    float64  // share of the sample's second half with keys above the whole first half; 0 if hashed
 
-	// Warnings are the disadvantages of the key. Each begins with its subject:
+	// Warnings are the disadvantages of the key. Each warning begins with a subject:
 	//
 	//	monotonic        keys increase with time: one shard gets all new documents
 	//	few keys         documents share keys, and there are fewer than ten keys per shard
-	//	jumbo chunk      one key outgrows a chunk
-	//	frequent key     one key has more than a shard's fair share
-	//	hot shard        one shard gets 1.5 times its fair share of the writes
+	//	jumbo chunk      the documents of one key don't fit in a chunk
+	//	frequent key     one key has more documents than a shard's fair share
+	//	hot shard        one shard gets over 1.5 times its fair share of the writes
 	//	missing fields   documents without a field of the key are stored together
 	//	hashed doubles   doubles are truncated to integers before hashing
 	Warnings []string

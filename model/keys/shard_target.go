@@ -17,17 +17,16 @@ import (
 type Scope uint8
 
 const (
-	// AllShards means every shard. An updateMany or deleteMany for several values or
-	// ranges of the key counts as AllShards. If one shard has all these values, the
-	// command goes only there.
+	// AllShards means every shard. AllShards includes an updateMany or deleteMany for
+	// several values or ranges of the key. Such a command goes to one shard if that shard
+	// has all the values.
 	AllShards Scope = iota
 
 	SomeShards // the shards of some values or ranges of the key
 	OneShard   // the shard of one value of the key
 
-	// NoShard means that the command is refused or is for another collection, or that no
-	// document can match. If no document can match, mongos asks one shard. See
-	// Target.Why.
+	// NoShard means that the command is refused, is for another collection, or can't
+	// match a document: see Target.Why. Without a possible match, mongos asks one shard.
 	NoShard
 )
 
@@ -43,12 +42,12 @@ func (s Scope) String() string {
 	return "all shards"
 }
 
-// A Target says where a command is sent, and why.
+// A Target says which shards a command is sent to, and why.
 type Target struct {
 	Scope  Scope
-	Values int    // number of shard key values in the command; each is on one shard
-	Ranges int    // number of shard key ranges in the command; each is on one or more shards
-	Since  string // first version of MongoDB that accepts the command; "" for all
+	Values int    // shard key values in the command; each value is on one shard
+	Ranges int    // shard key ranges in the command; each range is on one or more shards
+	Since  string // first MongoDB version that accepts the command; "" for all
 	Why    string
 }
 

@@ -8,47 +8,44 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SpreadSpec says how a key is spread. Parts is required.
+// SpreadSpec contains the options of a [Spread]. Parts is required.
 type SpreadSpec struct {
 	Parts int // number of parts for new documents, from 1 to 1000
 
-	// Was lists earlier values of Parts that stored documents can still have. Reads also
-	// look in those parts. Include 0 if documents can contain the value without a part's
-	// number: "2014-03-28" instead of "2014-03-28#007".
+	// Was contains earlier values of Parts, under which documents can be stored. Include
+	// 0 if stored keys can lack the part's number, such as "2014-03-28".
 	Was []int
 
-	// By is the path of the field whose hash ([HashedValue]) decides in which part a
-	// document is stored. [Spread.Point] needs the field's value, so By is usually _id.
-	// With "" the caller picks a part at random ([Spread.InsertAt]).
+	// By is the path of the field whose hash chooses a document's part. [Spread.Point]
+	// needs the field's value, so By is usually "_id". If By is "", use
+	// [Spread.InsertAt].
 	By string
 
-	// Order is the order of [Spread.Find]: {at: -1}. The _id is added to it. Nil is the
-	// order of _id.
+	// Order is the sort of [Spread.Find], such as {at: -1}. Find adds _id to Order.
 	Order bson.D
 }
 
-// Spread divides documents with the same frequent value into n parts. Instead of
-// "2014-03-28", a field (the key) stores the value and a part's number: "2014-03-28#007".
-// If this field is the shard key or begins an index, the writes of one day go to n
-// places. [Spread.Point] reads one part, [Spread.Find] all parts.
+// Spread divides the documents of a frequent value into n parts. A field, the key, stores
+// the value and the part's number: "2014-03-28#007". If the key is the shard key or
+// begins an index, the writes of one day go to n places. [Spread.Point] reads one part.
+// [Spread.Find] reads all parts.
 //
 // # Changing the number of parts
 //
 //  1. Declare {Parts: 16, Was: []int{8}} in all programs.
 //  2. Run the job of Checks, which moves documents.
-//  3. When Checks finds nothing and no program uses the old declaration, remove Was.
+//  3. Remove Was when Checks finds nothing.
 //
-// During a move, a query can miss the document or return it twice. If [SpreadSpec].By is
-// "" (the caller picks parts), only documents of removed parts move.
+// While a document moves, a query can miss the document or return it twice.
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
 //
-// Indexes returns {path: 1} with the fields of SpreadSpec.Order. If By is neither "" nor
-// _id, it also returns {path: 1, By: 1}.
+// Indexes returns {path: 1} with the fields of [SpreadSpec].Order. A SpreadSpec.By other
+// than _id adds {path: 1, By: 1}.
 //
-// Checks returns one check, which finds documents in a wrong part. The repair moves them,
-// except a document with a malformed key, or without a value at By.
+// Checks returns one check, which finds documents in a wrong part. The repair moves the
+// documents whose key it can compute.
 //
 // Cost: the check reads every document.
 type Spread[D, K any] struct {
@@ -65,10 +62,10 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
 }
 
-// Key returns the key of value, such as "2014-03-28#007". The parameter byValue is the
-// value of the document's field at [SpreadSpec].By. Store the key with each write that
-// changes value or the field at By. An empty value, a value with "#" or a spec
-// without By gives a [*model.ValueError].
+// Key returns the key of the string value, such as "2014-03-28#007". The parameter
+// byValue is what the document stores at [SpreadSpec].By. Writes that change value or
+// byValue must store the new key. An empty value, a value with "#" or a spec without By
+// gives a [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, byValue any) (string, error) { return s.k.Key(value, byValue) }
 
 // KeyAt returns a key, such as "2014-03-28#007", for the string value. The part in the
@@ -95,23 +92,23 @@ func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write 
 }
 
 // Point returns the query of the documents that are stored under the string value, and
-// whose field [SpreadSpec].By equals the parameter byValue. It gives an error if the spec
-// has no By.
+// whose field at [SpreadSpec].By equals the parameter byValue. A spec without By gives a
+// [*model.ValueError].
 //
-// Cost: one command. It looks in one part of the value's documents, and in one more part
-// for each number in [SpreadSpec].Was.
+// Cost: one command, which searches one part (see [Spread]). Each number in
+// [SpreadSpec].Was adds one part.
 func (s *Spread[D, K]) Point(value string, byValue any) *model.Find[D] {
 	f := s.docs.Find(nil)
 	s.k.Point(&f.Query, value, byValue)
 	return f
 }
 
-// Find returns the query of the documents under value that match filter, in
-// [SpreadSpec].Order. Page it with Limited and Find.Page.
+// Find returns the query of the documents of the string value that match filter, in
+// [SpreadSpec].Order. For pages, use Limited and Find.Page.
 //
 // Cost: one command for each batch. With a limit of n, MongoDB reads about n documents,
-// and one for each part ([SpreadSpec].Parts). If there are over 200 parts, or you set
-// another sort, MongoDB sorts all documents of the value.
+// and one for each part ([SpreadSpec].Parts). With over 200 parts, or with another sort,
+// MongoDB sorts all documents of the value.
 func (s *Spread[D, K]) Find(value string, filter bson.D) *model.Find[D] {
 	f := s.docs.Find(filter)
 	err := f.Err

@@ -81,14 +81,15 @@ func CutAfter() Action {
 	}}
 }
 
-// CutInside executes the first n parts of a write, and breaks the connection, like a
-// crash halfway. Parts are:
+// CutInside breaks the connection after the first n parts of a write, like a crash
+// halfway. Parts are:
 //
 //   - the documents of an insert
 //   - the statements of an update, delete or bulkWrite
 //   - the documents of a single updateMany or deleteMany, sorted by _id
 //
-// Transactions, other commands, and writes of at most n parts run as with [CutAfter].
+// Transactions, commands without parts, and writes of at most n parts run as with
+// [CutAfter].
 func CutInside(n int) Action {
 	if n < 1 {
 		panic("modeltest: CutInside: at least one part must be done\n\tremedy: use CutBefore")

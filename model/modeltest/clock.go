@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// A Clock is the time of an in-memory engine. It stands still until the test moves it:
+// A Clock is the time of an in-memory engine. Only the test moves the clock:
 //
 //	clock := modeltest.NewClock(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC))
 //	client := modeltest.NewClient(t, modeltest.WithClock(clock))
@@ -17,10 +17,11 @@ import (
 //	…
 //	clock.Advance(24 * time.Hour)
 //
-// The engine uses the clock for $$NOW, $currentDate, TTL indexes, its own timestamps, and
-// timeouts of transactions. The driver's _ids have the real time.
+// The engine uses the clock for $$NOW, $currentDate, TTL indexes, timestamps, and
+// transaction timeouts.
 //
-// Fail points, [Delay], locks, maxTimeMS and waiting for new events take real time.
+// The driver's new _ids, fail points, [Delay], maxTimeMS, and waits for locks or events
+// use the real time.
 //
 // Several engines and goroutines can share a Clock.
 type Clock struct {

@@ -18,12 +18,12 @@ type DiffOption func(*differ)
 // elements.
 func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
 
-// Diff compares two values as they are stored, and returns "" if they are equal. It
-// accepts bson.D, bson.M, bson.Raw, structs, scalars and slices: a struct equals its
-// stored bson.D. An int32 differs from an int64. The order of fields matters, except in
-// documents with maps.
+// Diff compares two values as they are stored: bson.D, bson.M, bson.Raw, structs, scalars
+// or slices. Diff returns "" if the values are equal. A struct equals its stored bson.D.
+// An int32 differs from an int64. The order of fields matters, except in documents with
+// maps.
 //
-// For each difference, Diff returns a line:
+// Diff returns a line for each difference:
 //
 //	items.1.qty: want int32 2, got int64 2
 //	(document): order of fields: want _id, items; got items, _id

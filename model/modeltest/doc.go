@@ -43,13 +43,13 @@
 //
 // # Time
 //
-// In a testing/synctest bubble, NewClient's engine uses the bubble's clock. Listen
-// doesn't work there. Elsewhere, use a [Clock].
+// In a testing/synctest bubble, NewClient's engine uses the bubble's clock, and Listen
+// doesn't work. Outside a bubble, use a [Clock].
 //
 // # Backends
 //
-// [FaultMatrix], [Interleave] and [Verify] can run an operation hundreds of times. If
-// MONGODB_URI is set, they also use a real server: see [Each].
+// [FaultMatrix], [Interleave] and [Verify] use the engine. If MONGODB_URI is set, these
+// tests use a real server as well: see [Each].
 //
 // # The engine
 //

@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Dump returns the contents of a database as canonical extended JSON: an object with a
-// field for each collection, in the order of names, with its documents in the order of
-// _id, one per line. It includes empty collections, but no indexes, validators and system
+// Dump returns the contents of a database as a canonical Extended JSON object. Each
+// collection is a field with an array of documents, one per line. Collections are sorted
+// by name, documents by _id. Dump omits indexes, validators, views and system
 // collections.
 func Dump(ctx context.Context, db *mongo.Database) (string, error) {
 	names, err := db.ListCollectionNames(ctx, bson.D{{Key: "type", Value: "collection"}})

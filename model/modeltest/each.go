@@ -25,11 +25,11 @@ const (
 	serverName = "server"
 )
 
-// Each runs f as the subtest "engine", with an empty database of a server in memory. If
-// MONGODB_URI is set, Each also runs f as the subtest "server", with an empty database of
-// that real server. f must give the same results on both.
+// Each runs f as the subtest "engine", with an empty database of an in-memory server. If
+// MONGODB_URI is set, Each runs f again as the subtest "server", with an empty database
+// of that real server.
 //
-// For a feature that some servers lack, call a Need function first, such as
+// If f uses a feature that some servers lack, begin f with a Need function, such as
 // [NeedTransactions].
 func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option) {
 	t.Helper()

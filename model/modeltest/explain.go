@@ -17,19 +17,21 @@ import (
 )
 
 // WantIndexed fails the test if the index with this name doesn't serve the query. The
-// server's plan must read a limited range of this index, and no whole collection. The
-// query is a [model.Find], [model.Aggregate], [model.Modify], [model.Write], command, or
-// value with a method Command() bson.D. A [model.Scope] of db applies. The index must
-// then limit a field of the query: the scope's own fields, such as the tenant, don't count.
+// server's plan must read a limited range of this index, and no whole collection. query
+// is a [model.Write], a command (bson.D), or a value with a method Command() bson.D, such
+// as [model.Find].
+//
+// A [model.Scope] of db applies. The index must then limit a field of the query. Fields
+// of the Scope, such as the tenant, don't count.
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// A plan with another index passes if it examines and sorts no more than a plan with the
-// named index. Store enough documents to make the plans differ. A sort in memory of the
+// Another index passes if its plan examines and sorts no more than the named index's
+// plan. Store enough documents to make the plans differ. A sort in memory of the
 // documents in the range passes.
 //
-// DocumentDB explains only find, aggregate and count. For other commands WantIndexed
-// skips the rest of the test, so call WantIndexed last.
+// DocumentDB explains only find, aggregate and count. Other commands skip the rest of the
+// test: call WantIndexed last.
 func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 	t.Helper()
 	database, command, fields, err := explained(db, query)

@@ -13,8 +13,8 @@ import (
 )
 
 // Faults makes chosen commands of a client fail, wait, or lose their connection, on any
-// server. Connect it by [WithFaults] or [Faults.Dialer]. Encrypted or compressed
-// connections break at the first command. Faults is safe for concurrent use.
+// server. Connect the client by [WithFaults] or [Faults.Dialer], without TLS and
+// compression. Faults is safe for concurrent use.
 //
 //	f := modeltest.NewFaults()
 //	client := modeltest.NewClient(t, modeltest.WithFaults(f))
@@ -22,8 +22,8 @@ import (
 //
 // # Retries
 //
-// After a broken connection, or an error with the label RetryableWriteError, the driver
-// sends most commands a second time. To cut the retry too, use [Faults.From].
+// The driver sends most commands a second time after a broken connection or an error
+// labeled RetryableWriteError. To cut both attempts, use [Faults.From].
 type Faults struct {
 	mu       sync.Mutex
 	rules    []*rule

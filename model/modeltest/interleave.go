@@ -12,33 +12,29 @@ import (
 
 // An InterleaveCase has two operations. [Interleave] runs their commands in every order.
 type InterleaveCase struct {
-	// Seed stores the initial documents. Nil stores nothing.
+	// Seed stores the initial documents. It can be nil.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
-	// A and B are the operations. Each has its own client, and sends one command at a
-	// time.
+	// A and B are the operations. Each operation must send one command at a time.
 	A, B func(ctx context.Context, db *mongo.Database) error
 
-	// Check fails the test if the database or the errors of A and B aren't as intended.
-	// Check must not call t.Run.
+	// Check fails the test if the database, errA or errB is wrong. Check must not call
+	// t.Run.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
-	// Match selects commands. Before each of them, the other operation can run. Nil means
-	// [All]. [Writes] gives fewer orders, but doesn't test what a reader sees between
-	// writes.
+	// Match selects the commands before which A and B can take turns. Nil means [All].
+	// [Writes] gives fewer orders, but doesn't test what a reader sees between writes.
 	Match Match
 
-	// Nested runs one operation as a whole, between two commands of the other operation.
-	// For m and n commands, this gives about m+n orders. With -short, it gives four
-	// orders.
+	// With Nested, one operation runs as a whole between two commands of the other
+	// operation. m and n commands give about m+n orders. With -short, four orders run.
 	Nested bool
 
-	// Max is the allowed number of orders. If there are more, the test fails. 0 means
-	// 5000.
+	// Max is the allowed number of orders. 0 means 5000. The test fails with more orders.
 	Max int
 
-	// Sample is how many orders, evenly chosen, run on a real server. 0 means 3. A
-	// negative number means all.
+	// Sample is the number of orders to run on a real server. 0 means 3. A negative
+	// number means all orders.
 	Sample int
 
 	// Transactions skips the case on a server without transactions.
@@ -56,11 +52,11 @@ type InterleaveCase struct {
 	more func()
 }
 
-// Interleave runs A and B together in every order of their commands. Each order runs on a
-// new database, followed by Check. The first failure ends the test. If A has m commands
-// and B has n, there are (m+n)!/(m!n!) orders.
+// Interleave runs c.A and c.B in every order of their commands. Each order runs on a new
+// database, followed by c.Check. The first failure ends the test. m and n commands have
+// (m+n)!/(m!n!) orders. A real server runs only InterleaveCase.Sample orders.
 //
-// On the in-memory engine, pauses take no time (testing/synctest).
+// On the in-memory engine, time.Sleep takes no time (testing/synctest).
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {

@@ -10,18 +10,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Listen serves a new, empty engine (a simulated MongoDB server in memory) at a local TCP
-// address, and returns its connection string:
+// Listen starts an empty simulated MongoDB server, in memory, at a local TCP address. It
+// returns the server's connection string:
 //
 //	uri, stop, err := modeltest.Listen("127.0.0.1:0") // port 0 means a free one
 //	…
 //	defer stop()
 //	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 //
-// There is no password and no TLS, so an address that isn't loopback is an error.
+// The address must be loopback, because the server has no password and no TLS.
 //
-// Options apply to all clients. But [WithMonitor] and [WithClientOptions] give an error:
-// set these options where the client connects.
+// Options apply to all clients. [WithMonitor] and [WithClientOptions] give an error. Pass
+// client options to mongo.Connect.
 func Listen(address string, opts ...Option) (uri string, stop func(), err error) {
 	c := newConfig(opts)
 	if err := c.refuseClient(); err != nil {

@@ -19,23 +19,23 @@ type FaultCase struct {
 	// Seed stores the initial documents. Nil stores nothing.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
-	// Run is the operation. After Seed, it must always send the same writes, one at a
-	// time. FaultMatrix calls Run again after a fault. The second call must not use
-	// values of the first.
+	// Run is the operation. After Seed, Run must always send the same writes, one at a
+	// time. After a fault, FaultMatrix calls Run again. The second call must not use
+	// variables that the first call set.
 	Run func(ctx context.Context, db *mongo.Database) error
 
-	// Repair is called after the fault, if the operation can't run again. Nil means Run.
+	// Repair replaces each call of Run after the first, if the operation can't run again.
+	// Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
-	// Check fails the test unless the database is as intended. It must only read.
+	// Check fails the test if the database isn't as intended. Check must only read.
 	Check func(t testing.TB, db *mongo.Database)
 
-	// Match selects the commands to fail or cut. Nil means Writes.
+	// Match selects the commands to fail or cut. Nil means [Writes].
 	Match Match
 
-	// Sample limits the number of faults with -short, or if MONGODB_URI is set. They are
-	// chosen evenly from all faults. Other runs test all faults. 0 means 3. A negative
-	// number means no limit.
+	// Sample is the number of faults to test with -short, or if MONGODB_URI is set. 0
+	// means 3. A negative number means all faults.
 	Sample int
 
 	// Transactions skips the case on a server without transactions.
@@ -47,19 +47,18 @@ type FaultCase struct {
 }
 
 // FaultMatrix tests that an operation survives a fault at each of its writes. FaultMatrix
-// runs the operation without a fault, then with each fault, on a new database each time.
-// The faults are:
+// runs the operation without a fault, then with each fault in a new database:
 //
 //   - fail: the server refuses the write
-//   - fail-inside: the server is interrupted within the write
+//   - fail-inside: the server does a part of the write, then fails
 //   - cut-before, cut-inside, cut-after: the process dies before, within or after the
 //     write
 //
 // If Run returns nil, Check must pass. After a fault, a second Run and then Check must
-// succeed. A third Run must not change the database, except the fence (a number) of a
+// succeed. One more Run must not change the database, except the fence of a
 // [model.Lease].
 //
-// If MONGODB_URI is set, the runs are repeated on that server: see FaultCase.Sample.
+// If MONGODB_URI is set, the test also uses that server: see FaultCase.Sample.
 func FaultMatrix(t *testing.T, c FaultCase) {
 	t.Helper()
 	if c.Run == nil || c.Check == nil {

@@ -16,9 +16,9 @@ import (
 // A Monitor records the commands and the cost of one or several clients. It is safe for
 // concurrent use.
 //
-// A Monitor counts an application's commands, with getMore, killCursors,
-// commitTransaction and retries of reads. It ignores handshakes, server monitoring,
-// endSessions and retries of writes. It counts only a transaction's last attempt.
+// [Monitor.Cost] counts getMore, killCursors, commitTransaction and retries of reads.
+// Handshakes, endSessions, retries of writes, and repeated attempts of a transaction
+// don't count.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost

@@ -13,9 +13,9 @@ import (
 // lacks begins the message of every skip. CI relies on it to compare both backends.
 const lacks = "server lacks: "
 
-// Need tries a feature of the server with the function probe, which must leave nothing
-// behind. If probe returns an error, Need ends the test t. A test that [Each] runs on a
-// real server is skipped, with the message "server lacks: " and feature. Any other test
+// Need ends the test t if the function probe returns an error. The function tries a
+// feature of the server, and must leave nothing behind. On the real server of [Each],
+// Need skips the test, with the message "server lacks: " plus feature. Elsewhere the test
 // fails.
 func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx context.Context, db *mongo.Database) error) {
 	t.Helper()

@@ -22,7 +22,7 @@ import (
 const EnvRecord = "DOCMODEL_RECORD"
 
 // Replay returns a client that gets its answers from a recording file, not from a server.
-// The test fails if a command differs from the recording, or if one isn't sent.
+// The test fails if a command differs from the recording or is missing.
 //
 //	func TestCheckout(t *testing.T) {
 //		client := modeltest.Replay(t, "testdata/checkout.replay")
@@ -34,19 +34,14 @@ const EnvRecord = "DOCMODEL_RECORD"
 //	DOCMODEL_RECORD=server MONGODB_URI=mongodb://… go test -run TestCheckout .
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
 //
-// While recording, use only new databases: at the end, Replay drops them.
+// While recording, use only new databases. At the end, Replay drops these databases.
 //
 // # What is compared
 //
-// Each run must send the same commands with the same values and BSON types, and in the
-// same order without [WithAnyOrder]. Only generated ObjectIDs and the driver's additions
-// (sessions, maxTimeMS) can differ.
-//
-// # The file
-//
-// A recording is text, in extended JSON. Avoid values that the server computes: $$NOW,
-// $rand, $currentDate with a date. Commands with credentials or host names can't be
-// recorded.
+// Each run must send the same commands, with the same values and BSON types, in the same
+// order (or see [WithAnyOrder]). Only generated ObjectIDs and the driver's additions,
+// such as sessions, can differ. Avoid values that the server computes, such as $$NOW and
+// $rand.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)

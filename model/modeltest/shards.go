@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/router"
 )
 
-// Shards makes one client's engine answer as a mongos of a sharded cluster, and counts
-// the shards that each command reaches.
+// Shards makes a client's engine ([WithShards]) answer as the mongos of a sharded
+// cluster. Shards counts the shards that each command reaches.
 //
 //	shards := modeltest.NewShards(3)
 //	client := modeltest.NewClient(t, modeltest.WithShards(shards))
@@ -17,16 +17,15 @@ import (
 //	… // the code under test
 //	for _, touch := range shards.Touched() { … }
 //
-// A collection starts on shard0, or on all shards if it is empty and the key's first
-// field is hashed. reshardCollection distributes documents evenly. There is no balancer:
-// use split (with middle) and moveChunk.
+// The command shardCollection leaves documents on shard0, but spreads an empty collection
+// with a hashed first field over all shards. To move documents, use reshardCollection, or
+// split (with middle) and moveChunk.
 //
 // # Limits
 //
 //   - An insert fails with code 238 if another shard has the _id.
-//   - Some upserts and key changes that MongoDB 7.1 accepts are refused.
-//   - The count ignores conditions by $ne, $not, $elemMatch, $all, $type, $expr and some
-//     $or. A real mongos can reach fewer shards, never more.
+//   - Upserts and key changes need the whole key in the filter, as before MongoDB 7.1.
+//   - For filters such as $ne, a real mongos can reach fewer shards, but not more.
 //   - Reads of $lookup, $graphLookup and $unionWith, and writes of $merge, aren't
 //     counted.
 //   - Time series collections can't be sharded.
@@ -41,10 +40,11 @@ func NewShards(n int) *Shards {
 	return &Shards{router.New(n)}
 }
 
-// Version makes s follow the rules of MongoDB "8.0" (the default) or "7.0". Call it
-// before s is used. MongoDB 7.0 has no bulkWrite. It needs the shard key or _id in
-// updateOne and deleteOne, and the whole key in findAndModify. Version panics for other
-// versions.
+// Version makes s follow the rules of MongoDB "8.0" (the default) or "7.0". Version
+// panics for other versions. Call Version before you use s.
+//
+// MongoDB 7.0 has no bulkWrite. Its updateOne and deleteOne need the shard key or _id,
+// and its findAndModify the whole shard key.
 func (s *Shards) Version(version string) *Shards {
 	if version != "7.0" && version != "8.0" {
 		panic(fmt.Sprintf("modeltest: Shards.Version: %q\n\tremedy: take \"7.0\" or \"8.0\"", version))
@@ -53,8 +53,8 @@ func (s *Shards) Version(version string) *Shards {
 	return s
 }
 
-// A Touch lists the shards of a read, an inserted document, or a statement of an update,
-// delete or bulkWrite.
+// A Touch lists the shards of one statement: a read, an inserted document, an update or a
+// delete.
 type Touch struct {
 	Command    string // "find", "aggregate", "count", "distinct", "insert", "update", "delete" or "findAndModify"
 	Database   string

@@ -8,15 +8,15 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// A TTL decides when an engine removes documents that a TTL index has expired. MongoDB
-// removes them once a minute, or later under load. Commands find them before that. Test
-// both cases:
+// A TTL decides when an engine removes documents that have expired by a TTL index.
+// MongoDB removes expired documents once a minute, or later. Before the removal, commands
+// find expired documents. Test with and without delay:
 //
 //	modeltest.NewClient(t)                // at once
 //	ttl := modeltest.NewTTL(time.Minute)  // as MongoDB does, with WithTTL(ttl)
 //	ttl := modeltest.NewTTL(0)            // only by ttl.Sweep(), with WithTTL(ttl)
 //
-// A TTL is safe for concurrent use. Several engines may share one.
+// Several engines can share a TTL, also concurrently.
 type TTL struct {
 	every time.Duration
 

@@ -14,73 +14,67 @@ import (
 
 // A VerifyCase gives [Verify] the documents and operations of a program.
 type VerifyCase struct {
-	// Seed stores the initial documents. Then the job of [model.Model.Audit] computes
-	// derived values. Nil stores nothing.
+	// Seed stores the initial documents, or is nil. Verify computes derived values by the
+	// job of [model.Model.Audit].
 	Seed func(ctx context.Context, db model.DB) error
 
-	// Operations are the operations that write.
-	Operations []VerifyOperation
+	Operations []VerifyOperation // operations that write
+	Reads      []VerifyOperation // operations that write nothing
 
-	// Reads are the operations that write nothing.
-	Reads []VerifyOperation
-
-	// Scopes repeats everything under each of these scopes. For a scope with a Tenant,
-	// Verify also stores equal documents of another tenant, which must stay unchanged.
+	// Scopes are scopes under which all subtests run again. For a scope with a Tenant,
+	// Verify also stores another tenant's documents, which must stay unchanged.
 	Scopes []model.Scope
 
-	// Ignore maps paths that aren't compared ("collection.path" or "collection.*") to the
-	// reason. Use it for values that depend on the order of operations: recent tokens,
-	// times of changes.
+	// Ignore maps a path ("collection.field" or "collection.*") to the reason why Verify
+	// doesn't compare the path. Use Ignore for values that depend on the order of
+	// operations.
 	Ignore map[string]string
 
-	// Except maps a subtest's name to the reason why the subtest can fail. Its failures
-	// are only logged. If it never fails, Verify fails. Names are "view cut" or, for one
-	// scope only, "rate and leave, scope 1".
+	// Except maps the name of a subtest to the reason why the subtest can fail. Failures
+	// of the subtest are only logged. If the subtest never fails, Verify fails. The name
+	// "view cut" means all scopes, "view cut, scope 1" means one scope.
 	Except map[string]string
 
-	// Max limits the orders in which two concurrent operations run; 0 means 200. Verify
-	// runs all orders of their commands. If these are more than Max, Verify runs all
-	// orders of their writes. If those are also more than Max, one whole operation runs
-	// between two commands of the other operation.
+	// Max limits the orders of two concurrent operations' commands; 0 means 200. With
+	// more than Max orders, Verify runs only the orders of the writes, or one whole
+	// operation between two commands of the other operation.
 	Max int
 
-	// Sample limits the subtests "NAME cut" and "NAME and NAME" of [Verify] on a real
-	// server. At most Sample of these subtests run, and each tests at most Sample faults
-	// or orders of commands. 0 means 3, a negative number means all. The limit applies
-	// separately with transactions, without transactions, and under each of Scopes.
+	// Sample limits [Verify] on a real server: the number of subtests "NAME cut" and
+	// "NAME and NAME", and of faults or orders in each subtest. 0 means 3. A negative
+	// number means all.
 	Sample int
 }
 
-// A VerifyOperation is a function of a program that uses the model's techniques.
+// A VerifyOperation is an operation of the tested program.
 type VerifyOperation struct {
 	Name string
 
-	// Run executes the operation. On the same documents it must always send the same
-	// commands, one at a time, so use fixed ids, tokens and times. Verify may call it
+	// Run executes the operation. On the same documents, Run must always send the same
+	// commands, one at a time. Use fixed ids, tokens and times. Verify can call Run
 	// concurrently.
 	Run func(ctx context.Context, db model.DB) error
 
-	// Refused are errors that Run may return, compared by errors.Is. If Run runs
-	// concurrently with another operation, Run may also return model.ErrNotFound,
-	// ErrStale, ErrTaken, ErrFull, ErrLeased and duplicate key errors.
+	// Refused are the errors that [Verify] accepts from Run, compared by errors.Is. From
+	// concurrent runs, Verify also accepts model.ErrNotFound, ErrStale, ErrTaken,
+	// ErrFull, ErrLeased and duplicate key errors.
 	Refused []error
 }
 
 // Verify tests a program's model and operations. An operation that uses a collection
-// outside m gets an error ([model.Model.On]). The subtests of each operation NAME are:
+// outside m gets an error. The subtests of an operation NAME require:
 //
-//   - "NAME alone": the operation succeeds, or returns an error that is listed in
-//     VerifyOperation.Refused. Then [model.Model.Audit] finds nothing. A read writes
-//     nothing.
-//   - "NAME indexes": an index serves each command ([WantIndexed]; only on the engine).
-//   - "NAME cut": the operation fails or dies at each write ([FaultMatrix]). After a
-//     second run, the documents are as after a run without a fault.
+//   - "NAME alone": the operation succeeds, or returns an error in
+//     VerifyOperation.Refused. [model.Model.Audit] finds nothing. A read writes nothing.
+//   - "NAME indexes": an index serves each command. This subtest runs only on the engine.
+//   - "NAME cut": each write in turn fails or is cut off ([FaultMatrix]). After a second
+//     run, the documents are as after a run without a fault.
 //   - "NAME and NAME": two operations run concurrently ([Interleave]). The documents are
-//     as if one had run after the other. If one returned an error, the documents can also
-//     be as if it hadn't run.
+//     as after one operation and then the other operation. An operation that returns an
+//     error can also leave no trace.
 //
-// After a cut or a concurrent run, the audit's job must repair all findings. Everything
-// runs with and without [model.WithTransactions], and under each of VerifyCase.Scopes.
+// After a cut or a concurrent run, the audit's job must repair all findings. Subtests run
+// with and without [model.WithTransactions], and under each of VerifyCase.Scopes.
 //
 // If an operation takes numbers from a counter, use FaultMatrix and Interleave instead.
 // Verify doesn't check what a reader sees between two writes.

@@ -13,8 +13,8 @@
 //
 // # Consistency
 //
-// Before an upgrade, ensure a validator that accepts old and new documents. Keep the
-// level "moderate" during the upgrade.
+// Before you upgrade documents, ensure a [model.Validation] that accepts old and new
+// documents. Keep Level "moderate" during the upgrade.
 //
 // # Limits
 //

@@ -9,30 +9,29 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ExpirySpec says how long documents stay, and where they are archived.
+// ExpirySpec says how long documents stay, and where expired documents are archived.
+// Durations are in whole seconds.
 type ExpirySpec struct {
-	// After is how long a document stays after the time in its time field, in whole
-	// seconds. 0 means that it expires at that time: see [Expiry.Until]. Then declare the
-	// field as *time.Time with omitempty, because a zero time.Time has expired.
+	// After is how long a document stays after the time in its time field. Tag the time
+	// field omitempty, because a stored zero time has expired.
 	After time.Duration
 
-	// Archive is the name of the cold collection, to which the job [Expiry.Archive] moves
-	// expired documents. "" means that a TTL index deletes them instead.
+	// Archive is the cold collection, to which [Expiry.Archive] moves expired documents.
+	// If Archive is "", a TTL index deletes expired documents.
 	Archive string
 
-	// Margin, with Archive, adds a TTL index to the documents' collection. The index
-	// deletes each document Margin (whole seconds) after the document expired, archived
-	// or not. With 0, expired documents stay until Expiry.Archive moves them.
+	// If Margin is set, a TTL index deletes documents that expired more than Margin ago,
+	// archived or not. Margin needs an Archive.
 	Margin time.Duration
 
-	// ArchiveFor is how long the cold collection keeps a document, counted from the same
-	// time as After. It must be more than After plus Margin. 0 means forever.
+	// ArchiveFor is how long the cold collection keeps a document, counted from the
+	// document's time. ArchiveFor must exceed After plus Margin. 0 means forever.
 	ArchiveFor time.Duration
 
-	// Version is the path of a whole number that every writer increases, and that never
-	// repeats for an _id. [Expiry.Archive] compares versions to detect changes. The
-	// writes of Expiry increase the version. With "", Archive compares whole documents:
-	// it sends each document twice. Documents must then stay 1 KiB below 16 MiB.
+	// Version is the path of an integer by which [Expiry.Archive] detects changes. All
+	// writers must increase the integer, as Expiry does. The integer must never repeat
+	// for an _id. Without Version, Expiry.Archive sends each document twice, and
+	// documents must stay 1 KiB below 16 MiB.
 	Version string
 }
 
@@ -46,28 +45,28 @@ type ExpiryPair struct {
 	Expired bool          `bson:"expired"`
 }
 
-// Expiry keeps documents until they expire. Expired documents are deleted by a TTL index,
-// or moved to a cold collection by a job.
+// Expiry deletes expired documents by a TTL index, or moves them to a cold collection by
+// a job.
 //
-// A document expires when [ExpirySpec].After has passed since the time in its field. A
-// document without a time never expires. A TTL index deletes only about once a minute.
+// A document expires when [ExpirySpec].After has passed since the document's time.
+// A document without a time never expires. TTL indexes delete only about once a minute.
 // [Expiry.Live] leaves out expired documents immediately.
 //
 // # Archiving
 //
-// [Expiry.Archive] copies expired documents to the cold collection, and deletes those
-// that didn't change meanwhile. If [ExpirySpec].Margin is 0, no document is lost. After a
-// crash, documents can be in both collections: see [Expiry.Both]. Use write concern
-// majority.
+// [Expiry.Archive] copies expired documents, and deletes the originals that didn't change
+// meanwhile. Documents can be lost if [ExpirySpec].Margin is set, or without write
+// concern majority. A crash leaves documents in both collections ([Expiry.Both]). Run
+// Archive again.
 //
-// If an _id is archived again, the new copy contains the earlier copies, in its list
-// archivedEarlier. Archive fails for a copy over 16 MiB: don't reuse _ids often.
+// If an _id is archived again, the new copy stores the earlier copies in the list
+// archivedEarlier. Archive fails for a copy over 16 MiB.
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
-// Indexes returns the index on the time. It is a TTL index if [ExpirySpec].Archive is
-// empty or Margin is set. ArchiveFor adds the cold collection's TTL index.
+// Indexes returns the index on the time: a TTL index if [ExpirySpec].Archive is empty or
+// Margin is set. ArchiveFor adds a TTL index on the cold collection.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -78,10 +77,10 @@ type Expiry[D, K any] struct {
 // NewExpiry declares that documents expire by the time at atPath. It panics with a
 // [*model.DeclarationError] if
 //
-//   - the field isn't a time, or is within an array;
-//   - [ExpirySpec].After is 0, and a zero time is stored: tag the field omitempty;
-//   - a field of spec is invalid;
-//   - Archive is set, and D has a field archivedEarlier or unarchived.
+//   - the field isn't a time, or is within an array
+//   - [ExpirySpec].After is 0, and an unset time is stored: tag the field omitempty
+//   - a field of spec is invalid
+//   - Archive is set, and D has a field archivedEarlier or unarchived
 func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec ExpirySpec) *Expiry[D, K] {
 	x := &Expiry[D, K]{docs: docs, in: expiry.Declare(docs.Docs(), atPath, expiry.Spec(spec))}
 	if spec.Archive != "" {
@@ -107,22 +106,22 @@ func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 // Cost: one command, without an index for this condition.
 func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
 
-// Until makes a document expire at the time t. The zero time means never. Until is
-// idempotent. It gives [model.ErrNotFound] if the document is missing, and a
-// [*model.ValueError] if [ExpirySpec].After is set.
+// Until returns the write that makes a document expire at the time t. A zero t means
+// never. A retry is safe. A missing document gives [model.ErrNotFound]. If
+// [ExpirySpec].After is set, the write gives a [*model.ValueError].
 //
-// Cost: one command, one document, by _id. With [ExpirySpec].Version, one more read if
-// the document already has this time, or two more reads if it is missing.
+// Cost: one command, one document, by _id. With [ExpirySpec].Version, a retry costs one
+// more read, and a missing document costs two.
 func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 	set, other, done := x.in.Until(t)
 	return x.in.Touch(x.docs.Update(id, set), other, done)
 }
 
-// Archive returns the job that moves documents that are expired at the time now to the
-// cold collection: see [Expiry]. The job can be stopped, rerun, and run concurrently.
+// Archive returns the job that moves all documents expired at the time now to the cold
+// collection: see [Expiry]. The job can be stopped, repeated, and run concurrently.
 //
-// Cost: three commands per batch of 500 documents, one per document unlike its archived
-// copy, and two at the end.
+// Cost: three commands per batch of 500 documents, and two at the end. Each replaced
+// archived copy costs one more.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of one archived document. Without [ExpirySpec].Archive, it
@@ -136,12 +135,12 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 	return x.cold.ByID(id)
 }
 
-// Restore inserts an archived document again, and keeps the copy. If a live document has
-// this _id, nothing is written. If no live or archived document has this _id, the error
+// Restore inserts an archived document again, and keeps the archived copy. If a live
+// document has this _id, nothing is written. If the archived copy is missing, the error
 // is [model.ErrNotFound].
 //
-// until is the new expiry time, or zero for never. With [ExpirySpec].After, until must be
-// zero. The next [Expiry.Archive] moves such a document again.
+// The parameter until is the new expiry time. Zero means never. With [ExpirySpec].After,
+// until must be zero, and the next [Expiry.Archive] moves the document again.
 //
 // Cost: three commands, one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
@@ -149,23 +148,23 @@ func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	return x.in.Restore(w, until)
 }
 
-// Both returns the pipeline of pairs: one _id in both collections, sorted by _id. If a
-// pair is Expired at the time now, the next [Expiry.Archive] moves the live document.
-// Otherwise the live document was changed or restored, or reuses the _id: see
+// Both returns the pipeline of pairs, sorted by _id: a live and an archived document with
+// the same _id. If ExpiryPair.Expired is true, the next [Expiry.Archive] moves the live
+// document. If not, the live document was changed or restored, or reuses the _id: see
 // [Expiry.Discard].
 //
-// Cost: one command, which reads the cold collection and looks up each document by _id.
+// Cost: one command. It reads the cold collection, and live documents by _id.
 func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 	return &model.Aggregate[ExpiryPair]{Aggregation: x.in.Both(now)}
 }
 
 // Discard returns the plan that deletes the archived copy of a pair from [Expiry.Both].
-// Compare both documents first: a new live document can have the old document's _id. The
-// archived copy is then the only copy of the old document. The pair must not be Expired.
+// First compare both documents. If a new live document reuses the _id, the archived copy
+// is the old document's only copy. ExpiryPair.Expired must be false.
 //
-// A retry with the same token is safe. A missing live document gives [model.ErrNotFound].
-// A copy that changed isn't deleted. The live document keeps the token in its field
-// "unarchived".
+// The token is a new bson.NewObjectID(), stored in the live document's field
+// "unarchived". A retry with the same token is safe. A missing live document gives
+// [model.ErrNotFound]. A changed archived copy stays.
 //
 // Cost: two commands, two documents, by _id.
 func (x *Expiry[D, K]) Discard(pair ExpiryPair, token bson.ObjectID) model.Plan {

@@ -15,18 +15,16 @@ import (
 // §2.2, RFC 8259 §6).
 const MaxSafe = 1<<53 - 1
 
-// Number is a number with all of its digits, for fields that also travel as JSON. JSON
-// readers commonly use float64: JavaScript reads 9007199254740993 as …992. A Number
-// becomes a JSON number if float64 keeps all digits. Other Numbers become strings:
-// integers beyond ±[MaxSafe], "1.10", "NaN". The zero Number is 0.
+// Number is a number that keeps all digits, for fields that are also sent as JSON. Many
+// JSON readers use float64: JavaScript reads 9007199254740993 as …992. A Number becomes a
+// JSON number if float64 keeps all digits. Other Numbers become strings: integers beyond
+// ±[MaxSafe], "1.10", "NaN". The zero Number is 0.
 //
-// In BSON a Number keeps the type that it was made from, if possible. If not, its type is
-// the first of int64, double, Decimal128 and string that keeps the digits.
+// A Number from a numeric BSON value keeps the BSON type. A Number from text or JSON is
+// stored as the first of int64, double, Decimal128 and string that keeps the digits: 12
+// becomes an int64. To fix the type, as for money, use bson.Decimal128 or [Number.As].
 //
-// JSON loses the BSON type: a Decimal128 of 12 comes back as an int64. If the type must
-// not change, as for money, use bson.Decimal128 or [Number.As].
-//
-// Use [Number.Compare], not ==: 1 and 1.0 are equal by value only.
+// Use [Number.Compare], not ==, which distinguishes 1 from 1.0.
 //
 // Source: "Numbers in JSON" (data modeling for Azure Cosmos DB);
 // https://www.rfc-editor.org/rfc/rfc8259#section-6,
@@ -59,10 +57,10 @@ func parseNumber(s string) (Number, error) {
 	return Number{d.text(), 0}, nil
 }
 
-// NumberOf converts v to a Number. v is an integer, a float, a *big.Int, a
+// NumberOf converts v to a Number. v can be an integer, a float, a *big.Int, a
 // bson.Decimal128, a numeric bson.RawValue, a Number, or a string such as a json.Number.
-// A string must be a JSON number, "NaN", "Infinity" or "-Infinity". A float becomes the
-// shortest decimal that identifies it. Other values give a [*model.ValueError].
+// A string must be a JSON number, "NaN", "Infinity" or "-Infinity". A float becomes its
+// shortest decimal, such as 0.1. Other values give a [*model.ValueError].
 func NumberOf(v any) (Number, error) { return numberOf(v) }
 
 // String returns the number with all of its digits, as [NumberOf] reads it.

@@ -15,10 +15,9 @@ import (
 )
 
 // DocumentJSON writes a document as JSON. Numbers that aren't [Number.Safe] become
-// strings. The result risky lists their paths, with array positions: "items.0.id". Other
-// BSON types use relaxed Extended JSON: {"$oid": …}. Fields keep their order.
-// DocumentJSON returns a [*model.ValueError] for invalid BSON, and for field names that
-// are empty, begin with "$", or contain a dot or NUL.
+// strings. The result risky lists the paths of these numbers: "items.0.id". Types that
+// JSON lacks become relaxed Extended JSON: {"$oid": …}. A [*model.ValueError] reports
+// invalid BSON, and field names that are empty, begin with "$", or contain a dot or NUL.
 func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	if err := doc.Validate(); err != nil {
 		return nil, nil, &model.ValueError{Field: "document", Reason: err.Error()}

@@ -16,13 +16,12 @@ import (
 
 // A NumberRisk is a field with numbers that some JSON readers change.
 type NumberRisk struct {
-	Path   string // stored, dotted path; "*" means any map key; no array indexes
-	Type   string // in Go
+	Path   string // stored path, without array indexes; "*" is any map key
+	Type   string // Go type
 	Reason string // which numbers change, and how
-	Remedy string // what to declare
+	Remedy string // what to declare instead
 
-	// Silent means that a reader loses digits without an error. Reason tells other
-	// effects.
+	// Silent means that readers lose digits without an error.
 	Silent bool
 }
 
@@ -31,11 +30,12 @@ func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
 
-// NumberRisks returns each [NumberRisk] of a collection's Go type. Every float, uint64
-// and bson.Decimal128 is a risk. Every int64 is a risk, unless JSON writes it as a string
-// (json:",string"). Fields with unknown contents (bson.D, any) are risks. Check such
-// documents with [DocumentJSON]. Fields that JSON omits, and your own types with a JSON
-// marshaler, aren't risks.
+// NumberRisks returns each [NumberRisk] of a collection's Go type. Risks are:
+//   - every float, uint, uint64 and bson.Decimal128
+//   - every int and int64, unless JSON writes it as a string (json:",string")
+//   - fields with unknown contents (bson.D, any): check documents with [DocumentJSON]
+//
+// Fields that JSON omits, and your own types with a JSON marshaler, aren't risks.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }

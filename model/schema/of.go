@@ -9,11 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Schema, made by [Of], describes the fields, types and bounds of a collection's
-// documents, for validation by the server and in Go.
+// A Schema describes the fields, types and bounds of a collection's documents. The server
+// and Go code can validate documents by a Schema.
 //
-// Checks returns one check, which finds documents that don't conform. There is no repair.
-// The check reads the collection. Run it before the server enforces [Schema.Validation].
+// Checks returns one check, which finds documents that don't conform. Run the check
+// before the server enforces [Schema.Validation]. The check reads the collection, and has
+// no repair.
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/;
 // https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/.
@@ -30,13 +31,13 @@ type described struct {
 	opaque     map[string]string
 }
 
-// Of describes a collection's documents by the rules of spec, and by the BSON types that
-// the driver writes for Go types:
+// Of describes documents by the rules of spec, and by the BSON types that the driver
+// writes for Go types:
 //
 //	bool, string, time.Time      bool, string, date
 //	int                          int or long, as the value needs
 //	int8, int16, int32           int; the smaller types with bounds
-//	int64                        long; with minsize or IntMinSize: int or long
+//	int64                        long; int or long if minsize or IntMinSize is set
 //	uint8, uint16                int, with bounds
 //	uint, uint32, uint64         as int64, not below 0
 //	float32, float64             double
@@ -48,8 +49,8 @@ type described struct {
 //	bson.D, bson.M, bson.Raw     object of anything
 //	any, custom marshalers       anything: see [Schema.Opaque]
 //
-// A field is optional if omitempty can omit it, or if its struct is inlined through a
-// pointer. A pointer, slice or map can be null if nil is stored as null.
+// Fields that omitempty can omit, and fields of inlined pointers, are optional. A
+// pointer, slice or map can be null if the driver stores nil as null.
 //
 // Of panics with a [*model.DeclarationError] if spec doesn't fit D, or D can't be stored.
 func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {

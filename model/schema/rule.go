@@ -14,23 +14,23 @@ import (
 
 // A Spec adds rules that the documents' Go type can't express.
 type Spec struct {
-	// Fields are rules about values of fields. A path may have several rules.
+	// Fields are rules about values of fields. Several rules can have the same path.
 	Fields []Field
 
 	// Tag and Variants describe several forms of documents. Tag names a string field
-	// whose value selects the document's variant. The rules of the collection's Go type
-	// apply to all documents (bson.Raw has none). A variant adds the rules of its Go
-	// type. A document with a missing or unknown tag doesn't conform.
+	// whose value selects the variant. A variant's Go type adds rules to those of the
+	// collection's Go type (bson.Raw has none). A document with a missing or unknown tag
+	// is invalid.
 	Tag      string
 	Variants []Variant
 
-	// Closed refuses unknown fields (additionalProperties false), also in embedded
-	// documents. The _id stays allowed. Structs with an inlined map, and values of custom
-	// marshalers, still allow any fields.
+	// Closed refuses unknown fields except _id (additionalProperties false), also in
+	// embedded documents. Structs with an inlined map, and types with custom marshalers,
+	// still allow any fields.
 	Closed bool
 
 	// Loose accepts int and long for a Go integer, and int, long and double for a Go
-	// float. Use it if other code writes too: $inc and mongosh can write 5 as an int.
+	// float. Set Loose if mongosh or $inc writes numbers: 5 can become an int.
 	Loose bool
 }
 
@@ -41,45 +41,43 @@ type Spec struct {
 //	schema.Field{Path: "items.qty", Min: 1}
 //
 // A path through an array means each element. If a path ends in an array, MinItems,
-// MaxItems, Unique, Required, Optional and NotNull apply to the array. The other rules
-// apply to the elements. * stands for each value of a map: "prices.*". Below
-// [Schema.Opaque] paths, any path is allowed.
+// MaxItems, Unique, Required, Optional and NotNull apply to the array. All remaining
+// rules apply to the elements. * means each value of a map: "prices.*". Below a
+// [Schema.Opaque] path, any path is allowed.
 type Field struct {
 	Path string
 
-	// Types are the allowed BSON types of a value, as aliases ("string", "int", "null",
-	// …; "number" is any number). They describe the values of [Schema.Opaque] paths. For
-	// other paths they narrow the Go type.
+	// Types are the allowed BSON types, as aliases ("string", "null", "number" for any
+	// number). Types narrow the Go type, or describe a [Schema.Opaque] path.
 	Types []string
 
-	// Enum are the allowed scalar values. Numbers compare by value. Null stays allowed if
-	// the Go type allows it.
+	// Enum lists the allowed scalar values. Numbers compare by value. Null stays allowed
+	// if the Go type allows null.
 	Enum []any
 
 	Min, Max     any   // inclusive bounds of a number
 	Above, Below any   // exclusive bounds of a number
-	MultipleOf   int64 // the number is a multiple of it
+	MultipleOf   int64 // numbers must be multiples of this number
 
-	// Pattern is a regular expression for strings, unanchored unless it has ^ and $. It
-	// must be valid for the server (PCRE) and Go (RE2): no lookaround, no backreferences.
+	// Pattern is a regular expression for strings, valid in Go (RE2) and on the server
+	// (PCRE). To match whole strings, use ^ and $.
 	Pattern string
 
-	MinLength, MaxLength int // of a string, in code points; a maximum of 0 means none
-	MinItems, MaxItems   int // number of array elements; a maximum of 0 means none
+	MinLength, MaxLength int // code points of a string; 0 means no limit
+	MinItems, MaxItems   int // elements of an array; 0 means no limit
 
-	// Unique refuses arrays with two equal elements. Numbers compare by value, documents
-	// in any field order.
+	// Unique refuses arrays with equal elements. Numbers compare by value. The order of
+	// an element's fields doesn't count.
 	Unique bool
 
-	// Required makes a field mandatory, even if the Go type omits an empty value.
-	// Optional allows documents without the field, such as older ones.
+	// Required refuses a missing field, even if the Go type omits empty values.
+	// Optional allows a missing field.
 	Required, Optional bool
 
-	// NotNull refuses null where the Go type allows it.
+	// NotNull refuses null where the Go type allows null.
 	NotNull bool
 
-	// Tag and Variants describe the forms of the documents at Path: one document, or the
-	// elements of an array. Tag names a field of these documents: see [Spec].
+	// Tag and Variants describe the forms of the documents at Path, as in [Spec].
 	Tag      string
 	Variants []Variant
 }

@@ -13,37 +13,36 @@ import (
 // Versions reads documents of all versions as the newest version, and upgrades documents
 // on request. Each [Step] converts documents to the next version.
 //
-// Use the collection value that you give to [NewVersions]. Its reads of whole documents
-// return the newest version. Its inserts and replaces store the newest version. To read
-// stored fields use [model.Project].
+// Use the collection value that you give to [NewVersions]. Reads of whole documents
+// return the newest version. Inserts and replaces store the newest version. To read
+// stored fields, use [model.Project].
 //
 // A filter on a field that a step computes matches only upgraded documents. A document
-// that can't be read ends the query with a [*VersionError]. Documents that a pipeline
-// joins aren't converted.
+// that can't be read ends the query with a [*VersionError]. Documents from a $lookup
+// aren't converted.
 //
 // Upgrade documents one by one ([Versions.Edit]), by a job ([Versions.Migrate]), or
 // never.
 //
 // # Consistency
 //
-// An upgrade is one atomic update, and keeps unknown fields. If another client changed a
-// field that the steps can read, the upgrade gives [model.ErrStale].
+// An upgrade is one atomic update, and keeps unknown fields.
 //
-// When an old program replaces a document, new fields are lost. When it sets an old field
-// of an upgraded document, new programs don't see the value. So while old programs run,
-// make a change in two versions:
+// An old program that replaces a document loses new fields. If an old program sets an old
+// field of an upgraded document, new programs don't see the value. While old programs
+// run, make a change in two versions:
 //
-//  1. Expand: add the new fields and keep the old fields.
-//  2. Contract: when no old program is left, remove the old fields.
+//  1. Add the new fields and keep the old fields.
+//  2. When no old program is left, remove the old fields.
 //
 // # Other techniques
 //
-// Other techniques, such as a denorm.Copy, work on stored documents. Their paths must
-// have the same meaning and type in all versions. If a path is missing or its type
-// differs, the declaration panics. Run [Versions.Migrate], and remove the steps.
+// Other techniques, such as a denorm.Copy, work on stored documents. Each path that they
+// use must have the same meaning and type in all versions. A missing path or a different
+// type panics. To use this path, first run [Versions.Migrate] and remove the steps.
 //
 // A technique's Set, such as Copy.Set, refuses a field that an older version lacks. Set
-// such a field by [Versions.Edit]. If this changes copied fields, run Copy.Refresh.
+// this field by [Versions.Edit]. If the field is copied, run Copy.Refresh.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
@@ -59,13 +58,13 @@ type Versions[D, K any] struct {
 
 // VersionsSpec says how documents store their version.
 type VersionsSpec struct {
-	// Field names the top-level integer field with the version. "" means
-	// "schemaVersion". The newest Go type can omit the field.
+	// Field names the top-level integer field that stores the version. "" means
+	// "schemaVersion". The Go types don't need this field.
 	Field string
-	// First is the version that the first step converts from. 0 means 1.
+	// First is the version that the first [Step] converts. 0 means 1.
 	First int
-	// Missing is the version of documents whose Field is missing or null. 0 means First.
-	// If Missing is negative, such documents give a [*VersionError].
+	// Missing is the version of documents in which Field is missing or null. 0 means
+	// First. With a negative Missing, these documents give a [*VersionError].
 	Missing int
 }
 
@@ -93,13 +92,12 @@ func Upcast[From, To any](step func(From) (To, error)) Step {
 	return Step{s}
 }
 
-// NewVersions declares the versions of a collection's documents. The steps lead, in
-// order, from the first version to D, the newest. It panics with a
-// [*model.DeclarationError] if
+// NewVersions declares the versions of a collection's documents. Pass the steps in order,
+// from the first version to D. NewVersions panics with a [*model.DeclarationError] if
 //
-//   - the collection already has versions;
-//   - the steps or the spec are invalid;
-//   - another technique uses a path whose type isn't the same in all versions.
+//   - the collection already has versions
+//   - a step or the spec is invalid
+//   - a technique uses a path that an older version lacks, or stores with another type
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
 	list, older := make([]versions.Step, len(steps)), make([]reflect.Type, len(steps))
 	for i, s := range steps {
@@ -127,22 +125,23 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 	return doc, err
 }
 
-// Save returns the write that replaces a document, in any version, by doc. Read raw by
-// [Versions.Raw]. Only fields that differ are written. The write gives
+// Save returns the write that replaces the stored document raw by doc. Read raw by
+// [Versions.Raw], in any version. Only fields that differ are written. The write gives
 //
-//   - [model.ErrStale] if the document changed since raw was read, or if the write runs
-//     twice. To try again, use [Versions.Edit].
-//   - a [*VersionError] if raw can't be decoded, or if the write would lose fields that
-//     the Go type of raw's version lacks.
+//   - [model.ErrNotFound] if the document is missing
+//   - [model.ErrStale] if the document changed after the read, or on a retry. To try
+//     again, use [Versions.Edit].
+//   - a [*VersionError] if raw can't be decoded, or if the write would remove fields that
+//     the Go type of raw's version lacks
 //
-// Cost: one command, one document, by _id. The command contains the old and new values.
-// It can be too large for a document above 8 MiB.
+// Cost: one command, one document, by _id. For a document above 8 MiB, the command can be
+// too large.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
-// Upgrade returns the write that stores a document, read by [Versions.Raw], as the newest
-// version. If the document is upgraded already, the write does nothing. An old document
-// that changed since the read gives [model.ErrStale]. A missing document gives
-// [model.ErrNotFound]. Other errors are those of [Versions.Save].
+// Upgrade returns the write that stores a document as the newest version. Read raw by
+// [Versions.Raw]. If the document is upgraded already, the write does nothing. An old
+// document that changed since the read gives [model.ErrStale]. A missing document gives
+// [model.ErrNotFound]. Other errors: see [Versions.Save].
 //
 // Cost: one command, one document, by _id.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
@@ -154,11 +153,12 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 }
 
 // Edit returns the change that reads a document as the newest version, calls the function
-// edit, and stores the result. On a retry, doc can already contain edit's changes: set
-// values, don't add to them. A nil edit only upgrades the document.
+// edit, and stores doc. On a retry, doc can already contain edit's changes. Set values,
+// don't add to values. A nil edit only upgrades the document.
 //
-// Cost: two commands, one document. Errors: [model.ErrNotFound], and those of
-// [Versions.Save].
+// Errors are [model.ErrNotFound] and those of [Versions.Save].
+//
+// Cost: two commands, one document.
 func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.Raw] {
 	q := v.c.ByID(id).Query
 	q.Options.ReadPreference = readpref.Primary()

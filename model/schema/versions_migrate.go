@@ -13,20 +13,19 @@ func (v *Versions[D, K]) Outdated() *model.Find[bson.Raw] { return v.Raw(v.in.Ou
 
 // MigrateOptions say which documents to upgrade, and how to handle failures.
 type MigrateOptions struct {
-	// Version limits the migration to one older version. The index of [Versions] finds
-	// its documents. 0 means all older versions.
+	// Version is the only older version to upgrade. 0 means all older versions.
 	Version int
 
-	// Skip skips documents that can't be upgraded. At the end, the job's Run returns a
-	// [*model.LeftError]. Without Skip, the first such document ends the job with a
-	// [*VersionError], before the document's batch is written.
+	// Skip skips documents that can't be upgraded. At the end, Run returns a
+	// [*model.LeftError]. Without Skip, the first document that can't be upgraded ends
+	// the job with a [*VersionError]. The batch with this document isn't written.
 	Skip bool
 }
 
-// Migrate returns the job that upgrades all outdated documents, while the collection is
-// in use. It never overwrites concurrent changes. After a crash, run the job again.
+// Migrate returns the job that upgrades outdated documents while the collection is in
+// use. The job never overwrites concurrent changes. After a crash, run the job again.
 //
-// Old code can still store old versions. Run the job again until [Versions.Counts] shows
+// Old programs can still store old versions. Run the job until [Versions.Counts] shows
 // only the newest version.
 //
 // Cost: one read for each batch, one write for each document.

@@ -21,7 +21,7 @@
 //
 // # Costs
 //
-// A trial inserts all documents of the workload. design.Workload.Scaled makes fewer.
-// Trials run on package modeltest's engine. If MONGODB_URI is set, trials also run on
+// Each trial inserts all documents of the workload. To insert fewer, use
+// design.Workload.Scaled. Trials run on modeltest's engine and, if MONGODB_URI is set, on
 // that server.
 package designtest

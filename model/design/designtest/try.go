@@ -29,18 +29,17 @@ type Trial struct {
 	Time       time.Duration // sum of Rate × Time of all Operations; not real time
 }
 
-// Measured is the average cost of one operation, over its Runs.
+// Measured is the average cost of a run of one operation.
 type Measured struct {
 	Operation string
 	Rate      float64
 	Runs      int
 
-	Commands, Read, Written float64 // commands; documents returned, documents written
+	Commands, Read, Written float64 // commands, documents returned, documents written
 	Bytes                   float64 // bytes returned
 
-	// Time is computed by [design.Costs] from the fields above. Index entries, shards,
-	// loaded bytes and disk reads aren't measured: Time takes them from the layout's
-	// [design.Prices].
+	// Time is computed by [design.Costs] from the fields above. Numbers that Try doesn't
+	// measure, such as disk reads, come from the layout's [design.Prices].
 	Time time.Duration
 
 	// Took is the real time of a run.
