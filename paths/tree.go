@@ -147,7 +147,8 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 }
 
 // Move returns the change that moves a node and its subtree to a place. Errors are
-// [model.ErrNotFound], [ErrCycle] and [ErrSegment].
+// [model.ErrNotFound], [model.ErrFull] (only of [NewChildTree]), [ErrCycle] and
+// [ErrSegment].
 //
 // A crash can leave nodes in the old place. The tree's next change moves these nodes: see
 // [Tree].

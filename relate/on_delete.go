@@ -22,7 +22,8 @@ import (
 // # Consistency
 //
 // After a crash, remaining documents can refer to deleted documents. Run the deletion of
-// the same ids again. A [model.Audit] doesn't finish the deletion.
+// the same ids again. A [model.Audit] finds these documents if the model has a [Dangling]
+// for each reference.
 //
 // If another writer changes a reference meanwhile, the referring document stays. But
 // documents related to the referring document can be gone: to prevent this, set
