@@ -25,6 +25,15 @@ func Indexed[R any](a *model.Aggregate[R], index string, err error) *model.Aggre
 	return a
 }
 
+// WholeReply returns the batch size with which the first reply has all of at most n
+// documents: the given size if it isn't 0, 0 (the server's 101), or n+1.
+func WholeReply(given int32, n int) int32 {
+	if given != 0 || n <= 100 {
+		return given
+	}
+	return int32(n + 1)
+}
+
 // ReadOne reads fields of a document, or the whole document, by _id.
 func ReadOne(ctx context.Context, db model.DB, collection string, id, fields bson.D) (bson.Raw, error) {
 	return (&model.Find[bson.Raw]{Query: model.Query{Collection: collection, Filter: id, Projection: fields, Index: model.IDIndex}}).One(ctx, db)

@@ -36,7 +36,7 @@ func (c *Counter) readParents(ctx context.Context, db model.DB, s *state, list [
 	}
 	found, err := (&model.Find[bson.Raw]{Query: model.Query{
 		Collection: c.parents.Name(), Deleted: true, Filter: commands.AmongIDs(mql.A(ids)), Index: model.IDIndex,
-		Projection: c.parentProjection(),
+		Projection: c.parentProjection(), Options: model.ReadOptions{BatchSize: commands.WholeReply(0, len(ids))},
 	}}).All(ctx, db)
 	if err != nil {
 		return err

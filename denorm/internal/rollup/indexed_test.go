@@ -79,3 +79,30 @@ func has(filter bson.RawValue, field string) bool {
 	_, err := doc.LookupErr(field)
 	return err == nil
 }
+
+// A full batch takes the commands that the comment of Roll promises: no reply has a second part.
+func TestRollFullBatch(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var list []hit
+		for i := range 500 {
+			list = append(list, hit{ID: fmt.Sprintf("h%03d", i), Site: "a", At: night.Add(time.Duration(i) * time.Second)})
+		}
+		if err := errors.Join(createIndexes(t.Context(), db, rolled), inserted(t.Context(), db, rolled, list...)); err != nil {
+			t.Fatal(err)
+		}
+		before := len(m.Commands())
+		if err := rolledUp(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		sent := map[string]int{}
+		for _, c := range m.Commands()[before:] {
+			sent[c.Name]++
+		}
+		if sent["getMore"] != 0 {
+			t.Errorf("a batch of 500 events sent %v", sent)
+		}
+		t.Log(sent)
+	}, modeltest.WithMonitor(m))
+}

@@ -66,15 +66,17 @@ func all(ctx context.Context, db model.DB, do func(context.Context, *work) error
 	}
 }
 
-// find reads documents of the events or the bins. An event that a scope has marked as deleted still counts.
-func find(docs *core.Docs, filter, fields, sort bson.D, limit int64, index string) *model.Find[bson.Raw] {
+// find reads at most n documents of the events or the bins, in one command. An event that a scope has marked as deleted
+// still counts.
+func find(docs *core.Docs, filter, fields, sort bson.D, n int, index string) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: docs.Name(), Filter: filter, Projection: fields, Sort: sort, Limit: limit, Index: index, Deleted: true,
+		Collection: docs.Name(), Filter: filter, Projection: fields, Sort: sort, Limit: int64(n), Index: index, Deleted: true,
+		Options: model.ReadOptions{BatchSize: commands.WholeReply(0, n)},
 	}}
 }
 
 // begun are the batches under way, by the marks of their leaders.
-func (r *Rollup) begun(limit int64) *model.Find[bson.Raw] {
+func (r *Rollup) begun(limit int) *model.Find[bson.Raw] {
 	is := bson.D{{Key: "$exists", Value: true}, {Key: "$gt", Value: waiting}}
 	return find(r.docs, bson.D{{Key: r.batchPath(), Value: is}, {Key: r.mark + ".events", Value: bson.D{{Key: "$exists", Value: true}}}},
 		bson.D{{Key: r.mark, Value: 1}}, nil, limit, r.Waiting().Name)
@@ -138,7 +140,7 @@ func (r *Rollup) next(ctx context.Context, w *work) (next batch, after bson.RawV
 	if after = w.After; after.Type != 0 {
 		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}})
 	}
-	found := find(r.docs, filter, r.projection(), bson.D{{Key: "_id", Value: 1}}, int64(size), r.Waiting().Name)
+	found := find(r.docs, filter, r.projection(), bson.D{{Key: "_id", Value: 1}}, size, r.Waiting().Name)
 	docs, err := found.All(ctx, w.DB)
 	if err != nil {
 		return next, after, err
@@ -208,7 +210,7 @@ func (r *Rollup) finishOnce(ctx context.Context, w *work, of batch, again bool) 
 
 // members are what the events of a batch add to their bins.
 func (r *Rollup) members(ctx context.Context, db model.DB, of batch) (tallies, error) {
-	found := find(r.docs, append(commands.AmongIDs(mql.A(of.events)), r.inBatch(of.op)), r.projection(), nil, 0, model.IDIndex)
+	found := find(r.docs, append(commands.AmongIDs(mql.A(of.events)), r.inBatch(of.op)), r.projection(), nil, len(of.events), model.IDIndex)
 	ts := tallies{}
 	for doc, err := range found.Each(ctx, db) {
 		if err != nil {
@@ -232,7 +234,7 @@ func (r *Rollup) without(ctx context.Context, db model.DB, list []*tally, op bso
 		ids[i] = t.id
 	}
 	done := map[string]bool{}
-	for doc, err := range find(r.bins, append(commands.AmongIDs(ids), bson.E{Key: "ops", Value: op}), bson.D{{Key: "_id", Value: 1}}, nil, 0, model.IDIndex).Each(ctx, db) {
+	for doc, err := range find(r.bins, append(commands.AmongIDs(ids), bson.E{Key: "ops", Value: op}), bson.D{{Key: "_id", Value: 1}}, nil, len(ids), model.IDIndex).Each(ctx, db) {
 		if err != nil {
 			return nil, err
 		}

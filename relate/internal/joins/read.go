@@ -56,15 +56,6 @@ func Alive(ctx context.Context, turn int) error {
 	return ctx.Err()
 }
 
-// WholeReply is the batch size with which the first reply is the last, unless the caller gave one: the server's own 101,
-// or one more than the documents that can match.
-func WholeReply(given int32, n int) int32 {
-	if given != 0 || n <= 100 {
-		return given
-	}
-	return int32(n + 1)
-}
-
 // SortKeys are the values of a document by which the children are sorted.
 func (j *Join) SortKeys(doc bson.Raw) (bson.A, error) {
 	full, err := bsonval.Decode(doc)

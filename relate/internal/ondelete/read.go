@@ -21,7 +21,10 @@ func (o *Deletion) gone(ctx context.Context, db model.DB, levels []Level) (out [
 		there := map[string]bool{}
 		for _, ids := range idref.Chunked(level.IDs, o.chunk) {
 			queries++
-			f := &model.Find[bson.Raw]{Query: model.Query{Collection: level.Collection, Filter: commands.AmongIDs(ids), Projection: commands.Fields(), Index: model.IDIndex}}
+			f := &model.Find[bson.Raw]{Query: model.Query{
+				Collection: level.Collection, Filter: commands.AmongIDs(ids), Projection: commands.Fields(), Index: model.IDIndex,
+				Options: model.ReadOptions{BatchSize: commands.WholeReply(0, len(ids))},
+			}}
 			for doc, err := range f.Each(ctx, db) {
 				if err != nil {
 					return nil, queries, err
