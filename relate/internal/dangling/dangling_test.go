@@ -359,9 +359,9 @@ func TestDanglingMendAge(t *testing.T) {
 	if check.Age != time.Minute {
 		t.Errorf("the age is %v", check.Age)
 	}
-	check.Age = 400 * time.Millisecond
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		check.Age = 400 * time.Millisecond
 		ctx := testkit.MustSeed(t, db, seedCrates)
 		done := make(chan error)
 		go func() {
