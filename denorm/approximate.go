@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Approximate counts events with few writes: about one event in n adds n to a number in a
-// document. The stored count is right on average. [Approximate.Deviation] returns its
-// typical error.
+// Approximate counts events with few writes. About one event in n adds n to a number in a
+// document. The stored count is right on average. [Approximate.Deviation] returns the
+// count's typical error.
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.
@@ -28,7 +28,7 @@ type Approximate[D, K any] struct {
 // NewApproximate declares that the number at path in documents of owners counts events.
 // About one event in n adds n to the number. If n is 1, the count is exact.
 // NewApproximate panics with a [*model.DeclarationError] if n is below 1, or if the field
-// at path isn't a number outside arrays.
+// at path isn't a number, or is in an array.
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {
 	place := core.Place(fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path))
 	if n < 1 {
@@ -71,8 +71,8 @@ func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Pla
 	return model.NewPlan(w)
 }
 
-// Deviation returns the standard deviation of a stored count: √(count·(n-1)), with the n
-// of [NewApproximate], for events counted one by one.
+// Deviation computes the standard deviation of a stored count: √(count·(n-1)), with
+// [NewApproximate]'s n. The formula is for events counted one by one.
 func (a *Approximate[D, K]) Deviation(count int64) float64 {
 	return math.Sqrt(float64(max(count, 0)) * float64(a.n-1))
 }

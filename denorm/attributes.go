@@ -102,8 +102,8 @@ func (a *Attributes[D, K]) find(filter bson.D, err error) *model.Find[D] {
 	return commands.Served(f, a.a.Index().Name, cmp.Or(f.Err, err))
 }
 
-// Survey returns how many documents have each attribute, by name and BSON type of the
-// value, sorted by name. If a document repeats a name, each repetition counts.
+// Survey returns the query that counts attributes for each name and BSON type. Results
+// are sorted by name. If a document repeats a name, each repetition counts.
 //
 // Cost: one command that reads every owner.
 func (a *Attributes[D, K]) Survey() *model.Aggregate[Use] {

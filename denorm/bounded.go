@@ -8,27 +8,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// BoundedSpec says how many and which elements a [Bounded] keeps. Max is required.
+// BoundedSpec says which elements a [Bounded] array keeps. Max is required.
 type BoundedSpec struct {
 	Max int // maximum number of elements, at least 1
 
-	// First keeps the elements at the start of the array. By default, a push keeps the
-	// elements at the end.
+	// First keeps the array's first elements. The default keeps the last elements.
 	First bool
 
-	// By sorts the array by fields of its elements. Nil keeps the order of pushing. For
-	// example, {time: 1} keeps the newest elements. With First, {score: -1, id: 1} keeps
-	// the highest scores. The last field should be unique. {"": -1} sorts an array of
-	// plain values.
+	// By sorts the array by the elements' fields. The last field should be unique. Nil
+	// keeps the order of pushing. For example, the array keeps
+	//
+	//	{time: 1}                      the newest elements
+	//	{score: -1, id: 1} with First  the highest scores
+	//	{"": -1} with First            the greatest of plain values
 	By bson.D
 
-	// Key is the path, within an element, of the value that identifies the element.
-	// [Bounded.Remove] needs a Key. With a Key, a repeated push does nothing, unless the
-	// array has dropped the pushed elements since.
+	// Key is the path of the value that identifies an element. [Bounded.Remove] needs
+	// Key. With Key, a push does nothing if the array already contains the elements.
 	Key string
 
-	// Create lets a push create a missing owner with its _id and the array. A spec can't
-	// have both Create and Key.
+	// Create lets a push create a missing owner. Create can't be used with Key.
 	Create bool
 }
 
@@ -50,7 +49,7 @@ type Bounded[D, K any] struct {
 // NewBounded declares that owners have a bounded array at path. NewBounded panics with a
 // [*model.DeclarationError] if
 //   - the field at path isn't an array, or is inside an array
-//   - a nil slice is stored as null: tag the field omitempty
+//   - a nil slice is stored as null (to prevent this, tag the field omitempty)
 //   - spec is invalid
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
@@ -95,8 +94,8 @@ func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 	return b.owners.Update(owner, pull)
 }
 
-// Slice returns the query of one owner's document, with only the first n elements of the
-// array, or the last -n elements if n is negative. n = 0 gives a [*model.ValueError].
+// Slice returns the query of one owner's document with only the array's first n elements.
+// A negative n means the last -n elements. n = 0 gives a [*model.ValueError].
 //
 // Cost: one command, by _id.
 func (b *Bounded[D, K]) Slice(owner K, n int) *model.Find[D] {

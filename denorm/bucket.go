@@ -22,7 +22,7 @@ const (
 	Hourly                 // an hour, for a [Rollup] only
 )
 
-// BucketSpec says how elements are put into buckets. Max is required.
+// BucketSpec says how a [Bucket] stores elements in documents (buckets). Max is required.
 type BucketSpec struct {
 	Max int // the maximum number of elements in a bucket; at least 1
 
@@ -30,24 +30,24 @@ type BucketSpec struct {
 	// limit. A larger element gives a [*model.ValueError].
 	MaxBytes int64
 
-	// ElementKey is the path, within an element, of a value that is unique among the
-	// elements of one BucketDoc.Key. With it, a repeated [Bucket.Append] adds nothing.
+	// ElementKey is the path of an element's id, within the element. The id must be
+	// unique for each BucketDoc.Key. With ElementKey, a repeated [Bucket.Append] adds
+	// nothing.
 	ElementKey string
 
-	// Totals are paths of numbers within an element. BucketDoc.Totals stores the sum,
-	// minimum and maximum for each path, with "/" in place of each dot.
+	// Totals are paths of numbers within an element. BucketDoc.Totals stores a [Total]
+	// for each path, with "/" for dots.
 	Totals []string
 
-	// Period gives each day (Daily) or month (Monthly) its own buckets, by the time at
-	// the path At. Set Period and At, or neither.
+	// Daily or Monthly gives each day or month its own buckets. Period needs At.
 	Period   Period
 	At       string         // path of the element's time, within the element
 	Location *time.Location // time zone of days and months; nil means UTC
 }
 
 // BucketDoc is the document of a bucket, which stores consecutive elements of one key. K
-// is a string type, an integer type or bson.ObjectID. E is the type of an element, stored
-// as a document.
+// is a string type, a signed integer type or bson.ObjectID. E is the type of an element,
+// stored as a document.
 type BucketDoc[K, E any] struct {
 	ID     string           `bson:"_id"`              // Key, Period and Seq; sorts a Key's buckets
 	Key    K                `bson:"key"`              // the key given to [Bucket.Append]
@@ -60,8 +60,8 @@ type BucketDoc[K, E any] struct {
 	Items  []E              `bson:"items,omitempty"`  // in the order of appending
 }
 
-// A Total summarizes one number of a bucket's elements. The server stores totals of
-// integers exactly. These float64 fields round them above 2^53.
+// A Total summarizes one numeric field of a bucket's elements. The server stores totals
+// of integers exactly. Above 2^53, these float64 fields contain rounded totals.
 type Total struct {
 	Sum float64 `bson:"sum"`
 	Min float64 `bson:"min"`
@@ -95,9 +95,9 @@ type Bucket[K, E any] struct {
 	in      *bucket.Buckets
 }
 
-// NewBucket declares that a collection holds buckets. It panics with a
-// [*model.DeclarationError] if K can't be written into an _id, E isn't stored as a
-// document, or a field of spec is invalid.
+// NewBucket declares that a collection holds buckets. K must be a string, an integer or
+// bson.ObjectID. E must be stored as a document. An invalid type or spec panics with a
+// [*model.DeclarationError].
 func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spec BucketSpec) *Bucket[K, E] {
 	out := &Bucket[K, E]{model.Parts{}, buckets, bucket.Declare(buckets.Docs(), reflect.TypeFor[K](), bucket.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, ElementKey: spec.ElementKey, Totals: spec.Totals,
@@ -133,9 +133,9 @@ func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
 	return b.in.AppendTo(key, seq, element)
 }
 
-// Page returns the query of a key's bucket by its number seq, from 0. For a missing
-// bucket, One returns model.ErrNotFound. With BucketSpec.Period, every Page gives a
-// [*model.ValueError]: use [Bucket.Between].
+// Page returns the query of a key's bucket with the number seq. The first number is 0.
+// For a missing bucket, Find.One returns model.ErrNotFound. With BucketSpec.Period, the
+// query gives a [*model.ValueError]: use [Bucket.Between].
 //
 // Cost: one command, one document by _id.
 func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
@@ -146,11 +146,11 @@ func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
 // Oldest returns the query of a key's buckets, oldest first. Limit their number with
 // [model.Find.Limited]. To continue, pass the last bucket's ID to [model.Find.After].
 //
-// Cost: one command, by _id; it reads one document for each bucket.
+// Cost: one command, by _id. It reads one document for each bucket.
 func (b *Bucket[K, E]) Oldest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, 1) }
 
-// Newest returns the query of a key's buckets, newest first. To limit and continue it,
-// see [Bucket.Oldest]. The items of each bucket are still in the order of appending.
+// Newest returns the query of a key's buckets, newest first. For limits and pages, see
+// [Bucket.Oldest]. The items in a bucket are still in the order of appending.
 func (b *Bucket[K, E]) Newest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, -1) }
 
 func (b *Bucket[K, E]) pages(key K, direction int) *model.Find[BucketDoc[K, E]] {
@@ -196,7 +196,7 @@ func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] 
 }
 
 // Totals returns the pipeline that adds up the counts, bytes and totals stored in a key's
-// buckets. For a key without buckets, One returns model.ErrNotFound.
+// buckets. For a key without buckets, [model.Aggregate.One] returns model.ErrNotFound.
 //
 // Cost: one command, by _id; it reads every bucket of the key.
 func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
@@ -204,8 +204,8 @@ func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
 	return commands.Indexed(model.AggregateAs[BucketTotals](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Validation returns the validation by which the server refuses a bucket with more than
-// Max elements, or without the fields that every [Bucket.Append] writes
-// (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not
-// every server enforces it.
+// Validation returns the validation that refuses invalid buckets. A bucket is invalid if
+// it has more than BucketSpec.Max elements, or lacks a field that [Bucket.Append] always
+// writes. Some servers don't enforce the validation
+// (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/).
 func (b *Bucket[K, E]) Validation() model.Validation { return b.in.Validation() }

@@ -11,33 +11,35 @@ import (
 // ColumnsSpec says how [Columns] turns documents into columns. A document that exceeds a
 // limit gives a [*model.ValueError].
 type ColumnsSpec struct {
-	// Separator joins the names of a path. It is one ASCII punctuation character, except
-	// . % # ! and $. "" means "/".
+	// Separator joins a path's names, by default "/". Use one ASCII punctuation character
+	// except
+	//
+	//	. % # ! $
 	Separator string
 
-	// MaxProperties is the maximum number of fields at all levels of a document. Without
-	// WholeArrays, an array element counts as a field. 0 means 1000.
+	// MaxProperties is the maximum number of fields at all levels, by default 1000.
+	// Without WholeArrays, an array element counts as a field.
 	MaxProperties int
 
-	// MaxDepth is the maximum depth of a document, at most 200. Top-level fields have
-	// depth 1. The fields and array elements inside them have depth 2. 0 means 127.
+	// MaxDepth is the maximum depth of fields and array elements, by default 127, at most
+	// 200. Top-level fields have depth 1.
 	MaxDepth int
 
-	// Refuse lists the characters that field names must not contain. Without Escape, a
-	// name with a listed character gives a [*model.ValueError]. "" means the dot, the
-	// dollar sign, line end, tab and
+	// Refuse lists characters that field names must not contain. Without Escape, a listed
+	// character gives a [*model.ValueError]. The default is dot, dollar sign, line end,
+	// tab and
 	//
 	//	: ` , ; { } ( ) =
 	Refuse string
 
-	// Escape writes each byte of a character in Refuse as % and two hexadecimal digits.
+	// Escape writes each byte of a refused character as % and two hexadecimal digits.
 	Escape bool
 
 	// WholeArrays stores an array as one column. By default, each element has columns.
 	WholeArrays bool
 
-	// Typed appends "!" and the value's BSON type to column names, except _id:
-	// price!double. All values of a column have one type.
+	// Typed appends "!" and the value's BSON type to column names, such as price!double.
+	// The name _id stays.
 	Typed bool
 }
 
@@ -67,9 +69,9 @@ type Columns[D, K any] struct {
 	c    *columns.Columns
 }
 
-// NewColumns declares that the collection named flat stores a flat copy of each document
-// of docs. It panics with a [*model.DeclarationError] if flat or a field of spec is
-// invalid.
+// NewColumns declares that a second collection stores a flat copy of each document of
+// docs. As flat, pass the second collection's name. An invalid name or spec panics with a
+// [*model.DeclarationError].
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}
@@ -79,11 +81,11 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 
 // Column returns the column name of a path: Column("items", 0, "price") returns
 // "items/#0/price". An int is the position of an array element. With ColumnsSpec.Typed,
-// append "!" and the value's BSON type, such as "!double". An invalid path gives a
+// append the value's BSON type to the result, such as "!double". An invalid path gives a
 // [*model.ValueError].
 func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
-// Flatten returns the flat document of doc, with columns in the order of doc's fields.
+// Flatten computes doc's flat document, with columns in the order of doc's fields.
 // The error joins a [*model.ValueError] for each problem, such as a repeated field name.
 func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	raw, err := stored.Document(x.docs.Docs(), doc)
@@ -104,8 +106,8 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	return doc, x.docs.Docs().Decode(raw, &doc)
 }
 
-// Store returns the write that stores the flat document of doc ([Columns.Flatten]) in the
-// flat collection. It replaces an earlier flat document with the same _id.
+// Store returns the write that stores doc's flat document ([Columns.Flatten]) in the flat
+// collection. An earlier flat document that has the same _id is replaced.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {

@@ -10,37 +10,36 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Copy keeps copies of a source document's fields in other documents. [CopySpec] says
-// where a copy is stored:
+// Copy keeps copies of a source document's fields in other documents. [CopySpec] has two
+// ways to find the copies:
 //
-//   - KeyPath "items.id": in an array element, with the source's _id
-//   - KeyPath "publisher.id": outside arrays, with the source's _id
-//   - Listed: in the documents whose _ids the source lists
+//   - KeyPath. Beside the copy, a document stores the source's _id. Examples are
+//     "publisher.id" and, in array elements, "items.id".
+//   - Listed. The source lists the _ids of documents with copies.
 //
 // # Consistency
 //
-// [Copy.Set] writes the source first, and then the copies. Between these writes, readers
-// see old copies. After a crash, run the plan, change or job again.
+// [Copy.Set] writes the source before the copies. Between these writes, readers see old
+// copies. After a crash, run the interrupted operation again.
 //
 // With CopySpec.Version, older values never overwrite newer values. Without a Version,
-// the last write to a copy wins.
+// the last write wins.
 //
-// To store a copy while other clients change the source, use [Copy.Storing].
+// If other clients can change the source, store a copy by [Copy.Storing].
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
 //
-// Indexes returns the index that finds a source's copies. With Listed, the index is on
-// the source's list.
+// Indexes returns an index on KeyPath or Listed.
 //
-// Checks returns two checks, or with Listed only the first:
+// Checks returns these checks:
 //
 //   - Copies that differ from the source, or have a newer version. The repair writes the
 //     source's values and version.
-//   - Copies of missing sources. There is no repair.
+//   - With KeyPath, copies of missing sources. There is no repair.
 //
-// Cost: each check looks up the source of every copy by an index.
+// Cost: each check looks up every copy's source by an index.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -62,34 +61,34 @@ type CopySpec struct {
 	// "publisher.id", "items.id", "groups.items.id".
 	KeyPath string
 
-	// Listed, instead of KeyPath, is the path at which a source lists the _ids of the
-	// documents with copies.
+	// Listed replaces KeyPath if sources list the _ids of the documents with copies.
+	// Listed is the list's path.
 	Listed string
 
 	Fields []Field // the copied fields
 
-	// Version is a field of the source that must grow exactly when a copied field
-	// changes. VersionTo is the path of the version in a copy. [Copy.Set] increments an
-	// integer version. If Version is a time, pass the new time to Set.
+	// Version is the path of the source's version, an integer or a time. The version must
+	// grow when a copied field changes, and only then. VersionTo is the version's path in
+	// a copy.
 	//
-	// If an embed.Versioned writes the source, use Versioned.ChangeBy with an $inc of
-	// Version, not Set. After that, run [Copy.Refresh].
+	// [Copy.Set] increments an integer. If the version is a time, pass the new time to
+	// Set. If an embed.Versioned writes the source, don't use Set. Use Versioned.ChangeBy
+	// with an $inc of Version, and then [Copy.Refresh].
 	Version, VersionTo string
 
 	// CountUp is the version field of an embed.Versioned that writes the documents with
-	// copies. Every write of the Copy increments this field, so Versioned.Replace can't
-	// undo the write.
+	// copies. Every write to a copy increments CountUp.
 	CountUp string
 
-	// Lock is an integer field of the source that only this Copy writes. In a
-	// transaction, [Copy.Storing] increments Lock to detect concurrent changes.
+	// Lock is an integer field of the source. In a transaction, [Copy.Storing] increments
+	// Lock to detect concurrent changes. Nothing else may write Lock.
 	Lock string
 
-	// Lists contains the prefixes of KeyPath that are arrays, for untyped documents only.
+	// Lists names the arrays in KeyPath, for untyped documents only.
 	Lists []string
 }
 
-// NewCopy declares that documents of targets hold copies of the sources' fields. It
+// NewCopy declares that target documents contain copies of source documents' fields. It
 // panics with a [*model.DeclarationError] if a path or a type doesn't fit, paths overlap,
 // or the array of copies can be stored as null.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
@@ -117,8 +116,8 @@ func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 
 // Fields returns a copy of source as pairs of a path and a value, for the document that
 // will store the copy. If this document is a child of a [Counter], pass the pairs to
-// [Counter.Set]. A field that the source lacks gets a bson.RawValue{}, which Counter.Set
-// removes. For copies in an array, use [Copy.Snapshot].
+// [Counter.Set]. A field that the source lacks gets a bson.RawValue{}. Counter.Set
+// removes this field from the child. For copies in an array, use [Copy.Snapshot].
 //
 // The source can change before you store the copy: see [Copy.Storing].
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
@@ -173,32 +172,32 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 }
 
 // Refresh returns the change that reads a source and updates its copies. To update only
-// some documents, pass their _ids as docs. Run the change after a crash. The change
-// returns the source, or model.ErrNotFound.
+// some documents, pass their _ids as docs. After a crash, run the change to correct the
+// copies. The change returns the source. A missing source gives model.ErrNotFound.
 //
 // Cost: one command more than [Copy.Propagate].
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
 	return c.c.Refresh(source, core.Anys(docs))
 }
 
-// Storing returns the change that stores copies of a source. The change reads the source,
-// calls store, and runs the action that store returns, such as an insert. The action must
-// write copies ([Copy.Snapshot], [Copy.Fields]) into the documents whose _ids are docs.
-// The change calls store several times. For equal sources, store must return equal
-// actions. A missing source gives model.ErrNotFound.
+// Storing returns the change that stores copies of a source, even if the source changes
+// meanwhile. The change reads the source, and passes the source to your function. The
+// function returns the action to run, such as an insert. The action must write
+// [Copy.Snapshot] or [Copy.Fields] into the documents with the _ids in docs.
 //
-// If another writer changes the source meanwhile:
+// The change calls the function several times. For equal sources, the function must
+// return equal actions. The function can return a Storing change of a second source.
 //
-//   - In a transaction with CopySpec.Lock, the other writer waits or fails. If the other
-//     writer was first, the transaction runs again.
-//   - In your own transaction without a Lock, the copies can stay old.
-//   - In all other cases, a final [Copy.Refresh] corrects the copies in docs, or all
-//     copies if docs is empty. After a crash, run the change again.
+// A missing source gives model.ErrNotFound. After a crash, run the change again.
 //
-// For copies of two sources, let store return a Storing change of the second source.
+// A final [Copy.Refresh] corrects old copies in docs. Without docs, Refresh corrects all
+// copies. There are two exceptions:
 //
-// Cost: the action's commands, and three more commands. In a transaction with a Lock, one
-// or two more commands.
+//   - In a transaction with CopySpec.Lock, one of two concurrent writers waits or fails.
+//   - In your own transaction without a Lock, copies can stay old.
+//
+// Cost: three commands more than the action. In a transaction with a Lock, one or two
+// more.
 func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Action, docs ...TK) model.Change[any] {
 	if store == nil {
 		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give a function that returns the action that stores the copies"}}
@@ -210,8 +209,8 @@ func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Action,
 	return c.c.Storing(source, core.Anys(docs), read, func(source any) model.Action { return store(source.(*S)) })
 }
 
-// Rebuild returns the job that corrects the copies of all sources, even copies with the
-// source's version. Copies with a newer version than the source stay.
+// Rebuild returns the job that corrects the copies of all sources, even if a copy already
+// has the source's version. Copies with a newer version stay unchanged.
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
@@ -234,7 +233,7 @@ func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.
 func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold(dropFields) }
 
 // Spread returns the aggregation that counts copies, for [CopySpread.BreakEven]. The
-// aggregation has one result. If there are no copies, it has no result.
+// aggregation has one result, or no result if there are no copies.
 //
 // Cost: one command, which reads every document of the collection with the copies.
 func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
@@ -245,8 +244,8 @@ func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
 type CopySpread struct {
 	Documents int64 `bson:"documents"` // documents with copies
 	Sources   int64 `bson:"sources"`   // sources with copies
-	Pairs     int64 `bson:"pairs"`     // pairs of a document and a source that it copies
-	Most      int64 `bson:"most"`      // most documents that copy the same source
+	Pairs     int64 `bson:"pairs"`     // pairs of a document and a copied source
+	Most      int64 `bson:"most"`      // documents with copies of the most copied source
 }
 
 // BreakEven returns a number of document reads per change of copied fields. Above this

@@ -6,15 +6,14 @@ type Count struct {
 }
 
 // A Counted is the number of members or documents of one group ([UniqueCount.Counts]),
-// period ([UniqueCount.PerPeriod]) or indexed value ([Inverted.Values],
-// [Inverted.Report]).
+// period ([UniqueCount.PerPeriod]) or value ([Inverted.Values], [Inverted.Report]).
 type Counted[T any] struct {
 	Value T     `bson:"value"`
 	N     int64 `bson:"n"`
 }
 
-// A Use says in how many documents an attribute or a column has values of one BSON type.
-// See [Attributes.Survey] and [Columns.Survey].
+// A Use counts the documents in which an attribute or a column has values of one BSON
+// type. See [Attributes.Survey] and [Columns.Survey].
 type Use struct {
 	Name      string `bson:"name"`
 	Type      string `bson:"type"` // as $type names it

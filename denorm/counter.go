@@ -11,40 +11,38 @@ import (
 )
 
 // CounterSpec says which numbers a [Counter] stores in each parent. At least one of
-// Count, Sums, Averages, Mins and Maxs is required. Paths of numbers must lie outside
+// Count, Sums, Averages, Mins and Maxs is required. Paths of numbers can't lead into
 // arrays. Paths in the parent must not overlap.
 type CounterSpec struct {
-	Count    string           // path of the number of children; "" stores no count
-	Sums     []Field          // sums of the children's numbers; missing values add nothing
+	Count    string           // path of the number of children; "" means no count
+	Sums     []Field          // sums of the children's numbers; missing numbers add nothing
 	Averages []CounterAverage // averages of the children's numbers
 	Mins     []Field          // the children's smallest number or date
 	Maxs     []Field          // the children's greatest number or date
 
-	// Where selects the children that count, by {path: value} or {path: {operator:
-	// value}}. Values are scalars. Operators are $eq, $ne, $gt, $gte, $lt, $lte, $in and
-	// $exists. Nil counts every child with a parent. If a [model.Scope] sets deletedAt in
-	// deleted children, add {deletedAt: nil}.
+	// Where selects the children that count, by {path: scalar} or {path: {operator:
+	// scalar}}. The operators are comparisons, $in and $exists. If a [model.Scope] sets
+	// deletedAt in deleted children, add {deletedAt: nil}.
 	Where bson.D
 
-	// Tokens and Pending are paths. Give both paths or neither path. The paths make
-	// operations exact without transactions, and a retry safe. Tokens leads to a
-	// parent's array of bson.ObjectID, for the tokens of the latest operations. Pending
-	// leads to a child's *[CounterPending], tagged omitempty, for an unfinished
-	// operation.
+	// Tokens and Pending are paths. Set both paths or neither path. With both paths,
+	// operations are exact without transactions, and a retry is safe.
+	//   - Tokens is a parent's array of bson.ObjectID, for the tokens ([Counter]).
+	//   - Pending is a child's top-level *[CounterPending], tagged omitempty.
 	//
-	// Without these paths, operations need transactions or Partial. Pass bson.NilObjectID
-	// as each token. A retry of Insert fails, because the child's _id is taken.
+	// Without both paths, operations need transactions or Partial. As token, pass
+	// bson.NilObjectID. A retry of Insert fails.
 	Tokens  string
 	Pending string
 
-	// Keep is the number of tokens that a parent stores, at most 10,000. 0 means 100. A
-	// retry after Keep other operations on the parent counts again. [Counter.Recount]
-	// repairs the numbers.
+	// Keep is how many tokens a parent stores, at most 10,000. 0 means 100. If an
+	// interrupted operation's token is gone, a retry can count twice. To repair the
+	// numbers, run [Counter.Recount].
 	Keep int
 
-	// Partial lets operations without Tokens run outside transactions, as separate
-	// writes. A crash or a race leaves wrong numbers. The job of [Counter.Checks] repairs
-	// numbers that stay wrong for a minute (Check.Age).
+	// Partial allows operations without Tokens outside transactions. A crash, or a
+	// concurrent operation, can leave wrong numbers. The repair of [Counter.Checks]
+	// corrects the numbers.
 	Partial bool
 }
 
@@ -82,7 +80,7 @@ type Average struct {
 	N   int64   `bson:"n"`
 }
 
-// A CounterPending marks a child with an unfinished operation.
+// A CounterPending marks a child whose operation is unfinished.
 type CounterPending struct {
 	Op      bson.ObjectID   `bson:"op"`
 	Parents []bson.RawValue `bson:"parents"`        // old and new parent, unordered
@@ -90,41 +88,42 @@ type CounterPending struct {
 	Gone    bool            `bson:"gone,omitempty"` // the child is being deleted, and doesn't count
 }
 
-// Counter stores, in each parent, numbers that are computed from the parent's children:
-// a publisher's number of books, the lowest price.
+// Counter stores numbers in each parent, such as a publisher's number of books. The
+// numbers are computed from the parent's children.
 //
-// If a write of a child changes a number, the write must be an operation:
-// [Counter.Insert], [Counter.Set], [Counter.SetIf], [Counter.Move] or [Counter.Delete].
-// If you store a parent after its children, run [Counter.Recount].
+// If a write of a child changes a number, use an operation: [Counter.Insert],
+// [Counter.Set], [Counter.SetIf], [Counter.Move] or [Counter.Delete]. If you store a
+// parent after its children, run [Counter.Recount].
 //
 // # Consistency
 //
 // Without CounterSpec.Tokens and CounterSpec.Partial, each operation is a transaction.
 //
-// With Tokens, pass each operation a new bson.NewObjectID(), the token. After a crash,
+// With Tokens, pass each operation a new bson.NewObjectID() as token. After a crash,
 // parents can have the old numbers. Retry the operation with the same token, or run
-// [Counter.Settle]. A retry doesn't count twice (limit: CounterSpec.Keep).
+// [Counter.Settle]. A retry doesn't count twice: see CounterSpec.Keep.
 //
 // # Several counters
 //
-// If a child counts in two parents, declare two Counters. Join their operations by
+// If a child counts in two parents, declare two Counters. Join the operations by
 // [model.Change.Also], in a transaction. To count by status without transactions, use one
-// Counter, with one parent document for each status.
+// Counter and one parent document per status.
 //
-// To limit a number, join a write of the parent whose filter has a condition, such as
+// To limit a number, join a write of the parent. The write's filter has a condition:
 //
 //	{$expr: {$lt: ["$students", "$seats"]}}
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 //
-// Indexes returns an index of the children on {reference, field} for each field of Mins
-// and Maxs, or on the reference alone. Tokens add indexes on unfinished operations.
+// Indexes returns indexes of the children by parent, and with Tokens also indexes on
+// unfinished operations.
 //
 // Checks returns the checks that find
 //
 //   - wrong numbers. The repair skips parents with concurrent operations. Repair again.
-//   - with Tokens, operations unfinished after a minute. The repair finishes these.
+//   - with Tokens, operations that are unfinished after a minute. The repair finishes the
+//     operations.
 //
 // Cost: the first check reads every child, by index.
 type Counter[C, CK, P, PK any] struct {
@@ -200,9 +199,10 @@ func (x *Counter[C, CK, P, PK]) Delete(child CK, token bson.ObjectID) model.Chan
 	return x.c.Delete(child, token)
 }
 
-// Pending returns the query of the children with an unfinished operation whose token (an
-// ObjectID) is older than cutoff. Pass each child's _id to [Counter.Settle]. Without
-// CounterSpec.Pending, the query gives a [*model.ValueError].
+// Pending returns the query of the children whose unfinished operation began before
+// cutoff. The time comes from the operation's token (an ObjectID). Pass each child's _id
+// to [Counter.Settle]. Without CounterSpec.Pending, the query gives a
+// [*model.ValueError].
 //
 // Cost: one command, served by a partial index of [Counter.Indexes].
 func (x *Counter[C, CK, P, PK]) Pending(cutoff time.Time) *model.Find[C] {

@@ -1,5 +1,5 @@
-// Package denorm declares data that is stored twice, or away from its usual place:
-// copies, totals, bounded arrays, index tables.
+// Package denorm declares data that is stored twice or in a special form, such as copies,
+// totals, bounded arrays and index tables.
 //
 // # Choosing
 //
@@ -11,7 +11,7 @@
 //	An endless sequence, one document for each page              [Bucket]
 //	States computed from events that are appended                [EventLog]
 //	A view of each state, queried by its fields                  [Projection]
-//	An array that few documents outgrow, with overflow           [Outlier]
+//	An array that is too long for few documents                  [Outlier]
 //	A many-to-many relation, read from both ends by time         [WideRow]
 //	Count, sum, average, minimum, maximum of the children        [Counter]
 //	How many distinct members a group has                        [UniqueCount]
@@ -32,13 +32,12 @@
 //
 // # Consistency and costs
 //
-// After a crash between a change's two writes, documents can disagree. A type's Checks
-// find such documents. The checks' jobs repair them without overwriting concurrent
-// changes.
+// After a crash between two writes, documents can disagree. The jobs of a type's Checks
+// repair documents and keep concurrent changes.
 //
-// A token is an ObjectID that identifies an operation. A change that runs twice with the
-// same token counts once.
+// A token is an ObjectID that identifies an operation. A retry with the same token counts
+// once.
 //
-// Create the indexes before you run checks of [Copy], [Counter], [Subset] or [Outlier].
+// Before you run checks of [Copy], [Counter], [Subset] or [Outlier], create the indexes.
 // Without indexes, the server reads the whole related collection for each document.
 package denorm

@@ -21,25 +21,25 @@ var ErrUnsound = outlier.ErrUnsound
 type ShortError = slots.ShortError
 
 var (
-	// ErrToken says that a token was used before for another event ([Outbox], [Inbox]),
-	// append ([EventLog]) or amount ([Slots]). ErrToken wraps model.ErrTaken.
+	// ErrToken says that a different operation used the token ([Outbox], [Inbox],
+	// [EventLog], [Slots]). ErrToken wraps model.ErrTaken.
 	ErrToken = stored.ErrToken
 
-	// ErrEarlier says that a time is before the last change of a [History] or [EventLog].
+	// ErrEarlier says that a time is before the last change ([History], [EventLog]).
 	ErrEarlier = stored.ErrEarlier
 
-	// ErrHandled says that the event of [Inbox.Once] was handled before. ErrHandled wraps
-	// model.ErrTaken.
+	// ErrHandled says that [Inbox.Once] got an event that was handled before. ErrHandled
+	// wraps model.ErrTaken.
 	ErrHandled = inbox.ErrHandled
 
 	// ErrNoRevision says that [History.Restore] can't restore a version. ErrNoRevision
 	// wraps model.ErrNotFound.
 	ErrNoRevision = history.ErrNoRevision
 
-	// ErrVersion says that an aggregate of an [EventLog] isn't at the expected version.
-	// Load the state and decide again. ErrVersion wraps model.ErrStale.
+	// ErrVersion says that an [EventLog]'s aggregate isn't at the passed version. After
+	// [EventLog.Append], load and decide again. ErrVersion wraps model.ErrStale.
 	ErrVersion = eventlog.ErrVersion
 
-	// ErrGap says that an [EventLog] can't compute a state: commits are missing.
+	// ErrGap says that commits of an [EventLog] are missing or damaged.
 	ErrGap = eventlog.ErrGap
 )

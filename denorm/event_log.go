@@ -12,9 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// EventCommit is the document of one append to an [EventLog]. K is a string type, an
-// integer type or bson.ObjectID. E is the type of an event, stored as a document. If E is
-// the interface of an embed.Union, declare the collection with the Union's Options.
+// EventCommit is the document of one append to an [EventLog]. K is a string type, a
+// signed integer type or bson.ObjectID. E is the type of an event, stored as a document.
+// If E is the interface of an embed.Union, declare the collection with the Union's
+// Options.
 type EventCommit[K, E any] struct {
 	ID     string        `bson:"_id"`    // Key and First; sorts a Key's commits
 	Key    K             `bson:"key"`    // identifies the aggregate, such as an account
@@ -25,8 +26,8 @@ type EventCommit[K, E any] struct {
 	Events []E           `bson:"events"` // in order
 }
 
-// EventState is an aggregate's state at a version. Reads return an EventState. Snapshots
-// and documents of a [Projection] have this type.
+// EventState is an aggregate's state at a version. Reads of an [EventLog] or [Projection]
+// return this type. An EventLog's snapshots and a Projection's documents have this type.
 type EventState[K, S any] struct {
 	ID       K         `bson:"_id"`      // the aggregate's key
 	Version  int64     `bson:"version"`  // number of the last event in State, or 0
@@ -37,31 +38,30 @@ type EventState[K, S any] struct {
 
 // EventLogSpec contains the options of an [EventLog]. Fold is required.
 type EventLogSpec[K, E, S any] struct {
-	// Fold returns the state after an event. The first state is the zero S. Fold must be
-	// pure, but can modify its parameter state. An error ends the read.
+	// Fold returns the state after an event. The first state is the zero S. Fold can
+	// modify the passed state, but must be pure otherwise. An error ends the read.
 	Fold func(state S, event E) (S, error)
 
-	// Revision is the version of Fold. Increase Revision when Fold changes. Reads ignore
-	// stored states of other revisions.
+	// Revision is the version of Fold. When you change Fold, increase Revision.
 	Revision int
 
-	// Snapshots is the collection for stored states (snapshots), which make reads faster.
-	// A state is stored after Every events of an aggregate. Set both fields or neither.
+	// Snapshots stores states (snapshots) for faster reads. Every is the number of an
+	// aggregate's events between snapshots. Set both Snapshots and Every, or neither.
 	Snapshots *model.Collection[EventState[K, S], K]
 	Every     int64
 
-	// MaxEvents and MaxBytes limit one append. 0 means 1000 events or 15 MiB. Never
-	// lower MaxEvents, or [EventLog.Commits] can miss commits.
+	// MaxEvents and MaxBytes limit one append. The defaults are 1000 events and 15 MiB.
+	// If you lower MaxEvents later, [EventLog.Commits] can miss commits.
 	MaxEvents int
 	MaxBytes  int64
 }
 
-// EventLog stores the events of aggregates, such as accounts, and computes the state of
-// each aggregate. Each append stores one document, an [EventCommit]. An aggregate's
-// version is the number of its last event.
+// EventLog stores the events of things such as accounts (aggregates), and computes each
+// aggregate's state. Each append stores one [EventCommit]. An aggregate's version is the
+// number of its last event.
 //
-// The collection must not have a collation. Two tenants of a [model.Scope] must not use
-// the same key. Reads include soft-deleted commits.
+// Don't give the collection a collation. Two tenants of a [model.Scope] must not share a
+// key. Reads include soft-deleted commits.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
@@ -71,10 +71,10 @@ type EventLogSpec[K, E, S any] struct {
 //
 // Checks returns one check, or two checks with EventLogSpec.Snapshots:
 //
-//   - Commits with gaps or wrong fields. No write repairs such commits.
-//   - Snapshots that don't match the events. The repair deletes these snapshots.
+//   - Commits with gaps or wrong fields. There is no repair.
+//   - Snapshots that don't match the events. The repair deletes the snapshots.
 //
-// Cost: the first check reads all commits. The second check sends one command for each
+// Cost: the first check reads all commits. The second check sends one command per
 // snapshot.
 type EventLog[K, E, S any] struct {
 	model.Parts
@@ -213,14 +213,14 @@ func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 // At returns the change that reads an aggregate's state at a version. Version 0 is the
 // zero state. A version that the aggregate hasn't reached gives ErrVersion.
 //
-// Cost: as [EventLog.Load]. If the snapshot is newer, it reads all commits up to the
-// version.
+// Cost: as [EventLog.Load]. If the snapshot is newer than the version, the change reads
+// all commits up to the version.
 func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, S]] {
 	return l.state(key, l.l.At(key, version))
 }
 
-// AsOf returns the change that reads the state that an aggregate had at a time. It skips
-// commits whose EventCommit.At is later.
+// AsOf returns the change that reads an aggregate's state at the time t. Commits with a
+// later EventCommit.At are skipped.
 //
 // Cost: as [EventLog.At].
 func (l *EventLog[K, E, S]) AsOf(key K, t time.Time) model.Change[EventState[K, S]] {
@@ -231,15 +231,15 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 	return readAs(c, func(s eventlog.State) EventState[K, S] { return stateOf[K, S](key, s, l.fold.Revision) })
 }
 
-// Version returns the change that reads the number of an aggregate's last event; 0 for
-// none.
+// Version returns the change that reads the number of an aggregate's last event. Without
+// events, the result is 0.
 //
 // Cost: one command, one document by _id.
 func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
 
-// Commits returns the query of an aggregate's commits with the event numbers start to
-// end, in order. start is at least 1. end 0 means the last event. For the next page, pass
-// the last commit's ID to [model.Find.After].
+// Commits returns the query of an aggregate's commits, in order. The commits contain the
+// events from number start (at least 1) to number end. If end is 0, they contain the last
+// event. For the next page, pass the last commit's ID to [model.Find.After].
 //
 // Cost: one command, by _id.
 func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCommit[K, E]] {
@@ -249,8 +249,9 @@ func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCo
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Refresh returns the change that writes a snapshot of an aggregate's newest state.
-// Without EventLogSpec.Snapshots it gives a [*model.ValueError].
+// Refresh returns the change that writes a snapshot of an aggregate's newest state. (For
+// aggregates, see [EventLog].) Without EventLogSpec.Snapshots, the change gives a
+// [*model.ValueError].
 //
 // Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.

@@ -10,45 +10,46 @@ import (
 
 // ProjectionSpec says how a [Projection] computes views from events. Fold is required.
 type ProjectionSpec[V, E any] struct {
-	// Fold applies an event to a view and returns the new view. The new view must depend
-	// only on the arguments. The first view is the zero V.
+	// Fold returns the view after an event. The result must depend only on the arguments.
+	// The first view is the zero V.
 	Fold func(view V, event E) (V, error)
 
 	// Revision is the version number of Fold. If you change Fold, raise Revision, run
-	// [Projection.Rebuild], and run [Projection.Switch]. Before Switch, readers read the
-	// old views, which only programs with the old Revision update.
+	// [Projection.Rebuild], and run [Projection.Switch]. Until Switch, readers read the
+	// old views. Only programs with the old Revision update the old views.
 	Revision int
 
-	// Places is the collection of the projection's state, such as the position of
-	// [Projection.Stream]. "" means "docmodel.projections".
+	// Places is the collection of the projection's state. "" means
+	// "docmodel.projections".
 	Places string
 
-	// Poll makes [Projection.Stream] poll on servers without change streams. Set Poll to
-	// the longest delay from EventCommit.At to the commit's visibility. For a commit with
-	// a longer delay, run [Projection.CatchUp]. If Poll is 0, these servers give
-	// model.ErrNoChangeStreams.
+	// If Poll is 0, servers without change streams give model.ErrNoChangeStreams. Poll is
+	// how far each poll looks back, not the interval. Set Poll to the longest delay from
+	// EventCommit.At until queries find the commit. For a commit with a longer delay, run
+	// [Projection.CatchUp].
 	Poll time.Duration
 }
 
-// Projection stores a view of each aggregate of an [EventLog] in another collection. A
-// view is {_id: key, version, at, revision, state}.
+// Projection stores a view of each [EventLog] aggregate in another collection. A view is
+// {_id: key, version, at, revision, state}.
 //
-// A generation is a collection with all views: accounts.1, accounts.2. Readers read the
-// live generation. A document called the pointer stores the live generation's number.
+// A generation is a collection with all views, such as accounts.1. Readers read the live
+// generation. A document (the pointer) stores the live generation's number.
+//
 // Under a [model.Scope], use [Projection.CatchUp] instead of [Projection.Stream].
 //
 // # Consistency
 //
-// Stream updates the views some time after the commits. Read a view with
-// [Projection.Load], or call [Projection.Generations] and [Projection.In] before each
-// query. A view's version then never decreases.
+// Stream updates a view some time after the commit. Read one view by [Projection.Load].
+// For other queries, call [Projection.Generations] and [Projection.In] before each query.
+// In both cases, a view's version never decreases.
 //
 // Source: Materialized View pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/materialized-view); CQRS
 // pattern (https://learn.microsoft.com/azure/architecture/patterns/cqrs).
 //
-// Indexes returns the index for polling, if ProjectionSpec.Poll is set. Create the views'
-// own indexes on each generation's collection: see [Projection.In].
+// Indexes returns an index only if ProjectionSpec.Poll is set. Create indexes of the
+// views in each generation: see [Projection.In].
 type Projection[K, E, V any] struct {
 	model.Parts
 
@@ -88,16 +89,16 @@ func NewProjection[K, E, S, V any](
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views after each commit to the [EventLog].
-// Run it with [model.Stream.Run]. A new ProjectionSpec.Revision makes the stream read all
-// commits again.
+// Run it with [model.Stream.Run]. For a new ProjectionSpec.Revision, run
+// [Projection.Rebuild] first. The stream then reads all commits again.
 //
 // Cost: two reads and one write for each commit, by _id. A commit out of order costs one
 // more command.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
-// Load returns the change that reads the stored view of the [EventLog] aggregate with
-// this key, in the live generation (see [Projection]). A missing view gives
-// model.ErrNotFound.
+// Load returns the change that reads an [EventLog] aggregate's stored view, by the
+// aggregate's key. The view is of the live generation (see [Projection]). A missing view
+// gives model.ErrNotFound.
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
 func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {

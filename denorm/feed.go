@@ -13,24 +13,24 @@ import (
 )
 
 // Feed keeps copies of a collection's data up to date. Your function computes a plan from
-// each change of a document, and the feed's [model.Stream] runs the plan. A new feed
-// first runs a plan for each stored document.
+// each change of a document. [Feed.Stream] runs the plan. A new feed begins with a plan
+// for each stored document.
 //
-// After a crash, the feed repeats the last changes. Plans must be repeatable:
-//   - Write a copy by an _id that the change gives. Don't use $inc or $push. For a copy
-//     that can change, use a replace with upsert, not an insert.
-//   - If a plan updates the changed document, set Write.Expect to [model.Any]. With
-//     [model.One], the feed stops if the document is deleted.
+// After a crash, the feed repeats the last plans. Each plan must be repeatable:
+//   - Write a copy by an _id from the change. Don't use $inc or $push.
+//   - If a copy can change, use a replace with upsert, not an insert.
+//   - In updates of the changed document, set Write.Expect to [model.Any]. With
+//     [model.One], a deleted document stops the feed.
 //
 // # Consistency
 //
-// Plans for one document run in the order of changes. [model.StreamProgress] reports how
-// late the copies are. If a second program runs the feed, the first program stops with
+// Plans for one document run in the order of the changes. [model.StreamProgress] reports
+// the delay. If a second program runs the feed, the first program gets
 // [model.ErrTakenOver].
 //
-// In rare cases ([model.Stream.Run]), an old write overwrites a newer copy. To exclude
-// this, store FeedChange.Token or the document's version in the copy. Don't overwrite a
-// greater value.
+// In rare cases, an old write overwrites a newer copy ([model.Stream.Run]). For safety,
+// store FeedChange.Token or the document's version in the copy. Overwrite only smaller
+// values.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 //
@@ -44,27 +44,26 @@ type Feed[D, K any] struct {
 
 // FeedSpec says how a feed sees changes. The zero value is valid.
 type FeedSpec struct {
-	// Places is the collection that stores the feed's position. "" means
-	// "docmodel.feeds".
+	// Places is the collection for the feed's position. "" means "docmodel.feeds".
 	Places string
 
-	// With Bare, the feed doesn't look up updated documents. FeedChange.Doc is nil for an
-	// update. Without Bare, the feed skips updates of documents that no longer exist.
+	// Bare makes FeedChange.Doc nil for updates, which saves a read. Without Bare, the
+	// feed skips updates of documents that no longer exist.
 	Bare bool
 
-	// Mark is a field that only this feed writes. Set Mark if plans update documents of
-	// the source. The feed sets the field in each such update, and skips the resulting
-	// change. A plan that writes to the source in any other way stops the feed.
+	// Mark is a source field that only this feed writes. If plans update source
+	// documents, set Mark. The feed skips the changes by these updates. Plans that
+	// insert, upsert, replace or delete source documents stop the feed.
 	Mark string
 
-	// Since is the path of a field to poll, for servers without change streams. Each
-	// write must set a greater time, ObjectID, integer or string. Polling misses
-	// deletions. Without Since, such a server gives model.ErrNoChangeStreams.
+	// Since is the path to poll on servers without change streams. Each write must set a
+	// greater time, ObjectID, integer or string. Polling misses deletions. Without Since,
+	// these servers give model.ErrNoChangeStreams.
 	Since string
 
-	// Overlap is how far each poll goes back, if Since is a time or an ObjectID. The poll
-	// repeats the plans of that period. If Overlap is 0, polls can miss a document that
-	// becomes visible late. Write a missed document again, or run [Feed.Rebuild].
+	// Overlap is how far each poll goes back. Since must be a time or ObjectID. The poll
+	// repeats plans of the period. Without Overlap, polls can miss a late write. To
+	// repair the copy, write the document again, or run [Feed.Rebuild].
 	Overlap time.Duration
 }
 
@@ -149,8 +148,8 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 // updated document by _id.
 func (f *Feed[D, K]) Stream() model.Stream { return f.stream }
 
-// Plan returns the plan that a running feed sends for a change. If the feed would stop at
-// this change, running the plan gives the error.
+// Plan returns the plan that a running feed sends for a change. If the change would stop
+// the feed with an error, running the plan gives that error.
 //
 // Cost: no command.
 func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {

@@ -63,17 +63,20 @@ type Difference struct {
 //	revisions  upsert {_id: {id, v: 3}, doc: the document in version 3}
 //	documents  update {_id: id, version: 3} to version 4
 //
-// After a crash, run the change again. A crash between the writes leaves an extra
-// revision, which is harmless. Don't write the documents in other ways, except
-// the paths in HistorySpec.Uncounted.
+// Don't write the documents in other ways, except the paths in HistorySpec.Uncounted.
 //
-// A change takes a note (who, when, why) and a token, a new bson.NewObjectID(). For a
-// retry, pass the same token. The retry does nothing while the token's version is stored.
-// If the note's time is before the last change, the new change gives [ErrEarlier]. A
-// missing document gives model.ErrNotFound. Queries don't run in transactions.
+// A change takes a note (who, when, why) and a token. As token, pass a new
+// bson.NewObjectID(). Errors:
+//   - [ErrEarlier]: the note's time is before the last change
+//   - model.ErrNotFound: the document is missing
 //
-// To delete old revisions, declare a schema.Expiry on the revisions' field "until". Under
-// a [model.Scope], [History.Delete] isn't a soft delete.
+// After a crash, run the change again with the same token. While the first attempt's
+// version is stored, a retry does nothing.
+//
+// Queries don't run in transactions. Under a [model.Scope], [History.Delete] isn't a soft
+// delete.
+//
+// To delete old revisions, declare a schema.Expiry on the revisions' field "until".
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
@@ -83,7 +86,7 @@ type Difference struct {
 // Checks returns three checks:
 //   - Unfinished deletions. The repair finishes deletions older than a minute.
 //   - Documents with a lower version than a revision. The repair raises the version.
-//   - Missing revisions between two revisions. There is no repair.
+//   - Gaps between revisions. There is no repair.
 type History[D, K any] struct {
 	model.Parts
 
@@ -92,9 +95,9 @@ type History[D, K any] struct {
 	h         *history.History
 }
 
-// NewHistory declares that docs keep their earlier versions in revisions. It panics with
-// a [*model.DeclarationError] if docs and revisions are one collection, or a field of
-// spec is invalid.
+// NewHistory declares that the collection revisions stores the earlier versions of the
+// documents in docs. It panics with a [*model.DeclarationError] if both collections are
+// the same, or a field of spec is invalid.
 func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
@@ -117,8 +120,8 @@ func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.C
 }
 
 // Set returns the change that sets a document's fields by their paths. A nil value stores
-// null. Paths can't lead into arrays: set the whole array. For note, token and errors,
-// see [History].
+// null. Paths can't lead into arrays. Set a whole array instead. For note, token and
+// errors, see [History].
 //
 // Cost: one read, by _id and token, and two writes, by _id.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.ObjectID) model.Change[any] {
@@ -177,7 +180,7 @@ func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]]
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Version returns the query of one version of a document, the newest included.
+// Version returns the query of one version of a document. The version can be the newest.
 //
 // Cost: one command, by _id.
 func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D, K]] {
@@ -196,8 +199,8 @@ func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revis
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Between returns the query of a document's versions that began at start or later,
-// but before end, newest first.
+// Between returns the query of a document's versions with start ≤ Revision.At < end,
+// newest first.
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Revision[D, K]] {
@@ -206,8 +209,9 @@ func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Rev
 }
 
 // Diff returns the paths at which two documents differ, in the order of the older
-// document's fields. Diff compares arrays as a whole, and skips the version and the
-// [Revised]. A document that can't be stored as BSON gives a [*model.ValueError].
+// document's fields. Diff compares arrays as a whole. It ignores the version field and
+// the [Revised] field. A document that can't be stored as BSON gives a
+// [*model.ValueError].
 func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 	found, err := x.h.Diff(older, newer)
 	for _, d := range found {
@@ -216,19 +220,19 @@ func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 	return out, err
 }
 
-// Erase returns the job that removes the fields HistorySpec.Personal of a person from
+// Erase returns the job that removes a person's fields (HistorySpec.Personal) from
 // documents and revisions. The parameter subject is the person's value at
-// HistorySpec.Subject. Each changed document gets a new version. A string subject is also
-// removed from Revised.By. For note and token, see [History].
+// HistorySpec.Subject. These documents get a new version. A string subject is also
+// removed from Revised.By, without a new version. For note and token, see [History].
 //
 // Cost: two writes per document and one write per revision. For a string subject, the job
-// reads all documents and revisions.
+// reads all documents and revisions, and writes once for each Revised.By.
 func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) model.Job {
 	return x.h.Erase(subject, note.note(), token)
 }
 
-// Traces returns the checks that find the data that [History.Erase] removes for this
-// subject. Null and zero fields aren't findings.
+// Traces returns the checks for data that [History.Erase] would remove for this subject.
+// Null and zero fields aren't findings.
 //
 // Cost: one command each, by the indexes on the subject. For a string subject, every
 // document and revision is read.

@@ -10,8 +10,9 @@ import (
 
 // InboxSpec says how many tokens an [Inbox] keeps. The zero value is valid.
 type InboxSpec struct {
-	// Keep is how many tokens of handled events a document keeps, at most 10,000. 0 means
-	// 100. An event that is repeated after this number of other events is handled again.
+	// Keep is how many tokens of handled events a document keeps. The maximum is 10,000.
+	// 0 means 100. An event is handled again if it repeats after Keep or more other
+	// events.
 	Keep int
 }
 

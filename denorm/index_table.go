@@ -10,9 +10,10 @@ import (
 )
 
 // IndexTable finds documents by a field other than _id, such as users by email. A second
-// collection has an entry ([IndexEntry]) for each value. Use an IndexTable to read only
-// copied fields, or in a sharded collection. There, an index can't find the shard or keep
-// values unique.
+// collection has an entry ([IndexEntry]) for each value.
+//
+// Use an IndexTable to read only copied fields. In a sharded collection, an IndexTable
+// also finds a value's shard, and can keep values unique.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   with IndexTableSpec.Unique
@@ -21,16 +22,16 @@ import (
 //
 // # Consistency
 //
-// A crash can leave old copied fields, and surplus entries for values that the document
-// lacks. [IndexTable.Documents] skips surplus entries. Concurrent operations on one
-// document, or writes that bypass the table, can leave wrong or missing entries.
+// A crash can leave old copied fields and surplus entries (the document lacks the value).
+// [IndexTable.Documents] skips surplus entries. Concurrent operations on one document, or
+// direct writes, can leave wrong or missing entries.
 //
 // Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
 //
-// Indexes returns an index of the unfinished entries, by document.
+// Indexes returns an index on the entries of unfinished operations.
 //
 // Checks returns the checks that find and repair
 //
@@ -38,8 +39,8 @@ import (
 //   - old copied fields
 //   - values without an entry
 //
-// With IndexTableSpec.Unique, another check finds values whose entry names another
-// document. Change one document's value.
+// With IndexTableSpec.Unique, one more check finds documents with one value. To repair,
+// change the value in one document.
 //
 // Cost: one look-up by _id for each entry or value.
 type IndexTable[D, K any] struct {
@@ -70,7 +71,7 @@ type IndexEntry[K any] struct {
 	Sure  bool            // false while an operation adds or removes the value, or after a crash
 }
 
-// UnmarshalBSON decodes an entry, with or without [IndexTableSpec].Unique.
+// UnmarshalBSON decodes an entry of a table with or without [IndexTableSpec].Unique.
 func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 	var in struct {
 		Key  bson.RawValue   `bson:"_id"`
@@ -96,9 +97,9 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 // NewIndexTable declares a table that finds docs by their values at path. A value can be
 // an array. The collection named entries stores the [IndexEntry] documents. NewIndexTable
 // panics with a [*model.DeclarationError] if
-//   - path or one of IndexTableSpec.Copies isn't in D, or is inside _id or an array
-//   - these paths overlap
-//   - entries is an invalid name
+//   - path or one of IndexTableSpec.Copies isn't in D, or is inside an array
+//   - these paths overlap each other or _id
+//   - entries is an invalid name, or the name of docs
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
@@ -152,11 +153,11 @@ func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 	}}
 }
 
-// Documents returns the query of the documents with a value, in the order of their ids.
-// The query skips surplus entries (see [IndexTable]).
+// Documents returns the query of the documents that have the given value, in the order of
+// their ids. The query skips surplus entries (see [IndexTable]).
 //
-// Cost: one command for each batch. MongoDB reads one entry and one document per result,
-// by _id.
+// Cost: one command for each batch. MongoDB reads the value's entries and one document
+// for each entry, by _id.
 func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 	stages, err := x.t.Documents(value)
 	return commands.Indexed(x.entries.Aggregate(stages), model.IDIndex, err)

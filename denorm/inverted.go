@@ -42,7 +42,7 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 }
 
 // Insert returns the plan that stores a new document with the entries of all paths. For
-// token and errors, see [IndexTable.Insert].
+// the token and errors, see [IndexTable.Insert].
 //
 // Cost: one command, and two for each path at which doc has values.
 func (x *Inverted[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
@@ -58,8 +58,8 @@ func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.P
 	return x.cores.Set(doc, fields, token)
 }
 
-// Delete returns the plan that deletes a document and then its entries. Pass doc as you
-// read it: see [IndexTable.Delete].
+// Delete returns the plan that deletes a document and then its entries. Pass doc exactly
+// as it was read: see [IndexTable.Delete].
 //
 // Cost: one command for the document, one for each path, and one more for each path at
 // which doc has values.
@@ -70,15 +70,15 @@ func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 // Rebuild returns the job that writes missing entries of all declared paths, as
 // [IndexTable.Rebuild] does.
 //
-// Cost: per batch of 500 documents, one command to read and one for each path at which
-// the documents have values; two commands to find the end.
+// Cost: for each batch of 500 documents, one command to read, and one for each path at
+// which the documents have values. At the end, two more commands.
 func (x *Inverted[D, K]) Rebuild() model.Job {
 	return x.cores.Rebuild("inverted index of " + x.docs.Name())
 }
 
-// Is returns the query of the documents with a value at a declared path. If path isn't
-// declared, or value is nil, an array or a regular expression, running the query gives a
-// [*model.ValueError].
+// Is returns the query of the documents with this value at a declared path. When
+// run, the query gives a [*model.ValueError] for an undeclared path. The same applies if
+// the value is nil, an array or a regular expression.
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 	return InvertedQuery{x.in.Is(path, value)}
 }
@@ -101,17 +101,17 @@ func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 	return commands.Indexed(model.AggregateAs[Count](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
-// Documents returns the query of the documents that q finds, in the order of their ids.
+// Documents returns the query of the documents that q finds, sorted by _id.
 //
-// Cost: as [Inverted.IDs], and one document per id, by _id.
+// Cost: as [Inverted.IDs], and one document for each found _id.
 func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 	c, err := x.in.Documents(q.q)
 	return commands.Indexed(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
-// Report returns the query that counts the documents of q for each value at path, in the
-// order of values. Documents without a value don't count. path can contain one array. A
-// document counts once for each distinct element of this array.
+// Report returns the query that counts q's documents for each value at path, in the order
+// of values. Documents without a value aren't counted. If an array is in the path (at
+// most one), a document is counted once for each distinct value.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
@@ -133,12 +133,13 @@ type InvertedID[K any] struct {
 	ID K `bson:"_id"`
 }
 
-// An InvertedQuery says which documents to find. [Inverted.Is] returns one. And, Or and
-// Minus combine queries of the same Inverted, with at most 256 values in all. Running any
-// other combination, or the zero InvertedQuery, gives a [*model.ValueError].
+// An InvertedQuery says which documents to find. [Inverted.Is] returns one. Its methods
+// And, Or and Minus combine queries of the same [Inverted], with at most 256 values in
+// all. Running any other combination, or the zero InvertedQuery, gives a
+// [*model.ValueError].
 type InvertedQuery struct{ q inverted.Query }
 
-// And returns the query of the documents that q and all other queries find.
+// And returns the query of the documents that match q and all the given queries.
 func (q InvertedQuery) And(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.And, others)
 }
@@ -146,8 +147,8 @@ func (q InvertedQuery) And(others ...InvertedQuery) InvertedQuery {
 // Or returns the query of the documents that q or another of the queries finds.
 func (q InvertedQuery) Or(others ...InvertedQuery) InvertedQuery { return q.with(inverted.Or, others) }
 
-// Minus returns the query of the documents that q finds and none of the other queries
-// finds.
+// Minus returns the query of the documents that q finds, without the documents that
+// another of the queries finds.
 func (q InvertedQuery) Minus(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.Minus, others)
 }
@@ -160,10 +161,10 @@ func (q InvertedQuery) with(how inverted.Combination, others []InvertedQuery) In
 	return InvertedQuery{q.q.With(how, list)}
 }
 
-// Direct returns the query that reads only _id and the declared paths of the documents
-// with these ids, in the order of _id.
+// Direct returns the query of the documents with these ids, in the order of _id. The
+// query reads only _id and the declared paths.
 //
-// Cost: one command, and one per further batch; one document per id, by _id.
+// Cost: one command, and one per further batch. It reads one document per id, by _id.
 func (x *Inverted[D, K]) Direct(ids ...K) *model.Find[bson.Raw] {
 	list, err := make(bson.A, len(ids)), error(nil)
 	for i, id := range ids {

@@ -18,27 +18,27 @@ type Part struct {
 	Key string
 }
 
-// Normalized lets the server divide documents into flat rows of several collections:
+// Normalized copies each document into rows (documents) of several collections, such as
 // orders, customers and items. A [Part] is an array, or an embedded document with a key.
 //
-//	main row    the document, with a key or an array's length in place of each part
+//	main row    the document, with an array's length or a key instead of each part
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
-// A part that is missing, null or without its key gives no row.
+// A missing part, a null part, or a part without its key gives no row.
 //
 // Source: normalizing for the analytical store of Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
 //
-// Indexes returns one index per array part, on the rows' document and position.
+// Indexes returns one index per array part.
 //
-// Checks returns checks of
+// Checks returns checks for
 //   - missing or wrong rows. The repair writes the rows.
 //   - rows without a document. The repair deletes the rows.
-//   - one key with different fields in several documents. No repair.
+//   - documents with one key but different fields. There is no repair.
 //
 // Cost: the checks find rows by _id. If a Part has a Key, index the key in the documents.
-// Without this index, each key costs a collection scan.
+// Without the index, each key costs a collection scan.
 type Normalized[D, K any] struct {
 	model.Parts
 

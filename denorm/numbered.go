@@ -14,24 +14,26 @@ type NumberedSpec struct {
 	// Max is the maximum length of a list, 1 to 60.
 	Max int
 
-	// Fields are the names of an element's fields, without dots. A write of any other
-	// field gives a [*model.ValueError]. For plain values, leave Fields empty.
+	// Fields are an element's only fields, without dots. For plain values, leave Fields
+	// empty.
 	Fields []string
 
 	// Separator stands before an element's number, as in skill_1. "" means "_".
 	Separator string
 
-	// Key is the one of Fields whose value identifies an element. For plain values, Key
-	// is the list's name. An append adds nothing if the list has an element with this
-	// value. Only appends check the value. Without Key, elements can repeat.
+	// Key is the field whose value identifies an element. For plain values, Key is the
+	// list's name. With Key, an append adds nothing if the list has an element with the
+	// same value. Only appends compare values.
 	Key string
 }
 
-// Numbered stores a list of small documents flat, in numbered fields. Use Numbered if a
-// store or search index can't nest documents, or for range queries on several fields of
-// an element. In other cases, $elemMatch is simpler.
+// Numbered stores a list of small documents in numbered fields. Use Numbered for:
+//   - stores and search indexes that can't nest documents
+//   - range queries on several fields of an element
 //
-// In the stored form (second line), the count of elements replaces the list:
+// In all other cases, $elemMatch is simpler.
+//
+// The stored form (second line) has a count instead of the list:
 //
 //	{name: "Ann", skills: [{skill: "Poetry", level: 5}]}
 //	{name: "Ann", skills: 1, skill_1: "Poetry", level_1: 5}
@@ -44,9 +46,9 @@ type NumberedSpec struct {
 // Indexes returns one index for each position in the list, on NumberedSpec.Fields.
 //
 // Checks returns two checks:
-//   - Missing or wrong counts. The repair corrects the counts.
-//   - Lists that are still arrays, and counts above NumberedSpec.Max. There is no repair:
-//     use [Numbered.Convert], or raise Max.
+//   - Missing or wrong counts, which the repair corrects.
+//   - Stored arrays, and counts above NumberedSpec.Max. For arrays, run
+//     [Numbered.Convert]. For counts, raise Max.
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -54,9 +56,11 @@ type Numbered[D, K any] struct {
 	n    *numbered.List
 }
 
-// NewNumbered declares that the list at path is stored as numbered fields. It panics with
-// a [*model.DeclarationError] if path isn't a top-level array, if a field of spec is
-// invalid, or if a numbered field has the name of another field.
+// NewNumbered declares that the list at path is stored as numbered fields. NewNumbered
+// panics with a [*model.DeclarationError] if
+//   - path isn't a top-level array
+//   - a field of spec is invalid
+//   - a numbered field has the name of another field
 func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
@@ -75,10 +79,9 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.n.Flatten(raw)
 }
 
-// Back decodes the stored document in flat. The numbered fields become the list in doc.
-// Back accepts documents that still store the list as an array. If the stored count
-// doesn't fit the numbered fields, Back returns a [*model.ValueError]: see
-// [Numbered.Checks].
+// Back decodes a stored document. The numbered fields become doc's list. Back accepts
+// documents that still store the list as an array. If the stored count doesn't fit the
+// numbered fields, Back returns a [*model.ValueError]: see [Numbered.Checks].
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.Back(flat)
 	if err != nil {
@@ -95,8 +98,8 @@ func (x *Numbered[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.n.Flatten)
 }
 
-// Replace returns the write that flattens doc ([Numbered.Flatten]) and replaces the
-// stored document with the same _id. A missing document gives model.ErrNotFound.
+// Replace returns the write that stores doc, flattened by [Numbered.Flatten], in place of
+// the stored document that has doc's _id. If there is none, it gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
@@ -156,7 +159,7 @@ func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 	return x.find(filter, x.n.Serves(fields), err)
 }
 
-// Match returns the query of the documents with an element that matches all conditions:
+// Match returns the query of the documents in which an element matches all conditions:
 // {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Put a value from a user only after an
 // operator, as in {$eq: input}, or use [Numbered.Equal].
 //

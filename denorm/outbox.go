@@ -64,24 +64,24 @@ type OutboxDepth struct {
 // Outbox stores an event together with a change, atomically. A [Relay] delivers the
 // event.
 //
-// There are two ways to store an event:
-//   - The changed document stores the event. Combine the change and [Outbox.Publish] by
-//     [model.Merge]. A new document stores [Outbox.Outgoing].
-//   - A separate collection stores the event of a deletion, or of a change of many
-//     documents. Set OutboxSpec.Create. Run Publish and the change in one transaction.
+// Usually, the changed document stores the event. Combine the change and [Outbox.Publish]
+// by [model.Merge]. In a new document, store the result of [Outbox.Outgoing].
+//
+// For a deletion, or a change of many documents, use an Outbox in a separate collection.
+// Set OutboxSpec.Create. Run Publish and the change in one transaction.
 //
 // # Consistency
 //
-// Each event is delivered at least once. An [Inbox] recognizes repeats by
-// OutgoingEvent.ID. A document's events are delivered in order. After RelaySpec.Attempts
-// failures, an event is parked (set aside), and the next event follows.
+// Each event is delivered at least once. An [Inbox] recognizes repeats.
 //
-// Deleting or replacing a document loses its events. Under a [model.Scope], the events of
-// soft-deleted documents aren't delivered.
+// A document's events are delivered in order. After RelaySpec.Attempts failures, an event
+// is parked (set aside).
+//
+// Events of deleted, replaced or hidden documents ([model.Scope]) aren't delivered.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //
-// Indexes returns a partial index for waiting events, and another for parked events.
+// Indexes returns two partial indexes, for waiting and for parked events.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -115,8 +115,8 @@ func (x *Outbox[D, K, E]) Publish(id K, event E, t time.Time, token bson.ObjectI
 	return x.o.Publish(id, event, t, token)
 }
 
-// Outgoing returns the [Outgoing] field, with a first event, for a new document with this
-// _id. For the other parameters, see [Outbox.Publish].
+// Outgoing returns a new document's [Outgoing] field, which contains one event. Pass the
+// new document's _id as id. For event, t and token, see [Outbox.Publish].
 func (x *Outbox[D, K, E]) Outgoing(id K, event E, t time.Time, token bson.ObjectID) (out Outgoing[E], err error) {
 	raw, err := x.o.Outgoing(id, event, t, token)
 	if err == nil {
@@ -133,8 +133,8 @@ func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
 	return model.AggregateAs[OutboxDepth](x.docs, x.o.Depth())
 }
 
-// Parked returns the query of the documents with parked events, which failed
-// RelaySpec.Attempts times.
+// Parked returns the query of the documents with parked events. An event is parked after
+// RelaySpec.Attempts failures.
 //
 // Cost: one command, served by a partial index.
 func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
@@ -142,7 +142,7 @@ func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 }
 
 // Retry returns the write that moves a document's parked events ([Outbox.Parked]) behind
-// its waiting events, with Attempts 0.
+// its waiting events. For each moved event, [OutgoingEvent].Attempts becomes 0.
 //
 // Cost: one command, one document, by _id.
 func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
@@ -153,19 +153,19 @@ func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, token bson.ObjectID) model.Write { return x.o.Drop(id, token) }
 
-// RelaySpec configures a [Relay]. All processes that run the Relay (the runners) need the
+// RelaySpec configures a [Relay]. All runners (processes that run the Relay) need the
 // same RelaySpec.
 type RelaySpec struct {
-	Attempts int           // failures after which an event is parked (set aside); 0 means 10
+	Attempts int           // failures before an event is set aside; 0 means 10
 	Pause    time.Duration // pause after the first failure, doubled each time; 0 means 1 s
 	MaxPause time.Duration // longest pause after a failure; 0 means 1 minute
 
-	Parts  int           // number of parts that the documents are divided into; 0 means 16
-	For    time.Duration // time for which a dead runner keeps its parts; 0 means 10 s
-	Poll   time.Duration // time between polls when no event is due; 0 means 1 s
-	Leases string        // collection of the runners' leases; "" means docmodel.relays
+	Parts  int           // number of document groups that runners share; 0 means 16
+	For    time.Duration // how long a dead runner keeps its groups; 0 means 10 s
+	Poll   time.Duration // pause when no event is due; 0 means 1 s
+	Leases string        // collection that records each group's runner; "" means docmodel.relays
 
-	// Once ends a run when no event is due.
+	// Once ends [Relay.Run] when no event is due.
 	Once bool
 }
 
@@ -196,14 +196,15 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 }
 
 // Run delivers events until the context ends, and returns the context's error. After a
-// database error, Run tries again. With RelaySpec.Once, Run returns the database error,
-// or nil when no events are due, except in other runners' parts.
+// database error, Run tries again.
+//
+// With RelaySpec.Once, Run returns nil when no event is due, and a database error ends
+// Run. Groups (RelaySpec.Parts) of a different runner don't count.
 //
 // The runners' clocks must differ by much less than RelaySpec.For. If a slow runner loses
-// its lease, two runners can deliver the same event, with different Delivery.Fence.
+// a group, two runners can deliver an event, with different Delivery.Fence.
 //
 // Cost: one read per 100 documents with events, and one write per document with delivered
-// events. A part (RelaySpec.Parts) without events costs one read every RelaySpec.Poll.
-// Every RelaySpec.For/3, each runner sends about three commands, and one for each of its
-// parts.
+// events. A group without events costs one read every RelaySpec.Poll. Every
+// RelaySpec.For/3, each runner sends about three commands, and one per group.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

@@ -32,26 +32,26 @@ type OutlierCount struct {
 	Pages    int64 `bson:"pages"` // overflow documents
 }
 
-// Outlier keeps an owner's first OutlierSpec.Max elements in an array. All later elements
-// go to overflow documents of a [Bucket]. An owner with overflow has a flag
-// (OutlierSpec.Flag).
+// Outlier keeps an owner's first OutlierSpec.Max elements in an array. A [Bucket] stores
+// the later elements in overflow documents. The field OutlierSpec.Flag marks an owner
+// with overflow.
 //
 // # Consistency
 //
-// If the flag isn't set, the array contains all elements. With a BucketSpec.ElementKey,
-// appends never store an element twice. Don't unset the flag, or elements can repeat.
+// If the flag isn't set, the array contains all elements. With BucketSpec.ElementKey,
+// appends never store an element twice. If you unset the flag, elements can repeat.
 //
 // Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
 //
-// Indexes returns two indexes: of owners with the flag, and of overflow by owner.
+// Indexes returns two indexes, on the flag and on the overflow's owner.
 //
-// Checks returns three checks. [Bucket.Checks] checks the overflow documents.
-//   - Overflow of owners without the flag. Readers miss this overflow. The repair sets
-//     the flag. With a BucketSpec.ElementKey, the repair deletes repeated elements that a
-//     crashed [Outlier.Split] left.
-//   - Arrays with more than Max elements. Use [Outlier.Split], or [Outlier.Settle] for
-//     owners with the flag.
+// Checks returns three checks. For the overflow's content, use [Bucket.Checks].
+//   - Overflow of an owner without the flag. Readers miss the overflow. The repair sets
+//     the flag. If [Outlier.Split] crashed and BucketSpec.ElementKey is set, the repair
+//     deletes repeated elements.
+//   - Arrays over Max elements. Use [Outlier.Split]. For owners with the flag, use
+//     [Outlier.Settle].
 //   - Overflow without an owner. The repair deletes the overflow.
 type Outlier[D, K, E any] struct {
 	model.Parts
@@ -78,14 +78,15 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	return out
 }
 
-// Append returns the change that adds an element to the owner's array. After the array
-// was full, elements go to overflow documents. Errors are [model.ErrNotFound] for a
-// missing owner, and [ErrUnsound].
+// Append returns the change that adds an element to the owner's array. The first element
+// that doesn't fit and all later elements go to overflow documents. Errors are
+// [model.ErrNotFound] for a missing owner, and [ErrUnsound].
 //
 // With BucketSpec.ElementKey, each key is added only once, and a retry is safe. Without
 // it, look for the element before a retry.
 //
-// Cost: two commands while the array has room, three with overflow documents.
+// Cost: two commands while the array has room, three with overflow documents. The first
+// element that doesn't fit costs four commands.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 	return x.o.Append(owner, element)
 }
@@ -102,8 +103,8 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 }
 
 // Delete returns the plan that deletes an owner and then its overflow documents. It can
-// be run again. A crash, or a concurrent append, leaves overflow without an owner: see
-// [Outlier.Checks].
+// be run again. A crash or a concurrent append can leave overflow documents without an
+// owner: see [Outlier.Checks].
 //
 // Cost: two commands, by _id; the owner and its overflow are deleted.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
@@ -111,8 +112,8 @@ func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
 }
 
 // Elements returns the query of all elements of an owner, in the order of appending. A
-// missing owner has no elements. While [Outlier.Split] runs, each element still comes
-// once.
+// missing owner has no elements. While [Outlier.Split] runs, the query still returns each
+// element once.
 //
 // Cost: one command, by _id in each collection, and one per further batch.
 func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
@@ -121,9 +122,9 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 }
 
 // Holding returns the query of an owner's element with this key. Without
-// BucketSpec.ElementKey it gives a [*model.ValueError].
+// BucketSpec.ElementKey, the query gives a [*model.ValueError].
 //
-// Cost: one command, by _id and by the Bucket's index.
+// Cost: one command, by _id and by the index of [Bucket.Indexes].
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
 	pipeline, err := x.o.Holding(owner, key)
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
@@ -137,11 +138,11 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 	return a
 }
 
-// Count returns the query that counts an owner's elements. It adds the counts stored in
-// the overflow documents, which [Bucket.Checks] checks. For a missing owner, One returns
-// model.ErrNotFound.
+// Count returns the query that counts an owner's elements. For overflow documents, the
+// query uses their stored counts. [Bucket.Checks] finds wrong counts. For a missing
+// owner, [model.Aggregate.One] returns model.ErrNotFound.
 //
-// Cost: one command, by _id in each collection; it reads all overflow of the owner.
+// Cost: one command, by _id in each collection. It reads all overflow of the owner.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	pipeline, err := x.o.Count(owner)
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)

@@ -21,10 +21,10 @@ type ProximitySpec struct {
 	IgnoreCase bool
 }
 
-// Proximity stores a list of small documents, and a copy of the list as one text:
-// "|Math,Poor|Poetry,Excellent|". Queries on the text find words within one element.
+// Proximity stores a list of small documents, and the same list as one text:
+// "|Math,Poor|Poetry,Excellent|". Queries find values or words within one element.
 //
-// Spaces, tabs and line ends separate the words of a value. Commas and hyphens don't.
+// Spaces, tabs and line ends separate words. Commas and hyphens don't.
 //
 // A query reads every text. For many thousands of documents, add a condition on an
 // indexed field, or use [Numbered].
@@ -32,10 +32,10 @@ type ProximitySpec struct {
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
 //
-// Indexes returns an optional index on the text: queries read index keys, not documents.
+// Indexes returns an optional index on the text. Queries read the index, not documents.
 //
 // Checks returns the check that finds texts that differ from their list. The repair
-// writes these texts again.
+// rewrites the texts.
 type Proximity[D, K any] struct {
 	model.Parts
 
@@ -44,21 +44,22 @@ type Proximity[D, K any] struct {
 }
 
 // NewProximity declares that the list at path is also stored as text. The list can't be
-// inside another array. It panics with a [*model.DeclarationError] if path, Fields or
-// Text don't fit the type D, or if Text overlaps path or _id.
+// inside another array. NewProximity panics with a [*model.DeclarationError] if path or
+// spec doesn't fit the type D. ProximitySpec.Text can't overlap the list or _id.
 func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
 	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true}, spec.Text, spec.IgnoreCase)
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
 }
 
-// Text returns the stored text of a list with these elements. Each element, or each of
+// Text computes the text that is stored for these elements. Each element, or each of
 // its ProximitySpec.Fields, must be a UTF-8 string, null or missing. Another type gives
 // a [*model.ValueError]. In a string, "%", "|", ",", ";" and NUL become %25, %7C, %2C,
 // %3B and %00. An empty list gives "|".
 func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Text(elements) }
 
-// Back decodes a stored text into the slice of elements to which list points. It sets
-// only ProximitySpec.Fields. A malformed text gives a [*model.ValueError].
+// Back decodes a stored text into a slice. As list, pass a pointer to the slice. In
+// elements that are documents, Back sets only ProximitySpec.Fields. A malformed text
+// gives a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
 // Insert returns the write that stores doc as a new document. The write computes the
@@ -69,17 +70,18 @@ func (x *Proximity[D, K]) Insert(doc D) model.Write {
 	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
 }
 
-// Replace returns the write that stores doc in place of the document with the same _id,
-// with the text as in [Proximity.Insert]. A missing document gives [model.ErrNotFound].
+// Replace returns the write that stores doc in place of the document with the same _id.
+// The write computes the text as [Proximity.Insert] does. A missing document gives
+// [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Replace(doc D) model.Write {
 	return flat.StoredAs(x.docs.Replace(doc), x.p.WithText)
 }
 
-// Set returns the write that sets a document's list to the given elements, and the field
-// ProximitySpec.Text to their text. Without elements the list becomes empty. A missing
-// document gives [model.ErrNotFound].
+// Set returns the write that replaces a document's list by the given elements. The write
+// also stores the elements' text: see ProximitySpec.Text. Without elements, the list
+// becomes empty. A missing document gives [model.ErrNotFound].
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
@@ -101,8 +103,8 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 }
 
 // Remove returns the write that removes the given elements from a document's list and
-// text. An element is removed only if it is equal (same fields, same order). Missing
-// elements and documents are ignored.
+// text. It removes only list elements that equal a given one (same fields, same order).
+// Missing elements and documents are ignored.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {

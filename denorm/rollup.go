@@ -10,21 +10,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// RollupSpec says what the bins of a [Rollup] count. Time, Bins and Mark are required.
+// RollupSpec says what a [Rollup] counts in its bins ([RollupDoc]). Time, Bins and Mark
+// are required.
 type RollupSpec struct {
-	Time string   // path of an event's time, a time.Time or bson.DateTime
-	By   []string // paths of an event's group: strings, integers or ObjectIDs; optional
+	Time string   // path to a time.Time or bson.DateTime in an event
+	By   []string // paths to strings, integers or ObjectIDs by which events are grouped
 
-	// Sums, Mins and Maxs are paths of an event's numbers. A bin stores the sum, minimum
-	// or maximum of each number.
+	// Sums, Mins and Maxs are paths to numbers for a bin's sums, minimums and maximums.
 	Sums, Mins, Maxs []string
 
 	Bins []Period       // lengths of the bins: Hourly, Daily, Monthly
 	Zone *time.Location // time zone of the bins; nil means UTC
-	Mark string         // path of an event's *RollupMark, tagged omitempty
+	Mark string         // path to an event's *RollupMark, tagged omitempty
 
-	// Keep is how many batches of [Rollup.Roll] a bin remembers, to count each batch only
-	// once. The maximum is 10,000. 0 means 100.
+	// Keep is the number of [Rollup.Roll] batches that a bin remembers. The maximum is
+	// 10,000. 0 means 100.
 	Keep int
 
 	// For is the age at which you delete events. [Rollup.Checks] ignores older events. 0
@@ -63,24 +63,25 @@ type RollupValue[V any] struct {
 	Max V     `bson:"max,omitempty"`
 }
 
-// A RollupTotal is the total of several bins ([RollupDoc]), by [Rollup.Total].
+// A RollupTotal is the total of several bins ([RollupDoc]): see [Rollup.Total].
 type RollupTotal[V any] struct {
 	N      int64                     `bson:"n"`      // number of events
 	Values map[string]RollupValue[V] `bson:"values"` // by path, with "/" for a dot
 }
 
-// Rollup keeps totals of events in bins ([RollupDoc]), one bin per group and hour, day or
-// month.
+// Rollup keeps totals of events in bins. A bin ([RollupDoc]) is the total of one group in
+// one hour, day or month.
 //
-// [Rollup.Insert] stores an event with a mark ([RollupMark]). Let a timer run
-// [Rollup.Roll], which adds marked events to the bins and removes the marks. Don't change
-// events, and don't delete events with a mark. Bins keep the counts of other deleted
+// Store events by [Rollup.Insert], which adds a mark ([RollupMark]). Let a timer run
+// [Rollup.Roll]. Roll counts the marked events in the bins and removes the marks.
+//
+// Don't change events. Don't delete marked events. Bins keep the counts of deleted
 // events.
 //
 // # Consistency
 //
-// Each event counts once, even if [Rollup.Roll] is interrupted. But a slow run with a
-// small RollupSpec.Keep can count events twice. [Rollup.Rebuild] repairs wrong bins.
+// Each event counts once, even after a crash. With a small RollupSpec.Keep, a slow
+// [Rollup.Roll] can count events twice. [Rollup.Rebuild] repairs wrong bins.
 //
 // # Scopes
 //
@@ -92,8 +93,8 @@ type RollupTotal[V any] struct {
 //
 // Indexes returns indexes of marked events, of events by time, and of bins by start.
 //
-// Checks returns one check of events with a mark, and one or two checks of wrong bins.
-// The repairs work as [Rollup.Roll] and [Rollup.Rebuild].
+// Checks returns one check of marked events, and one or two of wrong bins. The repairs
+// work as [Rollup.Roll] and [Rollup.Rebuild].
 //
 // Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
@@ -123,9 +124,9 @@ func NewRollup[E, K, G, V any](
 	return out
 }
 
-// Insert returns the write that stores an event, to be counted by [Rollup.Roll]. If an
-// equal event is stored, it does nothing. If a different event has the _id, it gives
-// [model.ErrTaken]. The event's [RollupMark] must be nil.
+// Insert returns the write that stores an event for [Rollup.Roll]. If an equal event is
+// stored, the write does nothing. If a different event has the _id, the write gives
+// [model.ErrTaken]. The new event's [RollupMark] must be nil.
 //
 // Cost: one command, one document.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
@@ -158,9 +159,10 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *m
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins with start ≤ bin < end. Both
-// times must be starts of bins of the shortest Period in RollupSpec.Bins. If no bin is
-// stored, One returns [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with
+// start ≤ RollupDoc.Start < end. At both times, a bin of the shortest Period in
+// RollupSpec.Bins must begin. If no bin is stored, [model.Aggregate.One] returns
+// [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggregate[RollupTotal[V]] {

@@ -51,30 +51,29 @@ type SlotOp struct {
 // SlotTotal is the total of a key's slots: see [Slots].
 type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
-	Sum   int64 `bson:"sum"`
-	Free  int64 `bson:"free"`  // of a stock: what can be taken now. Sum includes unfinished transfers
+	Sum   int64 `bson:"sum"`   // includes stock in unfinished transfers
+	Free  int64 `bson:"free"`  // stock that can be taken now, without unfinished transfers
 	Slots int64 `bson:"slots"` // open slots
 }
 
-// Slots keeps a key's number as the total of several documents (slots). Concurrent
-// writers mostly write different slots, and don't wait for each other.
+// Slots stores one number per key, for many concurrent writers. The number is the total
+// of several documents (slots). Writers mostly write different slots, and don't wait for
+// each other.
 //
-// The caller's token for an operation decides the slot. The slot remembers the token, and
-// doesn't count a retry again. With SlotsSpec.Stock, the number is a stock, and transfers
-// move stock between slots.
+// Each operation needs a token: see [Slots.Add]. A transfer moves stock (SlotsSpec.Stock)
+// or tokens to another slot.
 //
-// A crash can leave missing slots or an unfinished transfer. The repair corrects both.
-// Later operations correct only what they need.
+// A crash can leave missing slots or an unfinished transfer. Operations still work.
 //
 // Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
 // uses Litwin's linear hashing.
 //
-// Checks returns three checks:
+// Checks returns three checks for
 //
-//   - Unfinished transfers. The repair finishes the transfers.
-//   - Keys with missing slots, or with slots that contradict each other. The repair only
-//     stores missing slots.
-//   - Slots with another slot's tokens, or with negative stock. There is no repair.
+//   - unfinished transfers. The repair finishes the transfers.
+//   - keys with missing slots, with a wrong stock, or with tokens that two slots or no
+//     slot would count. The repair only stores missing slots.
+//   - slots with another slot's tokens, or with negative stock. There is no repair.
 type Slots[K any] struct {
 	model.Parts
 
@@ -82,9 +81,9 @@ type Slots[K any] struct {
 	s    *slots.Slots
 }
 
-// NewSlots declares that a collection stores numbers, each in several documents (slots).
-// It panics with a [*model.DeclarationError] if a field of spec is out of range, or K
-// can't be written into an _id.
+// NewSlots declares that a collection stores one number per key, divided among several
+// documents (slots). An invalid spec, or a type K that can't be part of an _id, panics
+// with a [*model.DeclarationError].
 func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec) *Slots[K] {
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
 	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints), docs, s}
@@ -113,7 +112,7 @@ func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
 // Total returns the pipeline of a key's total. For an unknown key, Aggregate.One gives
 // [model.ErrNotFound].
 //
-// Cost: one command, served by _id; it reads the key's slots.
+// Cost: one command, which reads the key's slots by _id.
 func (s *Slots[K]) Total(key K) *model.Aggregate[SlotTotal[K]] {
 	pipeline, err := s.s.Total(key)
 	return commands.Indexed(model.AggregateAs[SlotTotal[K]](s.docs, pipeline), model.IDIndex, err)
@@ -121,7 +120,7 @@ func (s *Slots[K]) Total(key K) *model.Aggregate[SlotTotal[K]] {
 
 // Totals returns the pipeline of all totals, ordered by key.
 //
-// Cost: one command per batch; it reads the whole collection.
+// Cost: one command per batch. The server reads the whole collection.
 func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 	return model.AggregateAs[SlotTotal[K]](s.docs, s.s.Totals())
 }

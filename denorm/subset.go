@@ -6,21 +6,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Subset keeps a parent's first children, such as the newest, in an array of the parent.
-// One read returns a parent with these children. Another collection contains all
-// children.
+// Subset copies a parent's first children, such as the newest, into an array of the
+// parent. One read returns the parent and the copies. The children's collection stores
+// all children.
 //
 // # Consistency
 //
-// A crash between the writes to a child and its parent can leave an outdated array, as
-// can concurrent changes of one child. [Subset.Refresh] repairs the array.
+// A crash, or concurrent changes of one child, can leave an outdated array.
+// [Subset.Refresh] repairs the array.
 //
 // Source: https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
 //
 // Indexes returns the index that finds a parent's children in order.
 //
-// Checks returns one check, which finds outdated arrays. The check's job fills the arrays
-// for existing children, and after a change of SubsetSpec.
+// Checks returns one check, which finds outdated arrays. For existing children, or after
+// a change of SubsetSpec, run the check's job.
 //
 // Cost: the check reads each parent's first children by the index.
 type Subset[P, PK, C, CK any] struct {
@@ -45,10 +45,10 @@ type SubsetSpec struct {
 	Fields []string
 }
 
-// NewSubset declares that children store their parent's _id at the path refPath. Each
-// parent's array at path contains the parent's first children. The array can't lie inside
-// another array, or be stored as null. An invalid path, type or spec panics with a
-// [*model.DeclarationError].
+// NewSubset declares two paths. The value of refPath is where each child stores its
+// parent's _id. The value of path is where each parent stores an array of its first
+// children. The array can't lie inside another array, and can't be stored as null. An
+// invalid path, type or spec panics with a [*model.DeclarationError].
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
 	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}

@@ -20,27 +20,27 @@ type SubsetPagesSpec struct {
 	By bson.D
 }
 
-// SubsetPages keeps all elements of a parent in pages: documents of a [Bucket] whose key
-// is the parent's _id. An array in the parent repeats the newest elements, such as the
-// newest comments of a post.
+// SubsetPages keeps all elements of a parent in pages, which are documents of a [Bucket].
+// The Bucket's key is the parent's _id. An array in the parent repeats the newest
+// elements, such as a post's newest comments.
 //
 // # Consistency
 //
-// A crash, or concurrent operations on one element, can leave an outdated array.
-// [SubsetPages.Refresh] or the first check repairs the array.
+// A crash or concurrent operations on one element can leave an outdated array.
+// [SubsetPages.Refresh] or the job of Checks repairs the array.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
 //
 // Indexes returns the Bucket's index.
 //
-// Checks returns these two checks, and the Bucket's checks:
+// Checks returns the Bucket's checks and two more:
 //
-//   - Parents whose array differs from their pages. Run this check's job to fill new
-//     arrays, and after a change of SubsetPagesSpec.
+//   - Parents whose array differs from the pages. After a new declaration or spec, run
+//     this check's job.
 //   - Pages without a parent. The repair deletes the pages.
 //
-// Cost: the first check reads all pages.
+// Cost: each check reads all pages.
 type SubsetPages[P, K, E any] struct {
 	model.Parts
 
@@ -75,7 +75,8 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 // BucketSpec.ElementKey and BucketSpec.At can't be set. A missing element gives
 // [model.ErrNotFound].
 //
-// Cost: two reads and one write. A change of the parent's array adds two commands.
+// Cost: two reads and one write. A change of the parent's array adds two commands. If
+// fields contains a SubsetPagesSpec.By path, the second read reads all pages.
 func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change[any] {
 	return x.s.Set(parent, key, fields)
 }
@@ -90,9 +91,9 @@ func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 }
 
 // Delete returns the plan that deletes a parent, then its pages. A crash or a concurrent
-// Append can leave pages without a parent, which Checks finds.
+// Append can leave pages without a parent. Checks finds these pages.
 //
-// Cost: two commands, by _id; the parent and all its pages.
+// Cost: two commands, by _id, for the parent and all its pages.
 func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
 	return x.s.Delete(x.parents.Delete(parent), parent)
 }

@@ -33,18 +33,18 @@ type UniqueDoc[G, M any] struct {
 	From   time.Time `bson:"from,omitempty"`   // start of the period
 }
 
-// UniqueCount counts a group's different members, such as a site's visitors. The counts
-// are exact. One document stores one member of a group in one period. The collection must
-// not have a collation.
+// UniqueCount counts a group's distinct members exactly, such as a site's visitors. The
+// collection must not have a collation.
 //
-// Queries take a time range, start ≤ t < end, and count each overlapping period in full.
-// A zero time means no bound. Without UniqueSpec.Period, both times must be zero.
+// A query's time range includes start but not end. A zero time means no bound. If a day
+// or month (UniqueSpec.Period) is partly in the range, the whole period counts. Without a
+// Period, pass zero times.
 //
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
 //
-// Indexes returns the index that serves [UniqueCount.Counts] (with UniqueSpec.Period),
-// and the TTL index (with UniqueSpec.For).
+// With UniqueSpec.Period, Indexes returns the index for [UniqueCount.Counts]. With
+// UniqueSpec.For, Indexes also returns the TTL index.
 type UniqueCount[G, M any] struct {
 	model.Parts
 
@@ -52,9 +52,9 @@ type UniqueCount[G, M any] struct {
 	u    *uniquecount.Members
 }
 
-// NewUniqueCount declares that docs stores each group's different members, by
-// UniqueSpec.Period. It panics with a [*model.DeclarationError] if G or M can't be
-// written into an _id, or for a bad spec.
+// NewUniqueCount declares that the collection docs stores each group's different members
+// for each UniqueSpec.Period. It panics with a [*model.DeclarationError] if G or M can't
+// be written into an _id, or if the spec is invalid.
 func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec UniqueSpec) *UniqueCount[G, M] {
 	out := &UniqueCount[G, M]{model.Parts{}, docs, uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
 		Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
@@ -63,7 +63,7 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	return out
 }
 
-// Visit returns the upsert that stores that a group saw a member at the time t.
+// Visit returns the upsert for a member that a group saw at the time t.
 //
 // Cost: one command. It writes one document, by _id, if the group hasn't seen the member
 // in this period (UniqueSpec.Period).
@@ -78,8 +78,8 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
 // only some visits are counted: run the plan again.
 func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x.u.VisitAll(visits) }
 
-// Seen returns the query that finds whether a group saw a member in the period that
-// contains the time t. If not, Find.One returns [model.ErrNotFound].
+// Seen returns the query that checks if a group saw a member. It checks the period that
+// contains the time t. For an unseen member, Find.One returns [model.ErrNotFound].
 //
 // Cost: one command, one document by _id.
 func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -87,11 +87,11 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[Uni
 	return commands.Served(x.docs.ByID(id), model.IDIndex, err)
 }
 
-// Visits returns the query of a group's documents for the periods that overlap
-// start ≤ t < end, ordered by period and member. For the next page, pass the last
+// Visits returns the query of a group's documents, ordered by period and member. The
+// periods are those that overlap start ≤ t < end. For the next page, pass the last
 // document's ID to [model.Find.After].
 //
-// Cost: one command per batch; served by _id.
+// Cost: one command per batch, served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[UniqueDoc[G, M]] {
 	filter, err := x.u.OfGroup(group, start, end)
 	f := x.docs.Find(filter)
@@ -108,9 +108,10 @@ func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregat
 	return commands.Indexed(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
-// PerPeriod returns the pipeline that counts a group's different members in each period
-// that overlaps start ≤ t < end, oldest period first. Every period is counted in full.
-// Periods without members are left out. UniqueSpec.Period is required.
+// PerPeriod returns the pipeline that counts a group's different members in each period,
+// oldest period first. PerPeriod uses the periods that overlap start ≤ t < end, and
+// counts each in full. Periods without members are left out. UniqueSpec.Period is
+// required.
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggregate[Counted[string]] {
@@ -145,6 +146,6 @@ func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Ti
 // Expire returns the write that deletes the documents of all periods that are over at the
 // cutoff. Without UniqueSpec.Period it gives a [*model.ValueError].
 //
-// Cost: one command, served by [UniqueCount.Indexes]. If interrupted, counts of these
-// periods are too low.
+// Cost: one command, served by [UniqueCount.Indexes]. After an interruption, counts of
+// these periods can be too low.
 func (x *UniqueCount[G, M]) Expire(cutoff time.Time) model.Write { return x.u.Expire(cutoff) }

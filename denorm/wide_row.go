@@ -12,61 +12,60 @@ import (
 // WideRowSpec contains the options of a [WideRow]. LeftRows and RightRows are required.
 // Copied fields can't lie inside arrays.
 type WideRowSpec struct {
-	LeftRows  string // collection of the left documents' rows
+	LeftRows  string // collection of the left documents' rows (lists of links)
 	RightRows string // collection of the right documents' rows
 
-	// LeftCopies are the paths of left documents' fields to copy into right rows.
+	// LeftCopies are paths that right rows copy from left documents.
 	LeftCopies []string
-	// RightCopies are the paths of right documents' fields to copy into left rows.
+	// RightCopies are paths that left rows copy from right documents.
 	RightCopies []string
 
-	Max int // maximum columns of a [RowPage], 2 to 100,000; 0 means 500
+	Max int // maximum links in a [RowPage], 2 to 100,000; 0 means 500
 
 	// MaxBytes is the maximum size of a [RowPage], 4 KiB to 15 MiB; 0 means 1 MiB. A
-	// column over MaxBytes/2, or copied fields over MaxBytes/4, give a
-	// [*model.ValueError].
+	// [RowColumn] over MaxBytes/2 gives a [*model.ValueError].
 	MaxBytes int
 }
 
-// A RowColumn is a link of a [WideRow] to a document with an _id of type K.
+// A RowColumn is one link in a [WideRow]. K is the type of the linked document's _id.
 type RowColumn[K any] struct {
 	Key string        `bson:"k"` // "time|id", the order of columns
 	At  time.Time     `bson:"at"`
 	ID  K             `bson:"id"`
-	Op  bson.ObjectID `bson:"op"`  // token of the operation that linked
+	Op  bson.ObjectID `bson:"op"`  // token of the operation that added the link
 	Doc bson.Raw      `bson:"doc"` // copied fields, nested as in the document, or nil
 }
 
 // WideRow is a many-to-many relation between left and right documents, such as likes
 // between users and items. Both sides read their links in the order of time.
 //
-// Each document has a row: the list of its links. A column ([RowColumn]) is one link in a
-// row, with copied fields of the linked document. A row is stored as pages ([RowPage]),
-// one for each span of time. The field row is the document's _id:
+// A document's row is the list of the document's links. A column ([RowColumn]) is one
+// link, with copied fields of the linked document. A page ([RowPage]) stores a row's
+// columns for one span of time. The field row is the document's _id:
 //
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
 // # Consistency
 //
-// Each link has two columns, one in each document's row. A crash, or concurrent
-// operations on one link, can leave a missing or repeated column. The link's next
-// operation, or the repair, corrects the columns. While a full page is split, readers can
-// see columns twice. [RowSide.Refresh] updates copied fields.
+// Each link has one column in the left row and one column in the right row. A crash, or
+// concurrent operations on one link, can leave missing or repeated columns. The link's
+// next operation, or the repair, corrects the columns. While a full page is split,
+// readers can see columns twice. To update copied fields, use [RowSide.Refresh].
 //
 // Source: a text on data as an ordered map of maps.
 //
 // Indexes returns two indexes for each collection of rows.
 //
-// Checks returns these checks, which can report operations in progress:
+// Checks returns checks for four problems. The checks can report unfinished operations.
 //
 //   - Links with missing or repeated columns, or with two times. The repair keeps the
-//     earliest left column, and corrects the right row. The repair removes links without
-//     a left column. It skips links younger than [model.Check].Age.
+//     left row's earliest column. If the left row has no column, the repair removes the
+//     link.
 //   - Columns with outdated fields. The repair updates the fields.
 //   - Columns that link to a missing document. Use [WideRow.Unlink].
-//   - Pages with more than WideRowSpec.Max columns. The next new column splits the page.
+//   - Pages over WideRowSpec.Max columns. The next new column splits the page.
 //
-// Cost: the first check reads all rows. Each other check reads the rows of one side.
+// Cost: the first check reads all rows. The other checks each read one side's rows.
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -116,22 +115,22 @@ func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK
 // links to a document with an _id of type K.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
-	Low  string         `bson:"low"` // the document has columns with keys from Low
-	High string         `bson:"hi"`  // to below High
+	Low  string         `bson:"low"` // the columns' keys are at least Low
+	High string         `bson:"hi"`  // the columns' keys are below High
 	N    int            `bson:"n"`
 	Cols []RowColumn[K] `bson:"cols"`
 }
 
-// Left returns the [RowSide] that reads the left documents' rows.
+// Left returns the [RowSide] that reads the rows of the documents of type L.
 func (x *WideRow[L, LK, R, RK]) Left() RowSide[L, LK, RK] { return RowSide[L, LK, RK]{x.w, 0} }
 
-// Right returns the [RowSide] that reads the rows of the documents of type R.
+// Right returns the [RowSide] that reads the right documents' rows.
 func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
 	return RowSide[R, RK, LK]{x.w, 1}
 }
 
-// A RowSide is one side of a [WideRow]: documents D with an _id of type K, each with a
-// row of links to documents with an _id of type O.
+// A RowSide is one side of a [WideRow]. Its documents have type D and an _id of type K.
+// Each has a row of links to documents with an _id of type O.
 type RowSide[D, K, O any] struct {
 	w    *widerow.Rows
 	side int
@@ -147,9 +146,9 @@ func (s RowSide[D, K, O]) Newest(id K, pageToken string, n int64) *model.Aggrega
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, pageToken, n)}
 }
 
-// Oldest returns the pipeline of the n oldest columns (links) of a document's row, oldest
-// first. For the parameters, see [RowSide.Newest], but here [ColumnsFrom](t) reads
-// columns from the time t.
+// Oldest returns the pipeline of a document's n oldest links ([RowColumn]), oldest first.
+// The parameters are those of [RowSide.Newest]. But for links from the time t or later,
+// pass [ColumnsFrom](t).
 //
 // Cost: one command per batch, served by [WideRow.Indexes].
 func (s RowSide[D, K, O]) Oldest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {

@@ -1,8 +1,9 @@
 package geohash
 
-// Circle is the area up to Meters (metres) from Center, by [Distance]. Meters 0 is only
-// the center. +Inf, or half the Earth's circumference, is the world. An invalid circle
-// (see Validate) contains nothing and has an empty cover.
+// Circle is the area up to Meters (metres) from Center, by [Distance]. If Meters is 0,
+// the circle is only the center. If Meters is at least half the Earth's circumference,
+// the circle is the world. An invalid circle (see Validate) contains nothing and has an
+// empty cover.
 type Circle struct {
 	Center Point
 	Meters float64

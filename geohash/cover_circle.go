@@ -2,9 +2,10 @@ package geohash
 
 import "math"
 
-// Cover appends to dst at most max ranges of keys, sorted and disjoint. The ranges
-// contain the keys of all points that [Circle.Contains] accepts, also at the antimeridian
-// and poles, and of some points around the circle. max below 1 means 1.
+// Cover appends at most max ranges of keys to dst, sorted and disjoint. The ranges
+// contain the keys of all points that [Circle.Contains] accepts, and of some points
+// around the circle. The circle can cross the antimeridian or contain a pole. If max is
+// below 1, Cover appends at most one range.
 func (c Circle) Cover(dst []Range, max int) []Range {
 	if !c.valid() {
 		return dst

@@ -29,8 +29,9 @@ var halved = func() (t [1 << halvedBits]int64) {
 
 const halvedBits = MaxBits / 6
 
-// Box returns the cell's edges, exactly. The box includes all four edges, but the
-// northern and eastern edges belong to the next cell, except at 90 and 180.
+// Box returns the cell's edges, exactly. The box contains all four edges. The cell
+// contains only its southern and western edges, and edges at latitude 90 or longitude
+// 180.
 func (c Cell) Box() Box {
 	s := &sizes[min(c.Bits, MaxBits)]
 	p := (c.Key & s.mask).Point() // center of the smallest cell in the corner

@@ -2,9 +2,9 @@ package geohash
 
 import "math"
 
-// EarthRadius is the Earth's mean radius in metres. The Earth is flattened: true
-// distances differ by up to 0.6 %. MongoDB's 2dsphere uses 6378100 m: its distances are
-// 0.11 % longer.
+// EarthRadius is the Earth's mean radius in metres. Because the Earth is flattened, true
+// distances differ by up to 0.6 %. MongoDB's 2dsphere uses 6378100 m, which makes
+// distances 0.11 % longer.
 const EarthRadius = 6371008.8
 
 const (

@@ -1,11 +1,11 @@
 // Package geohash turns places on Earth into ordered keys, and areas into few ranges of
-// keys. So an ordinary index finds nearby places.
+// keys. An ordinary index on the keys finds nearby places.
 //
-// A [Key] numbers one of 2⁶⁰ rectangles (Morton order). A [Cell] is the rectangle of all
-// keys with the same first bits. A geohash, such as ezs42, is a cell as text.
+// A [Key] is the number of a small rectangle. A [Cell] is the rectangle of all keys with
+// the same first bits. A geohash, such as ezs42, is a cell as text.
 //
-// Don't search by prefix: a prefix misses places across a cell's edge. Search the key
-// ranges that [Circle.Cover] or [Box.Cover] returns.
+// Don't search by a geohash's prefix. A prefix misses places across a cell's edge. Search
+// the key ranges that [Circle.Cover] or [Box.Cover] returns.
 //
 // Package geohash/geofield stores and searches keys in MongoDB.
 //
@@ -33,13 +33,12 @@
 // # Costs
 //
 // Each range costs one index scan. Fewer ranges cover a larger area. Eight ranges are a
-// good default. The ranges' area is this multiple of the circle's area:
+// good default. For radii of 10 m to 1000 km, below 60° of latitude:
 //
-//	ranges        4     8    16    32
-//	mean       2.03  1.44  1.21  1.10
+//	number of ranges                         4     8    16    32
+//	mean area / area of the circle        2.03  1.44  1.21  1.10
 //
-// The table holds for radii of 10 m to 1000 km, below 60° of latitude. Around a pole,
-// filter by latitude.
+// Around a pole, filter by latitude.
 //
 // # Limits
 //

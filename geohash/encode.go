@@ -22,8 +22,8 @@ func Encode(p Point) (Key, error) {
 	return interleave(x>>fractionBits, y>>fractionBits), nil
 }
 
-// AppendEncode appends a point's geohash to dst. The parameter chars is its length, 1 to
-// 12. An invalid point gives a [*CoordinateError], and another length gives a
+// AppendEncode appends a point's geohash to dst. The value of chars is the geohash's
+// length, 1 to 12. An invalid point gives a [*CoordinateError]. An invalid length gives a
 // [*SyntaxError]. On an error, dst is unchanged.
 func AppendEncode(dst []byte, p Point, chars int) ([]byte, error) {
 	x, y := scaled(p)

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// CoordinateError says that a coordinate, a circle's Meters or a box is invalid.
+// CoordinateError says that a coordinate, a box or a circle's radius is invalid.
 type CoordinateError struct {
 	Field  string // Lat, Lng, Meters, South, West, North or East
 	Value  float64
@@ -17,10 +17,10 @@ func (e *CoordinateError) Error() string {
 	return fmt.Sprintf("geohash: %s is %v: %s", e.Field, e.Value, e.Reason)
 }
 
-// SyntaxError says where a text isn't a geohash. [Parse] returns it, and [AppendEncode]
-// for a wrong number of characters.
+// SyntaxError says where a text isn't a geohash. [Parse] returns a SyntaxError.
+// [AppendEncode] returns one for a wrong number of characters.
 type SyntaxError struct {
-	Input  string // its first 32 bytes
+	Input  string // the text's first 32 bytes
 	Offset int    // where the error is, in bytes
 	Reason string
 }

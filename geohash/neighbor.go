@@ -1,6 +1,6 @@
 package geohash
 
-// The directions of neighbors, clockwise: indexes into the result of [Cell.Neighbors].
+// These directions, clockwise, are indexes into the result of [Cell.Neighbors].
 const (
 	North = iota
 	NorthEast

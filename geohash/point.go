@@ -8,8 +8,8 @@ const (
 )
 
 // Point is a place on Earth in degrees: Lat from -90 (south) to 90, Lng from -180 (west)
-// to 180. Longitudes -180 and 180, and all longitudes at a pole, are one place for
-// [Distance] and [Circle], but have different keys.
+// to 180. [Distance] and [Circle] treat longitudes -180 and 180 as equal, and all
+// longitudes at a pole as equal. The keys of these equal points differ.
 type Point struct{ Lat, Lng float64 }
 
 // Validate returns a [*CoordinateError] if a coordinate is NaN, infinite or out of range.

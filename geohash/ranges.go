@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// Range is the keys from Lo to below Hi. It is empty if Hi ≤ Lo.
+// A Range contains the keys k with Lo ≤ k < Hi. It is empty if Hi ≤ Lo.
 type Range struct{ Lo, Hi Key }
 
 // Contains reports whether a key is in the range.
 func (r Range) Contains(k Key) bool { return r.Lo <= k && k < r.Hi }
 
-// Cells returns the range as cells, in order: as few as possible, at most 118. It skips
-// numbers that aren't a valid [Key].
+// Cells yields the range as cells, in order. There are as few cells as possible, at most
+// 118. Invalid keys are skipped: see [Key].
 func (r Range) Cells() iter.Seq[Cell] {
 	return func(yield func(Cell) bool) {
 		for lo, hi := max(r.Lo, 0), min(r.Hi, 1<<MaxBits); lo < hi; {
@@ -26,9 +26,9 @@ func (r Range) Cells() iter.Seq[Cell] {
 	}
 }
 
-// Subtract appends to dst the ranges of keys that are in a but not in b: at most
-// len(a)+len(b) ranges, sorted and disjoint. Each of a and b must be sorted and disjoint.
-// dst must not share memory with a or b.
+// Subtract appends to dst the keys in slice a that aren't in slice b. The appended ranges
+// are sorted and disjoint, at most len(a)+len(b) of them. The ranges in a, and those in
+// b, must be sorted and disjoint. dst must not share memory with a or b.
 func Subtract(dst, a, b []Range) []Range {
 	for _, r := range a {
 		for len(b) > 0 && b[0].Hi <= r.Lo {

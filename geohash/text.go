@@ -19,8 +19,8 @@ var digits = func() (t [256]uint64) {
 // it.
 const noDigit = 1 << 38
 
-// Parse returns the cell of a geohash: 1 to 12 digits and letters without a, i, l and o,
-// in either case. Any other text gives a [*SyntaxError].
+// Parse returns the cell of a geohash. A geohash has 1 to 12 digits and letters, in upper
+// or lower case. The letters a, i, l and o, and any other text, give a [*SyntaxError].
 func Parse(s string) (Cell, error) {
 	if len(s) == MaxChars {
 		upper := digits[s[0]]<<25 | digits[s[1]]<<20 | digits[s[2]]<<15 | digits[s[3]]<<10 | digits[s[4]]<<5 | digits[s[5]]
@@ -66,8 +66,9 @@ func syntaxError(s string) error {
 // String returns the geohash of 12 characters.
 func (k Key) String() string { return Cell{Key: k, Bits: MaxBits}.String() }
 
-// String returns the cell's geohash: Bits/5 characters. If Bits isn't a multiple of 5, it
-// returns the geohash of the next larger cell that has one, or "" below five bits.
+// String returns the cell's geohash, which has Bits/5 characters. If Bits isn't a
+// multiple of 5, String rounds down, and returns a larger cell's geohash. If Bits is
+// below 5, String returns "".
 func (c Cell) String() string {
 	var text [MaxChars]byte
 	chars := min(int(c.Bits), MaxBits) / 5

@@ -16,7 +16,7 @@ type Action interface {
 // Change returns c with a state of type any.
 func (c Change[S]) Change() Change[any] { return c.untyped() }
 
-// Change returns the change that reads nothing and runs the plan.
+// Change returns the plan as a change without a read step.
 func (p Plan) Change() Change[any] {
 	return Change[any]{
 		Read:   func(context.Context, DB) (any, error) { return nil, nil },
@@ -24,10 +24,10 @@ func (p Plan) Change() Change[any] {
 	}
 }
 
-// Change returns the change that reads nothing and runs the write.
+// Change returns the write as a change without a read step.
 func (w Write) Change() Change[any] { return NewPlan(w).Change() }
 
-// Change returns the change that reads nothing and runs the command.
+// Change returns the change that reads no state and runs m.
 func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 
 // Also returns a change that runs c and the actions in others in one transaction. Several

@@ -6,26 +6,25 @@ import (
 	"iter"
 )
 
-// An Audit is the list of a model's checks, made by [Model.Audit]. You can remove checks,
-// narrow checks by [Check.In], or change a check's Age. [Audit.Each] yields the findings.
-// [Audit.Job] repairs the findings.
+// An Audit lists the checks of a model: see [Model.Audit]. You can remove checks, or
+// change checks by [Check.In] or Check.Age. [Audit.Each] yields the findings. [Audit.Job]
+// repairs the findings.
 type Audit struct {
 	Name   string  // name of the job
 	Checks []Check // in order
 
-	// Readers is the number of checks that [Audit.Each] runs concurrently; 0 means 1. In
-	// a session, checks run one by one.
+	// Readers is how many checks [Audit.Each] runs concurrently; 0 means 1.
 	Readers int
 
-	// [Audit.Each] calls Progress before each check's findings, and at the end. The
-	// argument contains the index in Checks (Stage) and the number of findings so far
-	// (Left). If Progress returns an error, Each yields this error and ends.
+	// [Audit.Each] calls Progress before each check's findings, and at the end.
+	// The argument's Stage is the check's index. Left is the number of findings. An error
+	// from Progress ends Each.
 	Progress func(Progress) error
 }
 
 // Audit returns the checks of all techniques, in the order given to [New]. But if a
-// technique repairs fields from which another technique computes a value, the checks of
-// the repairing technique run first.
+// technique A computes a value from fields that a technique B repairs, B's checks run
+// first.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {
@@ -37,8 +36,8 @@ func (m *Model) Audit() Audit {
 	return a
 }
 
-// Each yields the findings of one check after another, batch by batch. It ends at the
-// first error. Cost: that of each check.
+// Each yields the findings of one check after another, batch by batch. Each ends at the
+// first error. Cost: the sum of the checks' costs.
 func (a Audit) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		if a.Readers < 0 {
@@ -78,7 +77,7 @@ func (a Audit) tell(p Progress) error {
 }
 
 // Job returns the job that repairs the findings, with a stage for each check: see
-// [Check.Job]. If no write can repair some findings, [Job.Run] returns a [*LeftError].
+// [Check.Job]. If some findings can't be repaired, [Job.Run] returns a [*LeftError].
 //
 // If two techniques compute values from each other's fields, run the audit again after
 // the job.

@@ -20,51 +20,51 @@ import (
 //  2. Decide computes a plan from the state.
 //  3. Run runs the plan.
 //
-// If the plan gives [ErrStale], or updates a missing document, Run repeats the steps.
+// If the plan gives [ErrStale], or updates a missing document, Run repeats the steps. In
+// a transaction of the caller, Run makes only one attempt.
 //
-// Ignore the state of a Change[any]. Look at the [Result].
+// Run returns the state and a [Result]. Ignore the state of a Change[any].
 type Change[S any] struct {
-	// Name is the operation's name for an [Observer], without values of documents. ""
-	// means the name of the function Decide.
+	// Name is shown to an [Observer], and must not contain values of documents. "" means
+	// the name of the function Decide.
 	Name string
 
 	// Read must not write.
 	Read func(ctx context.Context, db DB) (S, error)
-	// Decide computes the plan from the state, without side effects. An error ends the
-	// change.
+	// Decide must have no side effects. An error other than ErrStale ends the change.
 	Decide func(S) (Plan, error)
 
-	Attempts int           // the most attempts; 0 means 8
-	Pause    time.Duration // the mean pause before attempt 2, doubled for each later attempt; 0 means 5 ms
-	MaxPause time.Duration // the longest pause; 0 means 500 ms
+	Attempts int           // maximum number of attempts; 0 means 8
+	Pause    time.Duration // mean first pause; each next pause doubles; 0 means 5 ms
+	MaxPause time.Duration // longest pause; 0 means 500 ms
 
-	// Tx runs each attempt in a new transaction. In a transaction of the caller, Run
-	// makes only one attempt.
+	// Tx runs each attempt in a new transaction.
 	Tx bool
 
-	// Lease, if not nil, lets one writer at a time read, decide and run its plan. The
-	// lease stores the plan. After a crash, the next writer finishes the stored plan: see
-	// [Lease].
+	// Lease, if not nil, allows one writer at a time. After a crash, the next writer
+	// finishes the plan: see [Lease].
 	Lease *Lease
 
-	// Mends marks a change with a Lease that repairs half-done work. The lease doesn't
-	// store the change's plan, which can have any size. After a crash, a new run must
-	// complete the repair. If a dead writer's stored plan fails, the change deletes that
-	// plan and continues. [WithTransactions] starts no transaction for the change.
+	// Mends is for a change that has a Lease and repairs half-done work. The Lease
+	// doesn't store the change's plan. After a crash, a new run must complete the
+	// repair.
+	//
+	// If a dead writer's stored plan fails, the change deletes the stored plan and
+	// continues. [WithTransactions] starts no transaction for the change.
 	Mends bool
 
-	// Then, if not nil, is called with the state from Read after the plan has run. If
-	// Then returns a second change, Run runs the second change. An error of the second
-	// change doesn't undo the first plan.
+	// Then, if not nil, is called after the plan, with the state from Read. If Then
+	// returns a second change, Run runs the second change. An error of the second change
+	// doesn't undo the first plan.
 	Then func(S) *Change[S]
 
 	// Err reports bad input. Run returns it.
 	Err error
 }
 
-// Run runs the change. Run returns the last state from Read. The [Result] includes
-// changes from [Change].Then. Errors come from Read, Decide and [Plan.Run], or are
-// [ErrLeased]. If no attempt succeeds, the error wraps [ErrStale] or [ErrNotFound].
+// Run runs the change and returns the last state from c.Read. The [Result] includes the
+// writes of the changes from c.Then. An error comes from c.Read, c.Decide or [Plan.Run],
+// or is [ErrLeased]. If no attempt succeeds, the error wraps [ErrStale] or [ErrNotFound].
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}
 	result, err := runChange(ctx, db, s, changeOptions{})

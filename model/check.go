@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Check finds documents that break a rule of a technique, and repairs them.
+// A Check finds documents that break a rule, and repairs the documents.
 //
 //	for _, check := range likes.Checks() {
 //		for finding, err := range check.Each(ctx, db) { … } // look only
@@ -21,36 +21,34 @@ import (
 type Check struct {
 	Name       string // unique in a model
 	Collection string
-	Rule       string // the rule in one sentence: "each order has a customer"
-	Index      string // the index that the check uses; "" means that it reads all documents
+	Rule       string // such as "each order has a customer"
+	Index      string // index that the check uses; "" means that all documents are read
 
-	// Job repairs only findings older than Age. A younger finding can be an unfinished
-	// operation of another client.
+	// Age is the minimum age of findings that [Check.Job] repairs. A younger finding can
+	// be an unfinished operation.
 	Age time.Duration
 
 	// Pipeline runs on Collection and returns one result for each finding.
 	Pipeline mongo.Pipeline
 
-	// Read replaces Pipeline if one pipeline isn't enough. A nil filter matches all
-	// documents.
+	// Read replaces Pipeline. A nil filter matches all documents.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
-	// Queries are the first queries of Read, for [Check.String].
+	// Queries are Read's first queries, for [Check.String].
 	Queries []*Aggregate[bson.Raw]
 
-	// Tell sets the other fields of f from f.Detail, a result of Pipeline. A nil Tell
-	// stores the result's _id in f.ID, and the result's text in f.Problem.
+	// Tell sets a finding's ID, Problem and Since from f.Detail, one result of Pipeline.
+	// Nil sets the ID to the result's _id, and the Problem to the result's text.
 	Tell func(f *Finding) error
 
-	// Mend returns the plan that repairs findings. The plan must not write a document
-	// that changed after the read. If Mend and MendAll are nil, the check can't repair.
+	// Mend returns the plan that repairs findings. The plan must skip documents that
+	// changed after the read. Without Mend and MendAll, the check can't repair.
 	Mend func(found []Finding) Plan
 
-	// MendAll replaces Mend if one plan isn't enough. MendAll repairs all findings older
-	// than age, the check's Age.
+	// MendAll replaces Mend, and repairs all findings older than the check's Age.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
-	// Err reports bad input. Every run returns Err.
+	// Err is an error that every run returns.
 	Err error
 
 	filter    bson.D
@@ -77,8 +75,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s: %s", f.Collection, shell(f.ID), f.Problem)
 }
 
-// In returns a copy of the check that examines only the documents that match filter. The
-// filters of earlier calls of In still apply.
+// In returns a copy of the check, restricted to documents that match the given filter.
+// The filters of earlier calls of In still apply.
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*core.Codec)(nil).CopyD(filter)
 	c.filter = And(c.filter, filter)

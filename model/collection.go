@@ -15,15 +15,16 @@ import (
 // Collection.
 type Collection[D, K any] struct{ docs *core.Docs }
 
-// CollectionOptions repeat the mongo.Client's options for encoding documents, if any.
+// CollectionOptions are the encoding options of your mongo.Client. If you set such
+// options on the client, repeat them here.
 type CollectionOptions struct {
 	BSON     *options.BSONOptions // nil means the driver's
 	Registry *bson.Registry       // nil means the driver's
 }
 
 // NewCollection declares a collection. It panics with a [*DeclarationError] if the name
-// isn't valid, D isn't stored as a document, or D's _id is missing or isn't a K. A D
-// without known fields (bson.D, bson.M, bson.Raw, a custom marshaler) isn't checked.
+// isn't valid, D isn't stored as a document, K is an array, or D has no _id of type K.
+// For bson.D, bson.M, bson.Raw and custom marshalers, the last check isn't possible.
 func NewCollection[D, K any](name string) *Collection[D, K] {
 	return NewCollectionWith[D, K](name, CollectionOptions{})
 }
@@ -33,7 +34,7 @@ func NewCollectionWith[D, K any](name string, o CollectionOptions) *Collection[D
 	return &Collection[D, K]{core.Declare[D, K](name, core.NewCodec(o.BSON, o.Registry))}
 }
 
-// Docs returns the collection without its Go types, for this library's techniques.
+// Docs returns the collection without its Go types. This library's packages use it.
 func (c *Collection[D, K]) Docs() *core.Docs {
 	if c == nil || c.docs == nil {
 		return &zeroDocs
@@ -64,8 +65,8 @@ func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
 // Of returns the driver's collection with the [CollectionOptions], without any [Scope].
 func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return declOf(c).of(db) }
 
-// ID returns the document's _id. A missing or nil _id, or one that MongoDB refuses, gives
-// a [*ValueError]. So does a zero value, except 0 and false.
+// ID returns the document's _id. If the _id is missing, nil, a zero value or refused by
+// MongoDB, ID returns a [*ValueError]. The zero values 0 and false are valid.
 func (c *Collection[D, K]) ID(doc *D) (id K, err error) {
 	v, err := c.Docs().ID(doc)
 	id, _ = v.(K)

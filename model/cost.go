@@ -12,7 +12,7 @@ import (
 // runs. Package modeltest or an [Observer] measures the cost of a run.
 type Cost struct {
 	Commands int // without retries and handshakes
-	Written  int // documents inserted, deleted, or matched by an update; a price is the maximum
+	Written  int // documents inserted, deleted, or matched by an update; in a price, the maximum
 
 	// Unbounded is true in a price with update many, delete many, $merge or $out. Written
 	// excludes these writes.
@@ -94,9 +94,9 @@ func (p Plan) Cost() Cost {
 	return p.costIn(len(batches))
 }
 
-// CostTx returns the plan's price in a transaction of MongoDB 8.0 (see [Plan]), without
-// hello and commit. [Plan].InTx, if set, replaces Steps. Older servers need as many
-// commands as [Plan.Cost] counts for the same steps.
+// CostTx returns the plan's price in a transaction of MongoDB 8.0 (see [Plan]). The price
+// doesn't include hello and commit. If [Plan].InTx is set, it replaces Steps. Older
+// servers need as many commands as [Plan.Cost] counts for the same steps.
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()

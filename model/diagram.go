@@ -41,8 +41,8 @@ func (m *Model) diagram() *diagram {
 
 // Entity returns a Technique that shows all fields of a collection in [Model.Diagram].
 //
-// In indexes, pass the indexes that no other technique declares: see [NewIndex]. Entity
-// panics with a [*DeclarationError] for an index of another collection.
+// Pass the indexes that no other technique declares: see [NewIndex]. Entity panics with a
+// [*DeclarationError] for an index of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	indexes = slices.Clone(indexes)
 	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}

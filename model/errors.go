@@ -11,43 +11,43 @@ import (
 )
 
 var (
-	// ErrNotFound is returned by [Find.One], [Aggregate.One] and [Modify.Run] if no
-	// document matches. In a [*StepError], ErrNotFound means that no document has the
-	// write's _id. ErrNotFound wraps [mongo.ErrNoDocuments].
+	// ErrNotFound means that [Find.One], [Aggregate.One] or [Modify.Run] found no
+	// document. In a [*StepError], ErrNotFound means that no document has the write's
+	// _id. ErrNotFound wraps [mongo.ErrNoDocuments].
 	ErrNotFound = fmt.Errorf("docmodel: not found: %w", mongo.ErrNoDocuments)
 
-	// ErrStale, in a [*StepError], means that the document has changed since the caller's
-	// read, and the write matched nothing. If the filter has no _id, the document can be
-	// missing. [Plan.IfStale] undoes earlier steps. Read and plan again, or use [Change].
+	// ErrStale, in a [*StepError], means that a write matched no document. The document
+	// has changed since the caller's read. If the write's filter has no _id, the document
+	// can be missing. Read and plan again, or use [Change]. [Plan.IfStale] undoes earlier
+	// steps.
 	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
-	// ErrGuard means that the document exists, but doesn't match the caller's condition,
-	// such as the guard of embed.Versioned.Guarded or denorm.Counter.SetIf.
+	// ErrGuard means that the document exists, but doesn't match the caller's condition.
 	ErrGuard = errors.New("docmodel: the document exists, but the condition of the write doesn't hold")
 
-	// ErrFull is wrapped by errors about a reached limit, such as an array's Max.
+	// ErrFull means that a limit is reached, such as an array's Max.
 	ErrFull = errors.New("docmodel: no room")
 
-	// ErrTaken is wrapped by errors about a key, value or number in use. The server's
-	// duplicate key errors don't wrap ErrTaken: see [mongo.IsDuplicateKeyError].
+	// ErrTaken means that a key, value or number is in use. The server's duplicate key
+	// errors aren't ErrTaken: see [mongo.IsDuplicateKeyError].
 	ErrTaken = errors.New("docmodel: taken already")
 
-	// ErrTransactional is returned by [Plan.Run] if the plan needs [Plan.RunTx] or
+	// ErrTransactional means that the plan needs [Plan.RunTx] or
 	// [PlanOptions.AllowPartial].
 	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")
 
-	// ErrNoTransactions is returned by [Plan.RunTx], [InTx] and a [Change] with Tx if the
-	// server is neither a replica set member nor a mongos.
+	// ErrNoTransactions means that the server is neither a replica set member nor a
+	// mongos.
 	ErrNoTransactions = errors.New("docmodel: the server has no transactions: it is neither a replica set member nor a mongos")
 )
 
 var (
-	// ErrLeased is returned by [Lease.Settled] and a [Change] under a [Lease]. Another
+	// ErrLeased is returned by [Lease.Settled] and a [Change] under a [Lease] if another
 	// writer has the lease, and the caller can't wait longer.
 	ErrLeased = errors.New("docmodel: another writer holds the lease")
 
-	// ErrHistoryLost is returned by [Stream.Run] if the server dropped changes before the
-	// stream read them: see StreamOptions.Rescan.
+	// ErrHistoryLost is returned by [Stream.Run] if the server dropped unread changes.
+	// To continue, set StreamOptions.Rescan.
 	ErrHistoryLost = errors.New("docmodel: the server no longer has the changes since the stored place: " +
 		"run with Rescan, and check for deleted documents")
 
@@ -55,7 +55,7 @@ var (
 	// and Stream.Since is empty.
 	ErrNoChangeStreams = errors.New("docmodel: the server has no change streams: name in Since the field to poll by")
 
-	// ErrTakenOver is returned by [Stream.Run] if a later run of the stream has started.
+	// ErrTakenOver is returned by [Stream.Run] if another run has taken over the stream.
 	ErrTakenOver = errors.New("docmodel: another run of the stream has taken over")
 
 	// ErrSourceGone is returned by [Stream.Run] if the watched collection was dropped or

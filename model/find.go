@@ -52,8 +52,8 @@ func (f *Find[D]) Sorted(sort bson.D) *Find[D] {
 	return next
 }
 
-// Limited returns the query with at most n documents; 0 means all. For a negative n, each
-// run returns a [*ValueError].
+// Limited returns the query with at most n documents, or with all documents if n is 0.
+// For a negative n, each run returns a [*ValueError].
 //
 // Cost: the server stops after n documents, unless it must sort without an index.
 func (f *Find[D]) Limited(n int64) *Find[D] {
@@ -96,8 +96,8 @@ func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	return docs, err
 }
 
-// Each yields the documents batch by batch. An error ends the sequence. Each range over
-// the result runs the query again.
+// Each yields the documents batch by batch. An error ends the sequence. Every loop over
+// the sequence runs the query again.
 func (f *Find[D]) Each(ctx context.Context, db DB) iter.Seq2[D, error] {
 	return each[D](readQuery(ctx, db, &f.Query))
 }

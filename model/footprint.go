@@ -17,7 +17,7 @@ type Footprint struct {
 	Use Use
 }
 
-// Whole is the Path of a [Footprint] of whole documents.
+// Whole, as the Path of a [Footprint], means whole documents.
 const Whole = "*"
 
 // Use is how a technique uses a path.
@@ -32,7 +32,7 @@ const (
 	Spares            // writes of the path needn't increment the version
 )
 
-// In returns one footprint with this use for each path in paths, except "" and _id.
+// In returns footprints with the use u, one for each path in paths. It skips "" and _id.
 func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	for _, p := range paths {
 		if p != "" && p != "_id" {

@@ -28,23 +28,30 @@ const (
 
 func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
-// Guarantee returns what an interrupted plan promises. A plan with [Plan.Transactional]
-// is [Transactional]. A plan of one write to one document is [Atomic]. Any other plan is
-// [Rerunnable] if it meets all conditions below, or else Transactional.
+// Guarantee returns what an interrupted plan promises. The first line that fits decides:
 //
-//   - Each step is idempotent: $set, $unset, $setOnInsert, $addToSet, $pull, $pullAll,
-//     $min, $max, $rename, a replacement, an insert with an _id, or a delete with Expect
-//     [Any].
-//   - Each update, replacement or delete of one document filters by _id.
-//   - Each update or replacement with Expect [One] has [Write.Done], or a filter with one
-//     condition.
-//   - A write of many documents doesn't filter by a field that a later step writes.
-//   - After an insert, no step can delete the inserted document, and no $merge writes to
-//     the collection.
-//   - After an insert without Write.Done, no step in the collection is a replacement or a
+//	Plan.Transactional is set         [Transactional]
+//	one write to one document         [Atomic]
+//	all conditions below are met      [Rerunnable]
+//	any other plan                    Transactional
+//
+// Conditions for a step without [Write.Once] or MergeInto.Once:
+//
+//   - An update has only the operators $set, $unset, $setOnInsert, $addToSet, $pull,
+//     $pullAll, $min, $max and $rename.
+//   - An insert has an _id.
+//   - A delete has Expect [Any].
+//   - An upsert, or a write of one document other than an insert, filters by _id.
+//   - An update or replacement with Expect [One] has one filter condition, or
+//     [Write.Done].
+//   - After a write of many documents, no step writes a field in the write's filter.
+//   - The step isn't a $merge or $out.
+//
+// Conditions for the steps after an insert:
+//
+//   - No step can delete the inserted document, and no $merge writes to the collection.
+//   - If the insert has no Write.Done, no step in the collection is a replacement or a
 //     pipeline update.
-//
-// A step with [Write.Once] must meet only the last two conditions.
 func (p Plan) Guarantee() Guarantee {
 	switch {
 	case p.Transactional:

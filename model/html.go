@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/internal/page"
 )
 
-// HTML returns a web page of the model that needs no network. It shows the
-// [Model.Diagram] as a picture, and lists the relations and the [Model.Indexes].
+// HTML returns a web page about the model. The page shows the [Model.Diagram] as a
+// picture, and lists the relations and the [Model.Indexes]. It needs no network.
 func (m *Model) HTML() string {
 	p := page.New(m.name)
 	p.Diagram(m.diagram().picture())

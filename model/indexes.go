@@ -25,8 +25,8 @@ type DroppedIndex struct {
 	Why   string
 }
 
-// Indexes returns the indexes that the techniques need. It leaves out an index whose keys
-// are the first keys of another index
+// Indexes returns the indexes that the techniques need. It leaves out an index whose
+// keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
 // A unique or TTL index is left out only if another index has the same keys and option.
 func (m *Model) Indexes() IndexSet {
@@ -79,7 +79,7 @@ func coveredBy(all []Index, i int) int {
 	return -1
 }
 
-// String returns the set as mongosh commands. The Dropped indexes are comments.
+// String returns the set as mongosh commands. The indexes in Dropped become comments.
 func (s IndexSet) String() string {
 	var b strings.Builder
 	for _, x := range s.Needed {

@@ -25,37 +25,37 @@ type Job struct {
 	Err error
 }
 
-// A Stage of a [Job] is a pass. If Do is set, the stage calls Do instead. A pass reads a
-// collection in batches ordered by _id, and runs a plan for each batch.
+// A Stage is one step of a [Job]. The stage reads a collection in batches, ordered by
+// _id. Plan or Work returns a plan for each batch. If Do is set, the stage only calls Do,
+// until [Batch].Done is true.
 //
-// If a batch or call gives [ErrStale], or writes to a missing document, the job repeats
-// the batch or call, up to 8 times in all. After a crash, the next run repeats the last
-// batch or call.
+// After [ErrStale], or a write to a missing document, the job repeats the batch or the
+// call of Do. The maximum is 8 attempts. After a crash, a run with JobOptions.Checkpoint
+// repeats only the last batch or call.
 type Stage struct {
-	Name string // for String and errors; can be ""
+	Name string // for String, checkpoints and an [Observer]; can be ""
 
-	Collection string // the collection that a pass reads
+	Collection string // the collection to read
 	Filter     bson.D // nil means all documents
 	Projection bson.D // the fields that Plan needs besides _id
 	BatchSize  int    // documents in a batch; 0 means 500
 
-	// Pipeline is applied to each batch. It must return each document once, with its _id.
+	// Pipeline is applied to each batch. The result must contain each document once, with
+	// the document's _id.
 	Pipeline mongo.Pipeline
 
-	// Plan computes the writes for a batch, without side effects. A [Transactional] plan
-	// without PlanOptions.AllowPartial gives [ErrTransactional].
+	// Plan must have no side effects. A [Transactional] plan without
+	// PlanOptions.AllowPartial gives [ErrTransactional].
 	Plan func(docs []bson.Raw) (Plan, error)
 
-	// Work replaces Plan if the plan needs more data than the batch's documents. Work can
-	// read and call [Batch.Leave], but must not write.
+	// Work is used instead of Plan, and can read more data. Work can call [Batch.Leave].
+	// Work must not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do replaces the pass. Each call does one part of the work. The last call sets
-	// b.Done. Do must be idempotent.
+	// Do does one part of the work in each call. Do must be idempotent.
 	Do func(ctx context.Context, b *Batch) error
 
-	// Again reports whether an error comes from concurrent writes. After such an error,
-	// the job also repeats the batch or call.
+	// Again selects more errors after which the job repeats the batch or call.
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
@@ -105,7 +105,7 @@ type JobOptions struct {
 
 // Progress is how far a job has come.
 type Progress struct {
-	Stage     int           // an index of Job.Stages
+	Stage     int           // position in Job.Stages, from 0
 	After     bson.RawValue // the last _id of the stage
 	Batches   int
 	Documents int64     // read
@@ -116,7 +116,7 @@ type Progress struct {
 	Done      bool
 }
 
-// String returns the numbers in one line, for logs.
+// String returns the stage and the counts in one line, for logs.
 func (p Progress) String() string {
 	s := fmt.Sprintf("stage %d: batches %d, documents read %d, writes planned %d, documents modified %d, findings left %d",
 		p.Stage, p.Batches, p.Documents, p.Writes, p.Modified, p.Left)

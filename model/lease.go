@@ -15,33 +15,31 @@ import (
 )
 
 // A Lease lets one writer at a time change a structure of several documents, such as a
-// tree. Set it as [Change.Lease].
+// tree. Set the Lease as [Change.Lease].
 //
 // # Protocol
 //
-// A lock document stores the lease and the fence, a number that grows with each change.
-// Each change takes the lease, reads, stores its plan in the lock document, runs the plan
-// and releases the lease. A writer counts as dead if it can't reach the server for the
-// time Lease.For. The next writer finishes a dead writer's stored plan.
+// A lock document stores the lease, the running change's plan, and the fence. The fence
+// is a number that grows with each change. A writer that can't reach the server during
+// Lease.For counts as dead. The next writer finishes a dead writer's plan.
 //
 // If you set a Lease, make sure that:
 //
 //   - Each plan is repeatable ([Plan.Repeatable]), even a plan of one write.
-//   - Each write to an existing document compares and sets the fence ([Fence]). Late
-//     writes of a dead writer match nothing.
-//   - Each change's context has a deadline. A change that hangs keeps the lease.
+//   - Each write to an existing document compares and sets the fence: see [Fence].
+//   - Each change's context has a deadline.
 //   - The writers' clocks differ by much less than Lease.For.
-//   - The write concern is majority (the default), and the fence never decreases.
+//   - The write concern is majority, the default.
+//   - The fence never decreases: see [Lease.Raise].
 //   - Nobody deletes the lock document, unless Lease.Begin is set.
 //
 // A late insert of a dead writer can bring back a deleted document.
 //
 // # Transactions
 //
-// In a transaction, a change only increments the fence. Of two concurrent changes, one is
-// rolled back and retried. If another writer has the lease, the transaction waits and
-// runs again. In a transaction that the driver began, the change can't wait and returns
-// [ErrLeased].
+// Of two concurrent transactions, one is rolled back and retried. If another writer has
+// the lease, the transaction waits and runs again. In a transaction that the driver
+// began, the change returns [ErrLeased] without waiting.
 //
 // Cost: three commands per attempt, or one in a transaction.
 //
@@ -50,10 +48,10 @@ type Lease struct {
 	Collection string        // the lock document's collection
 	ID         any           // the lock document's _id
 	For        time.Duration // how long a dead writer keeps the lease; 0 means 5 s
-	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, or 2 * For if longer
+	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, but at least 2 * For
 
-	// Begin returns the fence for a missing lock document: the greatest fence in the
-	// protected documents. If Begin is nil, the fence begins at 0.
+	// Begin, for a missing lock document, returns the greatest fence in the protected
+	// documents. If Begin is nil, the fence begins at 0.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -77,7 +75,8 @@ type fenceKey struct{}
 
 // Fence returns the fence of the running change under a [Lease]: a number that grows with
 // each change. Outside such a change Fence returns 0. [Change.Read] must put the fence
-// into the state. Each write that [Change.Decide] plans must store the fence.
+// into the state. Writes that [Change.Decide] plans must compare and store the fence: see
+// [Lease].
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0
@@ -295,9 +294,9 @@ func harmless(p Plan, r Result, err error) bool {
 	return outdated(err) || writesOne(p.Steps[0])
 }
 
-// Forget deletes a dead writer's stored plan. Use it only if the plan can't be finished
-// and therefore blocks every writer. Check and repair the structure afterwards. While a
-// writer has the lease, Forget does nothing. Cost: one command.
+// Forget deletes a dead writer's stored plan. Use Forget only if the plan can't be
+// finished, and therefore blocks every writer. Check and repair the structure afterwards.
+// While a writer has the lease, Forget does nothing. Cost: one command.
 func (l Lease) Forget(ctx context.Context, db DB) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
@@ -309,7 +308,7 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 
 // Raise makes later fences (see [Fence]) greater than n. Use Raise after the lock
 // document was restored from an older backup. As n, pass the greatest fence in the
-// protected documents. Raise doesn't create a missing lock document: set Lease.Begin.
+// protected documents. If the lock document is missing, set Lease.Begin instead.
 //
 // Cost: one command.
 func (l Lease) Raise(ctx context.Context, db DB, n int64) error {

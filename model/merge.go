@@ -13,10 +13,10 @@ import (
 )
 
 // Merge combines updates of one document into one atomic write. Each write must be a
-// single update by operators. [And] joins filters that differ. If one write has Expect
-// [One], the merged write has Expect One.
+// single update by operators, such as $set. If one write has Expect [One], the merged
+// write has Expect One. [And] joins filters that differ.
 //
-// The merged write fails with a [*ConflictError] in these cases:
+// The merged write gives a [*ConflictError] in these cases:
 //
 //   - Two writes update equal or overlapping paths (a, a.b). Equal $set fields are
 //     allowed.
@@ -24,8 +24,8 @@ import (
 //   - The filters differ, and don't all require the same _id.
 //   - The filters differ, and a write with Expect [Any] has a condition besides _id.
 //
-// The last case is allowed if the filters differ only in {$ne: token}, and each update
-// contains this token (an ObjectID).
+// The last case allows {$ne: token}, if all updates and one [Write.Done] contain the
+// token (an ObjectID).
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

@@ -47,7 +47,7 @@ func New(name string, techniques ...Technique) *Model {
 // Name returns the name from [New].
 func (m *Model) Name() string { return m.name }
 
-// Techniques returns the techniques in the order of [New].
+// Techniques returns the techniques in the order given to [New].
 func (m *Model) Techniques() []Technique { return slices.Clone(m.techniques) }
 
 // Collections returns the names of all collections that the techniques use, including

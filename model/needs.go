@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// A Need is a server feature that a technique needs besides reads, writes and indexes.
+// A Need is a server feature that a [Technique] needs besides reads, writes and indexes.
 type Need struct {
 	Feature   string // "transactions", "change streams" or "TTL indexes"
 	Technique string // for example "denorm.Counter"
@@ -12,9 +12,9 @@ type Need struct {
 // String returns the need in one line.
 func (n Need) String() string { return n.Feature + ": " + n.Technique + ": " + n.Why }
 
-// Needs returns the server features that the techniques need. If the server lacks a
-// feature, only the method or index that Need.Why names fails or has no effect.
-// Transactions and change streams need a replica set or a sharded cluster.
+// Needs returns the server features that the techniques need. Need.Why is the method or
+// index that fails, or has no effect, on a server without the feature. Transactions and
+// change streams need a replica set or a sharded cluster.
 func (m *Model) Needs() (out []Need) {
 	for _, t := range m.techniques {
 		var all []Need

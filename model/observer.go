@@ -22,11 +22,11 @@ type Observer struct {
 	End func(ctx context.Context, o Operation)
 }
 
-// An Operation describes one operation to an [Observer]. It contains no values of
-// documents or filters, and no error texts.
+// An Operation describes one operation to an [Observer]. An Operation contains no values
+// of documents or filters, and no error texts.
 //
-// Actual includes nested operations. So add up only operations without a Parent, or
-// operations of one Kind other than "change".
+// Operation.Actual includes nested operations. For a sum, use only operations without a
+// Parent, or only those of one Kind (not "change").
 //
 //	Kind         Run by                                                  Nested operations
 //	find         [Find.All], [Find.One], [Find.Each]
@@ -42,7 +42,7 @@ type Observer struct {
 //	batch        each attempt of a batch of a job                        what its stage runs
 //	check        [Check.Each], [Check.All]                               its reads
 //
-// Searches and joins appear as reads, and a [Stream] appears as plans.
+// Searches and joins appear as reads. A [Stream] appears as plans.
 type Operation struct {
 	ID     uint64 // unique in the process
 	Parent uint64 // the ID of the outer operation, or 0
@@ -51,17 +51,17 @@ type Operation struct {
 	// Name is the Name of the change, job, stage or check.
 	Name string
 
-	// Caller is your function that ran the operation, or "" for a nested operation.
+	// Caller is your function that ran the operation, or "" if nested.
 	Caller string
 
 	Collection string // of the read or the first write
 
-	// Attempt is an attempt's number, from 1. For the Kinds "change" and "transaction",
-	// Attempt is the count of attempts.
+	// Attempt is the number of attempts (change, transaction), or an attempt's number
+	// from 1.
 	Attempt int
 
 	Stale     bool // ended with [ErrStale], or a document was missing
-	Already   bool // the whole plan was applied before
+	Already   bool // an earlier run had applied the whole plan
 	TakenBack bool // [Plan.IfStale] or an abort undid the writes
 
 	// Declared is the expected Cost of a read, modify or plan. Actual counts undone
@@ -81,8 +81,8 @@ type Operation struct {
 	Index   string // the unique index of a duplicate key error, if known
 }
 
-// On returns a database that reports its operations to o. Of several observers, the one
-// added first starts first and ends last.
+// On returns a database that reports its operations to o. Of several observers, the first
+// added has its Start called first and its End called last.
 func (o Observer) On(db DB) DB {
 	h := core.HandleOf(db)
 	h.Observers = with(db, o)

@@ -22,15 +22,17 @@ type Page[D any] struct {
 // HasMore reports whether there is a next page.
 func (p Page[D]) HasMore() bool { return p.Next != "" }
 
-// Page reads one page of the query. For the first page, token is "". For another page,
-// token is Next or Previous of a neighboring [Page]. [Find.Limited] sets the page size.
+// Page reads one page of the query. [Find.Limited] sets the page size.
 //
-// A token is valid only for the same query and [Scope]. An invalid token gives a
-// [*ValueError]. Users can read a token's sort values. A forged valid token can only
-// change where the page begins.
+// For the first page, pass "" as token. For another page, pass Next or Previous of a
+// neighboring [Page]. A token is valid only for the same query and [Scope]. An invalid
+// token gives a [*ValueError].
 //
-// Cost: one command. With a token, some pages cost two commands, such as the last page.
-// Create an index on the filter's equality fields, the sort fields and _id.
+// Users can read a token's sort values. A forged token can only change the page's start
+// and direction.
+//
+// Cost: one command. With a token, some pages cost two, such as the last page. Create an
+// index on the filter's equality fields, the sort fields and _id.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/.
 func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error) {

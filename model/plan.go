@@ -11,34 +11,33 @@ type Step interface {
 	step()
 }
 
-// A Plan is an ordered list of writes, computed before anything is sent. Run it with
-// [Plan.Run], or with [Plan.RunTx] in a transaction. [Plan.Guarantee] says whether the
-// plan can run again after a crash.
+// A Plan is an ordered list of writes. [Plan.Run] sends the writes. [Plan.RunTx] sends
+// the writes in a transaction.
 //
-// Consecutive writes of one kind to one collection are one command, up to 25,000 writes
-// or 16 MiB. An update or delete with Expect [One] is a separate command. Since MongoDB
-// 8.0, all writes of a plan in a transaction are one command.
+// [Plan.Guarantee] says whether the plan can run again after a crash.
+//
+// Consecutive writes of one kind to one collection share a command, up to 25,000 writes
+// or 16 MiB. An update or delete with Write.Expect [One] is a separate command. Since
+// MongoDB 8.0, a plan in a transaction is one command.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions
 
-	// Transactional says that the plan needs a transaction: see [Plan.Run].
+	// Transactional means that [Plan.Run] needs a transaction.
 	Transactional bool
 
-	// IfStale are steps that undo the plan's first steps. Outside transactions,
-	// [Plan.Run] sends IfStale if a later write with Expect [One] matches nothing.
+	// If a write with Expect [One] matches nothing, IfStale undoes earlier steps. In a
+	// transaction, IfStale isn't sent.
 	IfStale []Step
 
-	// InTx, if not nil, replaces Steps in a transaction. Step numbers in a [Result] or
-	// [StepError] then refer to InTx.
+	// If InTx isn't nil, a transaction runs InTx instead of Steps. The step numbers in a
+	// [Result] or [StepError] are those of InTx.
 	InTx []Step
 
-	// Leaves describes what readers can see between steps, and what a crash can leave.
+	// Leaves describes the stored data between two steps, such as after a crash.
 	Leaves string
 
-	// Applied, in a plan without Steps, says that an earlier run wrote everything. If
-	// [Change.Decide] returns Applied, [Change.Run] makes a linearizable read and calls
-	// Decide again.
+	// Applied, in a plan without Steps, says that an earlier run wrote everything.
 	Applied bool
 
 	own []int // steps that were applied before and aren't sent again
@@ -47,8 +46,8 @@ type Plan struct {
 // NewPlan returns a plan of the steps.
 func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 
-// RefusedPlan returns a plan for bad input: Run sends nothing and returns err in a
-// [*StepError].
+// RefusedPlan returns a plan for bad input. The plan's Run sends nothing, and returns err
+// in a [*StepError].
 func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
 
 // Concat joins plans in order. The result is transactional if one plan is, and has the

@@ -79,9 +79,10 @@ func checkQuery(q *Query) error {
 	return cmp.Or(core.CheckDepth(q.Filter), core.CheckDepth(q.Projection), core.CheckDepth(q.Sort), q.Options.check())
 }
 
-// Count counts the documents that the query would return, with Skip and Limit. It returns
-// a [*ValueError] for Options.Let. Cost: one command, which reads every matching index
-// key or document. With a Limit, it stops after Skip + Limit matches.
+// Count counts the documents that the query would return. Skip and Limit apply.
+// Options.Let gives a [*ValueError]. Cost: one command, which reads every matching index
+// key or document. Without an index, the command reads the whole collection. A Limit ends
+// the command after Skip + Limit matches.
 func (q *Query) Count(ctx context.Context, db DB) (int64, error) {
 	ctx, op := begin(ctx, db, "count", "", q.Collection, 0)
 	defer op.end()

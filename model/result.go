@@ -43,7 +43,7 @@ type StepResult struct {
 }
 
 // A BatchResult is the server's answer to one group of steps (see [Result].Batches), with
-// the group's totals. A $merge or $out has zeros.
+// the group's totals. For a $merge or $out, the totals are 0.
 type BatchResult struct {
 	Collection string
 	First      int // index of the first step
@@ -62,8 +62,7 @@ func (r Result) Modified() int64 {
 }
 
 // Already reports whether an earlier run did the whole work. It is true if an earlier run
-// applied every step, or if a [Change] sent no steps because the operation's token was
-// stored.
+// applied every step. For a plan without steps, it is the value of [Plan].Applied.
 func (r Result) Already() bool {
 	for _, s := range r.Steps {
 		if s.Status != Already {

@@ -26,41 +26,43 @@ type DB interface {
 //		Delete: bson.D{{Key: "deletedAt", Value: now}},
 //	}.On(database)
 //
-// Documents outside the scope count as missing ([ErrNotFound]). A write with another
-// value for a field of Tenant, Insert or Set returns a [*ConflictError]. But these writes
-// succeed:
+// Documents outside the scope count as missing ([ErrNotFound]).
 //
-//   - An insert or replacement gets the scope's values of Set.
-//   - A replacement keeps its own values of Insert fields.
-//   - An update by a pipeline gets the scope's values of Tenant and Set.
+// A write with another value for a field of Tenant, Insert or Set returns a
+// [*ConflictError]. In three cases, the write succeeds:
+//
+//   - Inserts and replacements get the scope's Set values.
+//   - Replacements keep their own Insert values.
+//   - Updates by a pipeline get the scope's Tenant and Set values.
 type Scope struct {
-	// Tenant is a condition for every filter and pipeline. New documents get the fields
-	// of Tenant. Use random _ids, because a failed insert reveals another tenant's _id.
+	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
+	// fields. Use random _ids, because a failed insert reveals another tenant's _id.
 	Tenant bson.D
 
 	Filter bson.D // conditions for every filter and pipeline
 	Insert bson.D // fields for new documents and replacements
 	Set    bson.D // fields that every write sets
 
-	// Delete replaces deletes without [Write.Final] by updates that set these fields.
-	// Documents in which one of these fields isn't null are hidden. A hidden document's
-	// _id stays taken. Unique indexes of [Scope.Indexes] ignore hidden documents.
+	// Delete lists fields that mark a document as deleted. A delete only sets the fields,
+	// except with [Write.Final]. If one field isn't null, the document is hidden. A
+	// hidden document's _id stays taken.
 	Delete bson.D
 
 	Collections []string // the collections that the scope applies to; nil means all
 }
 
-// On returns a database that applies the scope to all commands. If db already has a
-// scope, both scopes apply. Each tenant gets its own [Lease] documents, checkpoints and
-// migration states.
+// On returns a database that applies the scope to all commands. If db has a scope, both
+// scopes apply. Each tenant gets its own [Lease] documents, checkpoints and migration
+// states.
 //
-// If the scope is invalid, each run returns an error. These give a [*ConflictError]:
+// If the scope is invalid, each run returns an error. A [*ConflictError] comes from
 //
 //   - $where, $function and $accumulator
-//   - a filter with another value for a field of Tenant
-//   - $geoNear, and a [Stream], on a collection that the scope filters
-//   - unusual pipeline stages, such as $documents, $search and $currentOp
-//   - $merge and $out in an [Aggregate], and the cases that [MergeInto] lists
+//   - a filter with another condition on a Tenant field
+//   - $geoNear or a [Stream] on a collection that the scope filters
+//   - rare pipeline stages, such as $search and $currentOp
+//   - $merge or $out in an [Aggregate]
+//   - a [MergeInto] into documents outside the scope
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)
@@ -105,8 +107,8 @@ func tenantText(scopes []*scope) string {
 	return shell(fields)
 }
 
-// Plan returns the plan p with the scope applied to its steps. Use it in a [Stream] with
-// events of several tenants.
+// Plan applies the scope to p's steps and returns the new plan. In a [Stream] with events
+// of several tenants, apply each tenant's scope to the plans for its events.
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {

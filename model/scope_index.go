@@ -8,10 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Indexes returns the indexes of set as [IndexSet.Ensure] creates them on a database of
-// [Scope.On]. The fields of Tenant come first, so a unique key is unique per tenant. TTL
-// and wildcard indexes don't get these fields. With [Scope.Delete], unique indexes ignore
-// deleted documents.
+// Indexes returns set's indexes, adapted to the scope. On a database of [Scope.On],
+// [IndexSet.Ensure] creates these indexes. The fields of Scope.Tenant come first, so a
+// unique key is unique per tenant. TTL and wildcard indexes don't get the tenant fields.
+// If Scope.Delete is set, unique indexes ignore soft-deleted documents.
 func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 	own, err := s.compiled()
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 
 // A ShardKey is the shard key of a collection, made by keys.Shard.
 //
-// A database of [Model.On] adds the fields of the shard key to a filter on _id, so that
-// mongos uses one shard. The values come from the _id, or from documents that the same
-// [Change] or [Job] has read. An upsert gives a [*ConflictError] if the
-// filter still lacks a field of the key.
+// A database of [Model.On] adds the key's fields to a filter on _id. As a result, mongos
+// uses one shard. The values come from the _id, or from documents that the same [Change]
+// or [Job] has read. If an upsert's filter lacks a field of the key, the upsert gives a
+// [*ConflictError].
 type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order
@@ -23,8 +23,7 @@ type ShardKey struct {
 	// Moves allows documents to change their key. Without Moves, a write that can change
 	// the key gives a [*ConflictError]. Updates by a pipeline aren't checked.
 	//
-	// With Moves, a key that was read can be outdated. A [Change] that used an outdated
-	// key reads again.
+	// With Moves, the read documents' keys are added only to writes with Expect [One].
 	Moves bool
 }
 

@@ -15,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Shell returns a value as a mongosh expression, such as Long('…'), with its exact type.
-// A value that BSON can't represent becomes a comment with the error.
+// Shell returns a mongosh expression with the value's exact type, such as Long('…'). A
+// value that BSON can't represent becomes a comment with the error.
 func Shell(v any) string { return shell(v) }
 
 func shell(v any) string {

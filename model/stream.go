@@ -47,41 +47,40 @@ type Event struct {
 	Time  time.Time // time of the change
 }
 
-// A Stream runs a [Plan] for every change in a collection. For one document, plans run in
-// the order of the changes. A Stream reads MongoDB's change stream
-// (https://www.mongodb.com/docs/manual/changeStreams/), or polls by the field Since.
+// A Stream runs a [Plan] for every change in a collection. The plans for one document run
+// in the order of the changes. A Stream reads MongoDB's change stream
+// (https://www.mongodb.com/docs/manual/changeStreams/), or polls the collection.
 //
-// The Stream stores the last event up to which all plans have run (its place). The next
-// run continues there. After a crash, the last events come again.
+// A Stream stores its place: how far all plans have run. The next run continues at the
+// place. After a crash, the last events come again.
 type Stream struct {
 	Name       string // identifies the stored place
 	Collection string // the watched collection
-	Places     string // the collection for the place; it needs write concern majority
+	Places     string // the collection for the place, with write concern majority
 
-	// Plan returns the plan for an event, without side effects. The plan must be
-	// [Plan.Repeatable]. An error stops the stream.
+	// Plan only computes the plan for an event. The plan must be [Plan.Repeatable]. An
+	// error stops the stream.
 	Plan func(Event) (Plan, error)
 
-	// Work replaces Plan if a plan depends on reads. Work must not write.
+	// Work replaces Plan if plans depend on reads. Work must not write.
 	Work func(ctx context.Context, db DB, e Event) (Plan, error)
 
-	Bare bool // events of updates have no Document, which saves a read
+	Bare bool // updates have no Event.Document, to save a read
 
 	// Mark names a field that only the stream writes. Plans need Mark to update watched
-	// documents. The stream sets the field in these updates, and skips the updates'
-	// events. Plans can't insert, upsert, replace or delete watched documents. An update
-	// that MongoDB reports as [Replaced] isn't skipped.
+	// documents. The stream skips these updates, unless MongoDB reports [Replaced]. Plans
+	// can't insert, upsert, replace or delete watched documents.
 	Mark string
 
-	// Since is the path of a field that every write increases, such as a time. Polling
-	// needs Since. Polling misses deletes, and documents without this field.
+	// Polling needs Since, the path of a field that every write increases, such as a
+	// time. Polling misses deletes, and documents without the field.
 	Since string
 
-	// Overlap lets polls find late writes. Each poll begins this duration before the end
-	// of the previous poll. With Overlap, Since must name a date or an ObjectID.
+	// To find late writes, each poll begins an Overlap before the last poll's end. With
+	// Overlap, Since must name a date or an ObjectID.
 	Overlap time.Duration
 
-	// Err reports bad input. Run returns Err.
+	// Err reports bad input. [Stream.Run] returns Err.
 	Err error
 }
 
@@ -89,34 +88,32 @@ type Stream struct {
 // default.
 type StreamOptions struct {
 	Workers   int           // plans that run at the same time, default 4
-	Queue     int           // events read ahead, and documents per scan batch, default 1000
-	SaveEvery int           // events after which the stream's place is stored, default 100
-	Wait      time.Duration // how long a read waits for an event, default 1 s
-	Attempts  int           // maximum attempts at conflicts and network errors, default 8
-	Grace     time.Duration // time for running plans when Run stops, default 10 s
+	Queue     int           // events (in a scan: documents) read ahead, default 1000
+	SaveEvery int           // events between two stored places, default 100
+	Wait      time.Duration // longest time that a read waits for an event, default 1 s
+	Attempts  int           // maximum attempts of a plan or command, default 8
+	Grace     time.Duration // time for running plans when the context ends, default 10 s
 
-	// PlanTime limits each attempt to run a plan, default 10 s. A new run first waits for
-	// plans of a crashed or replaced run, at most 1.25 times that run's PlanTime.
+	// PlanTime limits each attempt of a plan, default 10 s. A new run first waits for the
+	// plans of a crashed or replaced run, at most 1.25 times the old PlanTime.
 	PlanTime time.Duration
 
 	// FromNow skips the existing documents. By default, a new stream starts with a
 	// [Scanned] event for each existing document.
 	FromNow bool
 
-	// Rescan makes Run scan all documents instead of returning [ErrHistoryLost]. The scan
-	// misses deletes.
+	// Rescan scans all documents instead of an [ErrHistoryLost]. The scan misses deletes.
 	Rescan bool
 
 	Poll     bool          // poll by Stream.Since even if the server has change streams
-	Interval time.Duration // the pause between polls, default 1 s
+	Interval time.Duration // pause between polls, default 1 s
 
-	// Once makes Run apply all changes acknowledged before the run, and return. A Run
-	// that polls returns after one poll. On Amazon's DocumentDB, Run returns when no
-	// event comes for the time Wait.
+	// Once ends Run when all changes from before the run are applied. A polling Run ends
+	// after one poll. On Amazon's DocumentDB, Run ends if no event comes within Wait.
 	Once bool
 
-	// Progress is called after Run stores its place, and when no event comes. An error
-	// from Progress stops Run.
+	// Progress is called after each stored place, and when no event comes. An error from
+	// Progress stops Run.
 	Progress func(StreamProgress) error
 }
 
@@ -137,7 +134,7 @@ type StreamProgress struct {
 	Applied int64         // events applied in this run
 	Backlog int           // events read but not applied
 	Lag     time.Duration // age of the oldest event not applied, or 0
-	Place   string        // the resume token or, in Polling, the value of the field Since
+	Place   string        // the resume token, or the value at [Stream].Since if Mode is Polling
 }
 
 // A StreamError names the event at which a stream stopped.
@@ -237,20 +234,20 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 	return s.marked(plan, mark)
 }
 
-// Run runs the stream. When the context ends, running plans get the time o.Grace. After
-// that, Run stores its place and returns nil. If a plan fails o.Attempts times, or a
-// retry can't help, Run returns a [*StreamError].
+// Run runs the stream until the context ends. Running plans have StreamOptions.Grace to
+// finish. Run stores the stream's place and returns nil.
+//
+// If a plan fails and no retry helps, Run returns a [*StreamError].
 //
 // # One run at a time
 //
-// When a second run of the stream starts, the first run returns [ErrTakenOver]. The
-// second run waits for the first run's plans: see StreamOptions.PlanTime.
+// If a second run of the stream starts, the first run returns [ErrTakenOver]. The second
+// run waits for the first run's plans: see StreamOptions.PlanTime.
 //
-// For each document, plans run in the order of changes. Only a command that arrives very
-// late breaks this order. To be safe, store [Event].Token in the documents that the plan
-// writes, and don't overwrite a greater token.
+// A very late command can break the order of a document's plans. To be safe, let plans
+// store [Event].Token in the written documents, and never overwrite a greater Token.
 //
-// Cost: the reads of changes, the commands of the plans, and two commands. Each stored
+// Cost: two commands, the reads of changes, and the commands of the plans. Each stored
 // place costs one command. While plans run, each quarter of o.PlanTime costs one command.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {

@@ -12,7 +12,7 @@ type Technique interface {
 	Footprints() []Footprint // the used paths
 }
 
-// Parts implements [Technique] for your own type that embeds it.
+// Parts implements [Technique]. Embed Parts in your own technique type.
 type Parts struct {
 	indexes    func() []Index
 	relations  func() []Relation
@@ -22,7 +22,7 @@ type Parts struct {
 }
 
 // NewParts returns the Parts for a technique's constructor. Each function must return new
-// values. A nil function means none. The parameter needs lists the server features that
+// values. A nil function means no values. As needs, pass the server features that
 // [Model.Needs] can't derive from the indexes.
 func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,

@@ -65,7 +65,7 @@ func (v Validation) command(name string) bson.D {
 	}
 }
 
-// String returns the command of CollMod in mongosh syntax.
+// String returns [Validation.CollMod]'s command in mongosh syntax.
 func (v Validation) String() string {
 	if err := v.err(); err != nil {
 		return "// refused: " + err.Error()

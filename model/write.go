@@ -23,45 +23,41 @@ func (e Expect) String() string {
 	return "any"
 }
 
-// A Write is one write to one collection. Run it by [Write.Run] or in a [Plan], or pass
-// Model to the driver's BulkWrite.
+// A Write is one write to one collection. Run a Write by [Write.Run], or in a [Plan]. The
+// driver's BulkWrite accepts Model.
 type Write struct {
 	Collection string
 	Model      mongo.WriteModel
 
-	// With Expect [One], a write that matches no document stops the plan. The error is
-	// [ErrNotFound] if the filter has an _id and no document has this _id. Otherwise the
-	// error is [ErrStale]. [Write.Done] and [Write.Reasons] can change this result.
+	// Expect [One] stops the plan if the write matches no document. If no document has
+	// the filter's _id, the error is [ErrNotFound]. If a document has the _id, or the
+	// filter has no _id, the error is [ErrStale].
 	Expect Expect
 
-	// Done is a filter that matches a document if an earlier run applied this write. If
-	// a document matches, the plan continues. Run queries Done if
-	//   - the write has Expect [One] and matches nothing
-	//   - the write gives a duplicate key error outside a transaction of the caller
+	// Done is a filter that finds a document if an earlier run applied this write. If
+	// Done finds a document, the plan continues. Run uses Done if Expect [One] fails, or
+	// after a duplicate key error.
 	Done bson.D
 
-	// Reasons replace ErrStale and ErrNotFound by the error of the first [Reason] that
-	// applies. Outside a transaction of the caller, Reasons also replace a duplicate key
-	// error. If no Reason applies, Run returns the driver's error: see
-	// [mongo.IsDuplicateKeyError].
+	// Reasons explain a failed write. The error of the first [Reason] that applies
+	// replaces ErrStale, ErrNotFound or a duplicate key error.
 	//
 	// For a duplicate key error of an update or upsert, Reason.If must compare every
-	// field of the unique index by equality.
+	// field of the unique index by equality. In a transaction of the caller, Reasons and
+	// Done ignore duplicate key errors.
 	Reasons []Reason
 
-	// Once says that a second run of the write changes nothing. For example, the filter
-	// contains values that were read.
+	// Once says that a second run of the write changes nothing.
 	Once bool
 
-	// Deleted lets the write change documents that a [Scope] marked as deleted. All other
-	// conditions of the Scope apply.
+	// Deleted lets the write change documents that a [Scope] marked as deleted.
 	Deleted bool
 
-	// Final makes a delete remove a document that a [Scope] would mark as deleted. Use
-	// Final if the document is stored elsewhere or computed again.
+	// Final removes a document that a [Scope] would only mark as deleted. Use Final if
+	// the document is stored elsewhere or computed again.
 	Final bool
 
-	// IfMarked adds update operators to a delete that a [Scope] turns into an update.
+	// IfMarked adds update operators if a [Scope] turns the delete into an update.
 	IfMarked bson.D
 
 	// Index is the name of the index that serves the filter. "" means unknown.
@@ -95,8 +91,9 @@ func (w Write) scoping() scoped {
 // such as [ErrFull].
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// With a nil If, the reason always applies. For example, Reason{Err: ErrNotFound}
-	// replaces [ErrStale] by [ErrNotFound] if the write's filter has no _id.
+	// A nil If always applies, except to a duplicate key error of an update or upsert.
+	// For example, if a write's filter has no _id, use Reason{Err: ErrNotFound} to
+	// replace [ErrStale] by [ErrNotFound].
 	If  bson.D
 	Err error // the returned error
 
@@ -105,7 +102,8 @@ type Reason struct {
 	Instead []Step
 }
 
-// Refused returns a write for bad input: running it sends nothing and returns err.
+// Refused returns a write for bad input. The write's Run sends nothing, and returns err
+// in a [*StepError].
 func Refused(collection string, err error) Write { return Write{Collection: collection, Err: err} }
 
 func (Write) step() {}

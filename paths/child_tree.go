@@ -17,19 +17,19 @@ type ChildTreeSpec struct {
 	Max int
 }
 
-// NewChildTree declares a tree in which each node stores its parent's _id, and an ordered
-// list of its children's _ids. If documents have only lists, use [Tree.Adopt].
+// NewChildTree declares a tree. Each node stores its parent's _id, and an ordered list of
+// children's _ids. If documents have only lists, first run [Tree.Adopt].
+//
+// An invalid field or spec panics with a [*model.DeclarationError].
 //
 // # Consistency
 //
-// The stored parent decides, not the list. During a change, a node can be missing from
-// its new list, or be in two lists. After a crash, the tree's next change corrects the
+// If a list and a stored parent disagree, the parent is right. During a change, a node
+// can be in no list or in two lists. After a crash, the tree's next change corrects the
 // lists. The repair of [Tree.Checks] rewrites wrong lists.
 //
 // Cost: an insert or a delete writes two documents. A move writes up to three documents.
 // [Promote] also writes the children. For queries, see [NewParentTree].
-//
-// An invalid field or spec panics with a [*model.DeclarationError].
 //
 // Sources: "Adjacency Lists" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -38,17 +38,18 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 	return newTree(c, tree.Children(declaredOf(c, spec.TreeSpec), spec.Children, spec.Max))
 }
 
-// Adopt returns the change that creates parent links and order keys from existing lists
-// of children, for a tree of [NewChildTree]. A node in no list becomes a root.
+// Adopt returns the change that computes parent links and order keys from existing lists
+// of children ([NewChildTree]). A node in no list becomes a root.
 //
 // First run [Tree.CheckLists]. Lists that don't form a tree give [ErrDamaged].
 //
-// After a crash, run Adopt again before any other change of the tree. While old code
-// writes only lists, run Adopt after each of these writes. Later, Adopt could overwrite
-// newer parent links.
+// After a crash, run Adopt again before any other change of the tree.
 //
-// Cost: one command reads the tree's fields of all documents into memory. One command
-// writes up to 25,000 documents or 16 MiB. The [model.Lease] takes two commands.
+// While old code writes only lists, run Adopt after each write. When the old code is
+// gone, don't run Adopt. Adopt could overwrite newer parent links.
+//
+// Cost: one command reads all nodes' tree fields into memory. One command writes up to
+// 25,000 documents or 16 MiB. The [model.Lease] takes two commands.
 func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
 
 // CheckLists returns the check of the child lists, for use before [Tree.Adopt]. The

@@ -39,29 +39,29 @@ type IntoSpec[K any] struct {
 	Delete bool
 }
 
-// ConvertInto returns the job that copies a tree to another collection, in any
-// representation. First create the target's indexes.
+// ConvertInto returns the job that copies a tree to another collection, as any kind of
+// tree. First create the target's indexes.
 //
-// The pure function build returns a target document, with its _id, for a source document.
-// The job fills in the tree's fields, and replaces whole target documents that differ.
-// Target nodes that the source lacks stay, unless IntoSpec.Delete is set.
+// For each source document, your pure function returns a target document with its _id.
+// The job fills in the tree's fields. If a target document differs, the job replaces the
+// whole document.
 //
 // JobOptions.BatchSize is the number of nodes per [model.Lease]. 0 means 500.
 //
 // # Consistency
 //
-// After an interruption or a later change, run the job again. Before the job has ended,
-// queries by path or number can miss target nodes.
+// After an interruption, or a change of the source, run the job again. Before the job has
+// ended, queries by path or number can miss target nodes.
 //
 // # Errors
 //
 //   - [model.ErrNotFound]: the target has no node IntoSpec.Under
-//   - [model.ErrTaken]: build returned an _id twice, or the _id of a target node that
-//     isn't below IntoSpec.Under
+//   - [model.ErrTaken]: two new documents have one _id, or a target node that isn't below
+//     IntoSpec.Under has the _id
 //   - [ErrSegment]: a segment is invalid, or two nodes would have the same path
 //   - [ErrDamaged]: repair the trees first
 //   - [model.ErrLeased], [model.ErrStale]: another client writes. Run the job again.
-//   - an error of build
+//   - an error of your function
 //
 // Cost: one command reads the source, and one the target, in batches. Each batch of
 // changed nodes takes one read, two commands for the lease, and one to three writes. The

@@ -39,20 +39,21 @@ type AbsorbSpec[K any] struct {
 	Delete bool
 }
 
-// Absorb returns the change that copies a tree of documents to one owner's
-// [DocumentTree], in one write. The function build returns the node, with its id, for a
-// document. To update the copy, run Absorb again.
+// Absorb returns the change that copies a [Tree] into one document (the owner) of a
+// [DocumentTree]. To update the copy, run Absorb again.
 //
-// Errors are those of build, and:
+// The function build turns a Tree's document into a node with an id.
+//
+// Errors, besides build's errors, are:
 //
 //   - [*model.ValueError]: see AbsorbSpec.Delete.
-//   - [model.ErrNotFound]: the owner or the node spec.Top is missing.
+//   - [model.ErrNotFound]: the owner or the node AbsorbSpec.Top is missing.
 //   - [model.ErrTaken]: two nodes have the same id.
-//   - [model.ErrFull]: the list would be too large or too deep.
-//   - [ErrDamaged]: repair the tree or the list first.
+//   - [model.ErrFull]: the copy would be too large or too deep.
+//   - [ErrDamaged]: first repair the Tree or the owner.
 //
-// Cost: one command reads the documents, in batches. Two commands read and write the
-// owner, by _id. With spec.Top, one more command. All nodes are in memory.
+// Cost: one command reads the Tree, in batches. Two commands read and write the owner, by
+// _id. With AbsorbSpec.Top, one more command. All nodes are in memory.
 func Absorb[D, K, E, N, O any](
 	source *Tree[D, K], target *DocumentTree[E, N, O], owner O, build func(D) (E, error), spec AbsorbSpec[K],
 ) model.Change[any] {

@@ -11,24 +11,24 @@ import (
 )
 
 // DocumentTreeSpec names the fields of a [DocumentTree]. ID, Parent, Order and Nested are
-// names of fields in a node, without dots. The nested form has no Parent and no Order.
+// a node's fields, without dots. If you set Nested, leave Parent and Order empty.
 type DocumentTreeSpec struct {
 	ID string // the field with a node's id; "" means "id"
 
-	// Parent is the field with the parent's id; "" means "parent". Null, a missing field,
-	// an empty string and a zero ObjectID mean a root.
+	// Parent is the field with the parent's id; "" means "parent". In a root, the field
+	// is missing, null, "" or the zero ObjectID.
 	Parent string
 
-	// Order is a string field that orders siblings by its bytes: see [Between]. With "",
-	// siblings have the order of the list.
+	// Order is a string field that sorts siblings by bytes: see [Between]. "" keeps the
+	// list's order.
 	Order string
 
-	// Nested is the field with the list of a node's children. "" means the flat form.
+	// Nested is the field with a node's list of children. "" means the flat form.
 	Nested string
 
-	// Revision is the path of an int64 in the owner that counts changes. A change that
-	// must compare the whole list compares only this number. Your own writes to the list
-	// must increment the number. "" means no number.
+	// Revision is the path of a change counter, an int64 in the owner (the document). A
+	// change compares the counter instead of the whole list. If you write to the list
+	// yourself, increment the counter. "" means no counter.
 	Revision string
 
 	Max      int // maximum number of nodes; 0 means no maximum
@@ -36,13 +36,14 @@ type DocumentTreeSpec struct {
 }
 
 // DocumentTree is a tree within one document (the owner), such as the comments of a post.
-// E is the type of a node, N of a node's id, K of the owner's _id. Each change is one
-// atomic write, so concurrent moves can't make a cycle. Use a [Tree] for more than 15
-// MiB, or to read single nodes.
+// E is a node, N is a node's id, and K is the owner's _id.
+//
+// Each change is one atomic write. For more than 15 MiB, or to read single nodes, use a
+// [Tree].
 //
 // # Forms
 //
-// The flat form has one list of nodes, each with its parent's id:
+// In the flat form, each node has its parent's id:
 //
 //	{_id: 'p1', comments: [{id: 'a', parent: null}, {id: 'b', parent: 'a'}]}
 //
@@ -50,23 +51,24 @@ type DocumentTreeSpec struct {
 //
 //	{_id: 'p1', comments: [{id: 'a', replies: [{id: 'b'}]}]}
 //
-// Prefer the flat form. It serves queries by a node's id at any depth, and allows
-// [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull], which never conflict
-// with other writers.
+// Prefer the flat form. Queries find a node's id at any depth. [DocumentTree.Push],
+// [DocumentTree.Patch] and [DocumentTree.Pull] never conflict with other writers.
 //
-// # Changes
+// # Errors
 //
-// If another writer changed a used value, a [model.Change] begins again, up to 64 times.
 // A missing owner gives [model.ErrNotFound]. A damaged list gives [ErrDamaged].
 //
 // # Checks
 //
-// Checks returns one check. It finds invalid elements, repeated ids, orphans, cycles, and
-// siblings with equal or missing order keys. The repair is [DocumentTree.Repair] without
-// fresh ids. Different nodes with one id need a Repair with fresh ids.
+// Checks returns one check, which finds:
+//   - invalid elements, and repeated ids
+//   - missing parents, and cycles
+//   - siblings with equal or missing order keys
 //
-// Cost: one command reads every list, in batches. The repair takes one write per damaged
-// list.
+// The repair runs [DocumentTree.Repair] without new ids. If different nodes have the same
+// id, run Repair with new ids.
+//
+// Cost: one command reads every list, in batches. The repair writes each damaged list.
 //
 // Sources: "Tree Aggregation" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -169,8 +171,8 @@ func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 	return t.t.Pull(o, n, err)
 }
 
-// Insert returns the change that adds a node at a place, which decides the node's parent
-// and order key. The node must not contain children. Errors are [model.ErrTaken],
+// Insert returns the change that adds a node at a place. The place decides the node's
+// parent and order key. The node must not contain children. Errors are [model.ErrTaken],
 // [model.ErrNotFound] and [model.ErrFull]: see [DocumentTree.Push].
 //
 // Cost: two commands, one document.
@@ -182,8 +184,8 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Ch
 // Move returns the change that moves a node, with its subtree, to a place. Errors are
 // [model.ErrNotFound], [ErrCycle] and [model.ErrFull].
 //
-// Cost: two commands, one document. It writes the whole list or, with
-// DocumentTreeSpec.Order, usually two fields of the node.
+// Cost: two commands, one document. Move writes the whole list. With
+// DocumentTreeSpec.Order, Move usually writes only two fields of the node.
 func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	p, errTo := forest.PlaceOf(place.place, t.nodeID)
@@ -250,9 +252,10 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 	return t.t.Repair(o, ids, err)
 }
 
-// Arrange yields the nodes of an owner's list in preorder: parents before children,
-// siblings by their order keys, or as listed. Roots have depth 0. It sends nothing. In a
-// damaged list it leaves out orphans and cycles.
+// Arrange yields the nodes of an owner's list in preorder, parents before children.
+// Siblings are sorted by their order keys. Without order keys, siblings keep the list's
+// order. Roots have depth 0. Arrange sends no command. It leaves out a damaged list's
+// orphans and cycles.
 func (t *DocumentTree[E, N, K]) Arrange(elements []E) iter.Seq2[Visit[E], error] {
 	return func(yield func(Visit[E], error) bool) {
 		err := t.t.Arrange(elements, func(node bson.Raw, depth int) bool {

@@ -6,24 +6,22 @@ import (
 )
 
 var (
-	// ErrCycle means that a move or [DocumentTree.Load] would make a node its own
-	// ancestor. Nothing was written.
+	// ErrCycle means that a node would become its own ancestor. Nothing was written.
 	ErrCycle = forest.ErrCycle
 
-	// ErrHasChildren means that a node wasn't deleted because it has children: see
-	// [Restrict].
+	// ErrHasChildren means that a node with children wasn't deleted: see [Restrict].
 	ErrHasChildren = forest.ErrHasChildren
 
-	// ErrDamaged means that you must first repair the tree, by [Tree.Checks] or
-	// [DocumentTree.Repair]. Nothing was written.
+	// ErrDamaged means that the tree is damaged. Nothing was written. Repair the tree by
+	// [Tree.Checks] or [DocumentTree.Repair].
 	ErrDamaged = forest.ErrDamaged
 
-	// ErrSegment means that a node's segment is invalid: the segment is empty, isn't
-	// UTF-8, contains NUL, or equals a sibling's segment.
+	// ErrSegment means that a node's segment (name in a path) is invalid. A segment must
+	// be UTF-8 without NUL, and can't be empty or equal a sibling's segment.
 	ErrSegment = forest.ErrSegment
 
-	// ErrGraphState means that a [Graph] computation can't continue from the stored
-	// states. Another computation or process wrote states, or a [Graph.Clear] was
-	// interrupted. Run Clear, and start the computation again.
+	// ErrGraphState means that a [Graph] can't use the stored states. Another computation
+	// or process wrote the states, or a [Graph.Clear] was interrupted. Run Clear, and
+	// begin again.
 	ErrGraphState = graph.ErrState
 )

@@ -49,27 +49,28 @@ func (f *Forest[K]) Insert(id K, place Place[K]) error { return f.f.Insert(id, p
 // [ErrCycle]. Moving a node next to itself, or to where it is, does nothing.
 func (f *Forest[K]) Move(id K, place Place[K]) error { return f.f.Move(id, place.place) }
 
-// Delete removes a node: see [DeleteMode]. Errors are [model.ErrNotFound] and, with
-// [Restrict], [ErrHasChildren].
+// Delete removes a node. [DeleteMode] says what happens to the children. A missing node
+// gives [model.ErrNotFound]. With [Restrict], a node with children gives
+// [ErrHasChildren].
 func (f *Forest[K]) Delete(id K, mode DeleteMode) error { return f.f.Delete(id, forest.Mode(mode)) }
 
 // Len returns the number of nodes.
 func (f *Forest[K]) Len() int { return f.f.Len() }
 
-// Has reports whether the forest contains the node.
+// Has reports whether the forest contains a node with this id.
 func (f *Forest[K]) Has(id K) bool { return f.f.Has(id) }
 
 // Roots returns the ids of the roots, from first to last.
 func (f *Forest[K]) Roots() []K { return slices.Clone(f.f.Roots()) }
 
-// Parent returns the id of a node's parent. ok is false for a root. A missing node gives
+// Parent returns the id of a node's parent. For a root, ok is false. A missing node gives
 // [model.ErrNotFound].
 func (f *Forest[K]) Parent(id K) (parent K, ok bool, err error) {
 	parent, ok = f.f.Above(id)
 	return parent, ok, f.f.Need(id)
 }
 
-// Children returns the ids of a node's children, from first to last, or
+// Children returns the ids of a node's children, from first to last. A missing node gives
 // [model.ErrNotFound].
 func (f *Forest[K]) Children(id K) ([]K, error) { return f.ask(id, f.f.Children) }
 
@@ -95,6 +96,6 @@ func (f *Forest[K]) Descendants(id K, depth int) ([]K, error) {
 	return f.ask(id, func(id K) []K { return f.f.Descendants(id, depth) })
 }
 
-// All yields all nodes in preorder, with their depths. Don't change the forest while you
-// range over it.
+// All yields all nodes in preorder, with their depths. Don't change the forest inside the
+// loop.
 func (f *Forest[K]) All() iter.Seq2[K, int] { return f.f.All() }

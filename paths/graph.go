@@ -15,8 +15,8 @@ import (
 // GraphSpec says where a [Graph] stores its computation.
 type GraphSpec struct {
 	// States is the name of the collection of [VertexState] documents. "" means the name
-	// of the vertices' collection plus "_states". Two more collections have this name
-	// plus "_steps" ([GraphStep]) and plus "_messages" ([NewProgram]).
+	// of the vertices' collection plus "_states". Two more collections add "_steps"
+	// ([GraphStep]) and "_messages" ([NewProgram]) to this name.
 	States string
 }
 
@@ -34,17 +34,17 @@ type VertexState[K any] struct {
 	Value     bson.RawValue `bson:"value"`     // NewProgram: the vertex's State; call Value.Unmarshal
 }
 
-// Graph is a directed graph. The vertices are the documents of a collection. Each vertex
-// has an array with the _ids of the vertices to which its edges lead.
+// Graph is a directed graph. The vertices are a collection's documents. The edges are
+// _ids in an array of each vertex. Repeated edges count once. Edges to missing vertices
+// don't count.
 //
 // [Graph.Distances], [Graph.Components], [Graph.PageRank] and [NewProgram] compute a
-// [VertexState] for each vertex. To find only the vertices near a known vertex, use
-// $graphLookup. A Graph stores one computation at a time: see GraphSpec. Vertices aren't
-// written. Edges to missing vertices don't count. Repeated edges count once.
+// [VertexState] for each vertex. A Graph stores the results of one computation at a time.
+// To find only the vertices near a known vertex, use $graphLookup.
 //
 // # Limits
 //
-// Make sure that a vertex with its state and messages fits in 16 MiB. Distances,
+// A vertex with its state and messages must fit in 16 MiB: see GraphSpec. Distances,
 // Components and PageRank need MongoDB 4.4.
 //
 // # Shards
@@ -99,9 +99,9 @@ func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	return supersteps(x.g.Distances(ids, nil))
 }
 
-// Components returns the computation that finds each vertex's component. A component is a
-// set of vertices that edges of any direction connect. The result is
-// [VertexState].Component. The computation first copies all edges, and ignores later
+// Components returns the computation that finds each vertex's component. Two vertices are
+// in the same component if a path of edges, in any direction, connects them. The result
+// is [VertexState].Component. The computation first copies all edges, and ignores later
 // changes. A long path needs many supersteps.
 //
 // Cost: see [Supersteps].
@@ -109,7 +109,7 @@ func (x *Graph[D, K]) Components() *Supersteps {
 	return supersteps(x.g.Components())
 }
 
-// RankSpec configures a PageRank. The zero value has the usual numbers.
+// RankSpec configures a PageRank. The zero value means the defaults.
 type RankSpec struct {
 	Damping   float64 // probability to follow an edge, above 0 and below 1; 0 means 0.85
 	Tolerance float64 // stop when the ranks change by at most this in total; 0 means 1e-10
@@ -151,17 +151,17 @@ func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 	return f
 }
 
-// Within returns the query of the states of the vertices near the start vertices of
-// [Graph.Distances], nearest first. The parameter distance is the greatest number of
-// edges. Run Distances before.
+// Within returns the query that reads each near vertex's [VertexState], nearest first.
+// The value of distance is the greatest number of edges from the nearest source. Before
+// Within, run [Graph.Distances].
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 	return x.find(bson.D{mql.E("step", mql.Op("$lte", distance))}, "step", 1, "step_1__id_1")
 }
 
-// Component returns the query of the states of a component's vertices. id is the
-// component's least _id. Run [Graph.Components] before.
+// Component returns the query of a component's vertices, each as a [VertexState]. As id,
+// pass the component's least _id. Before Component, run [Graph.Components].
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
@@ -195,7 +195,7 @@ func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index stri
 }
 
 // Unreached returns the vertices without a [VertexState], in the order of _id. After
-// [Graph.Distances], no path leads to these vertices.
+// [Graph.Distances], they are the vertices to which no path leads from a source.
 //
 // Cost: one command, and one per further batch. The server reads every vertex, and its
 // state by _id.

@@ -5,17 +5,18 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/graph"
 )
 
-// Supersteps is a computation over a [Graph] in steps (supersteps). Make a computation
-// with [Graph.Distances], [Graph.Components], [Graph.PageRank] or [NewProgram], and run
-// [Supersteps.Job]. Indexes returns the indexes that the computation needs.
+// Supersteps is a computation over a [Graph] in steps (supersteps). A computation comes
+// from [Graph.Distances], [Graph.Components], [Graph.PageRank] or [NewProgram].
+// [Supersteps.Job] runs the computation.
+//
+// Indexes returns the indexes that the computation needs.
 //
 // # Consistency
 //
-// Readers can see a part of a running superstep's results. After a crash, run the Job
-// again: it repeats the interrupted superstep.
+// Never run a computation in two processes at a time. Use your own lock. Only PageRank
+// notices a second process: see [GraphStep].Lost.
 //
-// Never run a computation in two processes at a time: use a lock of your own. Only
-// PageRank notices a second process: see [GraphStep].Lost.
+// During a superstep, readers can see some results. After a crash, run the Job again.
 //
 // # Cost
 //
@@ -25,8 +26,7 @@ import (
 //	PageRank    3                                    all vertices
 //	a program   5, and 2 to 4 per batch of vertices  states and messages
 //
-// PageRank and programs read every vertex. Superstep 0 takes five commands, or four in a
-// program.
+// PageRank and programs read every vertex. Superstep 0 takes four or five commands.
 type Supersteps struct {
 	model.Parts
 
@@ -63,8 +63,8 @@ type GraphStep struct {
 	Sent     int64   `bson:"sent"`     // NewProgram: pairs of sender and receiver
 }
 
-// Steps returns the query of all records, in the order of supersteps. To read the last
-// record, use Steps().Sorted(bson.D{{Key: "_id", Value: -1}}).One.
+// Steps returns the query of the supersteps' records ([GraphStep]), in order. To read the
+// last record, use Steps().Sorted(bson.D{{Key: "_id", Value: -1}}).One.
 //
 // Cost: one command, and one per further batch, by _id.
 func (s *Supersteps) Steps() *model.Find[GraphStep] {

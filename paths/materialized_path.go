@@ -5,7 +5,8 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// MaterializedPathSpec names a materialized path's fields. To those of [TreeSpec] it adds
+// MaterializedPathSpec names a materialized path's fields. The zero value is for
+// documents with the fields of [TreeSpec] and
 //
 //	Path string `bson:"path"`
 type MaterializedPathSpec struct {

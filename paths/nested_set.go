@@ -25,30 +25,30 @@ type NestedSetSpec struct {
 	Direct bool
 }
 
-// NewNestedSet declares a tree whose nodes contain two numbers, left and right. The left
-// numbers of a node's descendants lie between the node's left and right numbers. One
-// range of one index finds a subtree, in preorder.
+// NewNestedSet declares a tree in which each node has two numbers, left and right. The
+// left number of each descendant lies between the node's two numbers. One range of one
+// index finds a subtree in preorder (parents before children).
+//
+// NewNestedSet panics with a [*model.DeclarationError] if a field or Gap is invalid.
 //
 // # Gap
 //
-//   - Choose dense numbers (NestedSetSpec.Gap 0 or 1) for a tree that rarely changes. A
-//     node then has (right - left - 1) / 2 descendants.
-//   - Choose a larger Gap for a tree with inserts or moves. Most inserts write one
-//     document, and most moves write only the subtree.
+//   - If the tree rarely changes, set NestedSetSpec.Gap to 1 (a dense tree). Each node
+//     has (right - left - 1) / 2 descendants.
+//   - If the tree often changes, set a larger Gap. Most changes write fewer documents.
 //
-// If a gap is full, [Tree] renumbers nodes around the gap. If there is no room nearby,
-// Tree shifts the numbers of later nodes, as in a dense tree.
+// If a gap is full, [Tree] renumbers the nodes around the gap. Without room nearby,
+// [Tree] shifts the later nodes in preorder, as in a dense tree.
 //
 // # Consistency
 //
 // A shift takes two updates. Between the updates, queries don't find the shifted nodes.
-// With NestedSetSpec.Direct, a shift is one update. During any update, the result of a
-// query can contain a wrong node. Readers in [Tree.Settled] don't see shifts.
+// With NestedSetSpec.Direct, a shift takes one update. During an update, queries can
+// return wrong nodes. Readers in [Tree.Settled] see no shifts.
 //
 // # Cost
 //
-// The table says how often each document is written. Both updates of a shift are one
-// command.
+// The table says how often each document is written. With Direct, "twice" means once.
 //
 //	Insert last, or in a gap  the node once
 //	Insert elsewhere          the node twice, later nodes twice, ancestors once
@@ -59,11 +59,7 @@ type NestedSetSpec struct {
 //	Delete (Promote, Rootify) the node, descendants once, children once more; if dense,
 //	                          descendants and later nodes twice, ancestors once
 //
-// Later nodes come after the changed place in preorder. With Direct, "twice" means once.
-//
 // [Tree.Ancestors] scans the index keys of all nodes with a greater right number.
-//
-// NewNestedSet panics with a [*model.DeclarationError] if a field or Gap is invalid.
 //
 // Sources: "Nested Sets" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/; "Trees

@@ -8,7 +8,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Numbered is a node that [Number] yields, with its numbers in a nested set.
+// Numbered is a node that [Number] yields. Left and Right are the node's numbers in a
+// nested set.
 type Numbered[T any] struct {
 	Node        T
 	Left, Right int64

@@ -37,7 +37,7 @@ type DeleteMode uint8
 
 const (
 	Restrict DeleteMode = iota // a node with children isn't deleted
-	Subtree                    // all descendants are deleted too
+	Subtree                    // the node and all descendants are deleted
 	Promote                    // the children take the node's place, in order
 	Rootify                    // the children become roots, after the last root
 )

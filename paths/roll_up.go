@@ -26,8 +26,8 @@ type Totals[V Numeric] struct {
 
 // Branch is the totals of one child's subtree.
 type Branch[V Numeric] struct {
-	// Key is the child's escaped segment for a materialized path, its left number for a
-	// nested set, else its _id.
+	// Key identifies the child: by escaped segment (materialized path), left number
+	// (nested set) or _id (other trees).
 	Key       bson.RawValue `bson:"_id"`
 	Totals[V] `bson:",inline"`
 }
@@ -62,10 +62,10 @@ func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, target string) *RollUp[
 	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, target, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
-// Total returns the query of the totals of the node n's subtree.
+// Total returns the query that totals n's subtree.
 //
-// Cost: one command, which returns one document. The server reads the subtree, by the
-// index of [Tree.Descendants].
+// Cost: one command, which returns one document. The server reads the subtree by the same
+// index as for [Tree.Descendants].
 func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	a := &model.Aggregate[Totals[V]]{}
 	read, err := r.tree.stored(n)
@@ -75,9 +75,9 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	return a
 }
 
-// Branches returns the query that totals each child's subtree. The results are unordered:
-// one [Branch] per child. Pass all children of the node n, in the tree's order. A nil n
-// means the roots.
+// Branches returns the query that totals each child's subtree. The result is one [Branch]
+// per child, unordered. Pass all children of the node n, in the tree's order. If n is
+// nil, pass all roots.
 //
 // Cost: one command. The server reads n's subtree.
 func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {

@@ -21,43 +21,43 @@ import (
 //
 // # Changes
 //
-// Run changes only by [model.Change.Run]. A lease (a lock document) admits one writer at
-// a time. The costs of methods include all steps of a change:
+// Run changes only by [model.Change.Run]. A [model.Lease] (a lock that expires) admits
+// one writer at a time. The costs of methods include all steps:
 //
-//	take the lease, see model.Lease         1 command; 5 in the tree's first change
-//	read the nodes that it depends on       mostly 1 to 6 commands
+//	take the lease                          1 command; 5 in the tree's first change
+//	read nodes                              mostly 1 to 6 commands
 //	store the plan in the lock document     1 command, if there is anything to write
-//	write the nodes
+//	write nodes
 //	give the lease back                     1 command
 //
 // # Consistency
 //
-// Readers can see a part of a change, such as a subtree in two places, unless they use
-// [Tree.Settled]. A crash leaves a part of a change. The tree's next change waits up to
-// TreeSpec.For, and first finishes the crashed change.
+// Readers can see a part of a change, unless they use [Tree.Settled]. A crash leaves a
+// part of a change. The tree's next change waits up to TreeSpec.For, and first finishes
+// the crashed change.
 //
-// With [model.WithTransactions], a crash leaves nothing, and readers see no parts. But
+// With [model.WithTransactions], a crash leaves nothing, and readers see no parts.
 // [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the repair never run in a
-// transaction. After a crash, run the same operation again.
+// transaction. If one of these operations crashes, run the same operation again.
 //
 // # Checks
 //
-// Checks returns one check. A finding's Detail contains field, got (stored), want
-// (correct) and kind:
+// Checks returns one check. A finding's Detail has the fields field, got (stored), want
+// (correct) and kind. The kinds are:
 //
 //   - orphan: the parent is missing
-//   - cycle: the parent is below the node
+//   - cycle: the node is its own ancestor
 //   - order: the order key is missing or repeated
 //   - field: a field contradicts the parent links
 //   - same: two nodes would have the same path
-//   - segment: a path can't contain the node's segment
+//   - segment: the node's segment can't be in a path
 //   - change: the number at TreeSpec.Change is invalid or too high
 //
 // The repair trusts the parent links, and deletes no nodes. Orphans, and one node of each
 // cycle, become the last roots. Correct the kinds same and segment yourself. After a
 // crash of the repair, queries can miss nodes.
 //
-// Cost: four to seven commands. If the tree is damaged, one command reads all nodes into
+// Cost: four to seven commands. For a damaged tree, one command reads all nodes into
 // memory. The repair adds a command per 25,000 documents or 16 MiB, and two for the
 // lease.
 type Tree[D, K any] struct {
@@ -67,22 +67,24 @@ type Tree[D, K any] struct {
 	t    *tree.Tree
 }
 
-// TreeSpec names the fields that all kinds of trees have, and the document that locks the
-// tree. A root's parent is nil, null or missing. If _id is a string, the zero TreeSpec is
-// for documents with these fields:
+// TreeSpec names the fields and the lock document of a tree. The lock document admits one
+// writer at a time.
+//
+// A root's parent is nil, null or missing. If _id is a string, the zero TreeSpec fits
+// these fields:
 //
 //	Parent *string `bson:"parent"`
 //	Order  string  `bson:"order"`
 //	Change int64   `bson:"change"`
 type TreeSpec struct {
-	Parent string // field of the parent's _id, of the _id's type; "" means "parent"
-	Order  string // field of the string that orders siblings, see [Between]; "" means "order"
-	Change string // field of the last change's number; "" means "change"
+	Parent string // field for the parent's _id; "" means "parent"
+	Order  string // field for the order key ([Between]); "" means "order"
+	Change string // field for the last change's number; "" means "change"
 
 	Locks string        // collection of lock documents; "" means "docmodel.locks"
-	Name  string        // _id of the lock document; "" means the collection's name
-	For   time.Duration // how long a dead writer keeps the lock; 0 means 5 s
-	Wait  time.Duration // how long to wait for the lock; 0 means 30 s, or 2 × For if longer
+	Name  string        // the lock document's _id; "" means the collection's name
+	For   time.Duration // how long a crashed writer keeps the lock; 0 means 5 s
+	Wait  time.Duration // maximum wait for the lock; 0 means 2 × For, at least 30 s
 }
 
 // declaredOf returns the collection, _id type and spec of a declaration.
@@ -135,8 +137,8 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // After a crash, the tree's next change finishes the insert: see [Tree].
 //
 // Cost: six to eight commands. The change writes one document, in a child tree two
-// documents. A nested set can write other nodes, and can need up to twelve more commands:
-// see [NewNestedSet].
+// documents. Rebalancing adds up to two commands, and writes siblings. A nested set can
+// write other nodes, and can need up to twelve more commands: see [NewNestedSet].
 func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
 	p, errAt := forest.PlaceOf(place.place, t.id)

@@ -10,9 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Roots returns the query of the roots, sorted by their order keys.
+// Roots returns the query of the roots, sorted by their order keys ([TreeSpec].Order).
 //
-// Cost: one command, by the index on the links.
+// Cost: one command, by the index on the parent links.
 func (t *Tree[D, K]) Roots() *model.Find[D] { return t.linked(nil, nil) }
 
 // Children returns the query of a node's children, sorted by their order keys.
@@ -86,10 +86,10 @@ func (t *Tree[D, K]) around(n *D, of func(tree.Node) tree.Source) *model.Aggrega
 	return a
 }
 
-// A Visit is a node that a walk such as [Tree.Dump] yields.
+// A Visit is one node of a walk through a tree: see [Tree.Dump].
 type Visit[D any] struct {
 	Doc   D
-	Depth int // below the start of the walk
+	Depth int // number of levels below the start of the walk
 }
 
 // Arrange yields docs in preorder: parents before children, siblings by their order keys.
@@ -121,8 +121,8 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 }
 
 // Dump yields all nodes in preorder, for [Tree.Load] or [NewForest]. A damaged tree
-// yields [ErrDamaged]. During a change of the tree, Dump can miss nodes or yield
-// ErrDamaged. To prevent both, call Dump inside [Tree.Settled].
+// yields [ErrDamaged]. During a change of the tree, Dump can miss or repeat nodes, or
+// yield ErrDamaged. To prevent this, call Dump inside [Tree.Settled].
 //
 // Cost: one command for a nested set. Another kind of tree costs one command, which reads
 // all links into memory, and one command per 500 nodes.

@@ -8,18 +8,18 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// AbsorbSpec says how [NewAbsorb] finds the documents to embed in an owner. Set either
-// Refs or Parent.
+// AbsorbSpec says how [NewAbsorb] finds an owner's children. An element is an embedded
+// child. Set either Refs or Parent.
 type AbsorbSpec struct {
-	Refs   string // path, in an owner, of one document's _id or a list of _ids
-	Parent string // field, in a document, of the owner's _id; elements omit this field
+	Refs   string // path in an owner, for a child's _id or a list of _ids
+	Parent string // field in a child, for the owner's _id; elements omit the field
 
-	// Order is the field that sorts an owner's documents; "" means _id. Elements omit
-	// this field. Only Parent needs Order: a list of _ids has its own order.
+	// Order is the field that sorts an owner's children; "" means _id. Elements omit the
+	// field. Order needs Parent.
 	Order string
 
-	Key       string // an element's first field, for the document's _id; "" means "_id"
-	Overwrite bool   // replace data that is already embedded; see [ErrPresent]
+	Key       string // an element's first field, for the child's _id; "" means "_id"
+	Overwrite bool   // replace data that is already embedded: see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 

@@ -46,10 +46,9 @@ func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 	return r.in.Add(parent, core.Anys(children))
 }
 
-// AddElement returns the write that appends an element to a parent's list: a document
-// with an id, such as {stockId, numberHeld}. If P declares the elements' type, pass a
-// value of this type, or a pointer. If the list already contains the id, nothing is
-// written.
+// AddElement returns the write that appends a document with an id, such as {stockId,
+// numberHeld}, to a parent's list. If P declares the elements' type, pass a value of this
+// type, or a pointer. If the list already contains the id, nothing is written.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
@@ -57,8 +56,8 @@ func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write
 }
 
 // InsertAt returns the write that inserts an id at a position of a parent's list.
-// Negative positions count from the end, and positions past the end append. A listed id
-// isn't inserted again.
+// Negative positions count from the end. A position beyond the end means the end. If the
+// list already contains the id, nothing is written.
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
@@ -83,8 +82,8 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 
 // Reorder returns the write that replaces a parent's list of ids. Pass the list that you
 // read as oldOrder, and the new list as becomes. If the stored list equals neither list,
-// the write gives model.ErrStale. A retry is safe. A list of documents gives a
-// [*model.ValueError].
+// the write gives model.ErrStale. A retry is safe. If P's list stores documents, not ids,
+// the write gives a [*model.ValueError].
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) model.Write {

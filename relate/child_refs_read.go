@@ -14,8 +14,8 @@ func (r *ChildRefs[P, PK, C, CK]) listed(parent *P) []CK {
 	return r.ids.View(parent)
 }
 
-// Children returns the query of the children that a parent in memory lists, each once, in
-// no defined order.
+// Children returns the query of the children whose ids are in the given parent's list.
+// The query finds each child once, in no defined order.
 //
 // Cost: one command, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
@@ -26,10 +26,10 @@ func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
 	return f
 }
 
-// ChildrenOf returns the children of a parent by the parent's id, in stored order, with
-// duplicates. A missing parent has no children.
+// ChildrenOf returns the query of a parent's children, in stored order, with duplicates.
+// For a missing parent, the query has no results.
 //
-// Cost: one command; the server looks each child up by _id.
+// Cost: one command. The server looks up each child by _id.
 func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {
 	stages, err := r.in.ChildrenOf(parent)
 	a := model.AggregateAs[C](r.children.Unchecked(), stages)

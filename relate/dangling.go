@@ -11,19 +11,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Dangling finds dangling references: ids whose target document doesn't exist. For the
-// repair, see [RepairPolicy].
+// Dangling finds dangling references (ids of missing documents). [RepairPolicy] selects
+// the repair.
 //
-// A target that is stored during the repair can lose references. Store targets before
-// references, and never reuse an id.
+// Store documents before references, and never reuse an id. If you store a document
+// during the repair, the repair can remove references to the document.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
 //
-// Indexes returns the index on the references' path.
+// Indexes returns the references' index.
 //
 // Checks returns one check. The check ignores null, the empty id and missing fields. The
-// repair changes only references that dangle for a minute ([model.Check].Age). If targets
-// can be stored later, set a longer Age. Values that can't be an _id aren't repaired: see
+// repair waits until a reference has dangled for a minute ([model.Check].Age). If you
+// store documents later, set a longer Age. A value that can't be an _id stays: see
 // [*model.LeftError].
 //
 // Cost: the check reads every document, and looks up all references by _id. The check

@@ -1,6 +1,5 @@
-// Package relate declares references between documents: one document stores the ids of
-// others. A declaration gives the reference's queries, updates, indexes, checks and
-// repairs.
+// Package relate declares references. A reference is a document's id, stored in another
+// document. A declaration gives queries, updates, indexes, checks and repairs.
 //
 // # Choosing
 //
@@ -9,7 +8,7 @@
 //	One to many, stored on both sides                                   [TwoWay]
 //	Many to many, stored on both sides, some thousand links a document  [ManyToMany]
 //	A link has fields of its own, or links have no bound                [JoinCollection]
-//	Load what many documents in memory refer to                         [Join], [Then]
+//	Load the documents that documents in memory refer to                [Join], [Then]
 //	Find and repair references to missing documents                     [Dangling]
 //	Delete a document that others refer to                              [OnDelete]
 //	Move the relation of a live collection to the other side            [NewInvert]
@@ -17,16 +16,15 @@
 //
 // # Costs
 //
-// Queries use _id or the declared indexes. If a write matches nothing, Run sends up to
-// three more commands. Checks read whole collections: see [model.Check.In].
+// Queries use _id or the declared indexes. A write that matches nothing costs up to three
+// more commands. Checks read whole collections, unless you use [model.Check.In].
 //
 // # Consistency
 //
-// Plans write the child before the reference, and delete the reference before the child.
 // A crash can leave a child without a reference, never a reference to a missing document.
 //
 // # Limits
 //
-// Ids are compared as BSON values: an int32 equals an int64, and a string never equals an
+// Ids are compared as BSON values. An int32 equals an int64. A string never equals an
 // ObjectID.
 package relate

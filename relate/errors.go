@@ -10,8 +10,8 @@ import (
 // ErrDropping is returned by [Migration.Copy] after [Migration.Drop] has begun.
 var ErrDropping = migrate.ErrDropping
 
-// ErrPresent is returned by the first [Migration.Copy] if the new form contains data
-// already. Set Overwrite in the spec to replace that data.
+// ErrPresent is returned by the first [Migration.Copy] if data is already stored where
+// the migration writes. To replace that data, set Overwrite in the migration's spec.
 var ErrPresent = migrate.ErrPresent
 
 // RestrictError lists the references that forbid a deletion by [OnDelete]. Nothing was

@@ -7,26 +7,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ExtractSpec says how [NewExtract] turns embedded elements of owners into documents. Set
-// either Key or ID, and either Refs or Parent. Elements must not contain the fields
-// Parent, Order and Mark, nor an _id (unless Key is "_id").
+// ExtractSpec says how [NewExtract] turns elements, which documents (the owners) embed,
+// into new documents. Set either Key or ID, for the new document's _id. Set either Refs
+// or Parent, for the reference.
+//
+// Elements must not have the fields that Parent, Order and Mark name. Unless Key is
+// "_id", elements must not have an _id.
 type ExtractSpec[OK, CK any] struct {
-	// Key is an element's field that becomes the new document's _id. The values must be
-	// unique over all owners.
+	// Key is an element's field. All owners' elements must have different values.
 	Key string
 
-	// ID returns the new document's _id. Equal arguments must give equal _ids.
-	// Different elements must give different _ids.
+	// ID returns a unique _id, which depends only on the arguments.
 	ID func(owner OK, position int, element bson.Raw) (CK, error)
 
-	Refs   string // the owners' path for the list of ids, or for a subdocument's id
-	Parent string // the new documents' field for the owner's _id
+	Refs   string // path in the owner for the new documents' _ids
+	Parent string // field in the new document for the owner's _id
 
-	// Order is the new documents' field for the element's position, from 0. With Refs,
-	// Order isn't needed.
+	// Order is the optional field for an element's position, from 0.
 	Order string
 
-	Mark      string // field that marks a copy until Migration.Drop; "" means "extracted"
+	Mark      string // field in new documents until Migration.Drop; "" means "extracted"
 	Overwrite bool   // replace existing ids at Refs: see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }

@@ -23,20 +23,18 @@ type InvertSpec struct {
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 
-// NewInvert declares the [Migration] between lists and references in a one-to-many
-// relation. With lists, each parent lists its children's ids at listPath. With
-// references, each child stores its parent's id at refPath. An invalid path or spec
-// panics with a [*model.DeclarationError].
+// NewInvert declares the [Migration] between two forms of a one-to-many relation:
+//   - Lists: each parent lists its children's ids at listPath.
+//   - References: each child stores its parent's id at refPath.
 //
-// From lists to references, Copy stores the parent's id and the position
-// (InvertSpec.Order) in each child. If no parent lists the child, Copy unsets both
-// fields.
+// An invalid path or spec panics with a [*model.DeclarationError].
 //
-// From references to lists, Copy stores each parent's list. Copy reports a parent that
-// would exceed 16 MiB. Drop unsets the references and the positions.
+// From lists to references, [Migration.Copy] also changes children that no parent lists.
+// Copy unsets the child's reference and position (InvertSpec.Order).
 //
-// Drop keeps and reports lists that disagree with the references. Only [Migration.Verify]
-// reports children whose parent is missing.
+// From references to lists, [Migration.Drop] also unsets the positions.
+//
+// Only [Migration.Verify] reports children whose parent is missing.
 //
 // Cost: see [Migration.Copy]. A batch sends one update command.
 //

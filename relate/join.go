@@ -29,21 +29,21 @@ type Join[P, PK, C any, CK comparable] struct {
 // JoinSpec says what a [Join] loads. The zero value loads all children, as whole
 // documents.
 type JoinSpec struct {
-	Filter bson.D // selects children. Excluded children aren't in Joined.Missing
-	Sort   bson.D // order of a parent's children; nil means the order of the ids
-	Limit  int64  // maximum children of a parent; 0 means all
+	// Filter selects children. Excluded children don't count as missing.
+	Filter bson.D
 
-	// If Fields is true, only fields of the children's Go type are read.
-	Fields bool
+	Sort  bson.D // order of each parent's children; nil means the ids' order
+	Limit int64  // maximum children per parent; 0 means all
 
+	Fields bool // if true, only fields of the children's Go type are read
 	Strict bool // if true, a missing child gives [model.ErrNotFound]
 
-	ChunkIDs   int // maximum ids in a command; 0 means 10,000
-	ChunkBytes int // maximum bytes of ids in a command; 0 means 4 MiB
-	Batch      int // parents that Join.Each joins at once; 0 means 1,000
-	Parallel   int // maximum commands at once; 0 means 1. A session allows 1
+	ChunkIDs   int // maximum ids per command; 0 means 10,000
+	ChunkBytes int // maximum bytes of ids per command; 0 means 4 MiB
+	Batch      int // parents per batch of Join.Each; 0 means 1,000
+	Parallel   int // commands at the same time; 0 means 1. A session allows 1
 
-	Options model.ReadOptions // of every command
+	Options model.ReadOptions // for each command
 }
 
 // Joined is a parent with its children, in the order of the parent's ids, or of

@@ -33,14 +33,14 @@ type JoinCollection[L, LK, A, AK, B, BK any] struct {
 
 // JoinCollectionSpec contains the options of a [JoinCollection].
 type JoinCollectionSpec struct {
-	// By is the path that orders links, such as a time. Reads return links in descending
-	// order, newest first. "" means _id.
+	// By is the path of the field by which reads sort links, such as the path of a time.
+	// The order is descending, newest first. "" means _id.
 	By string
 }
 
-// NewJoinCollection declares that each document of links connects two documents: at
-// leftPath it contains the id of a document of lefts, and at rightPath the id of a
-// document of rights. An invalid path panics with a [*model.DeclarationError].
+// NewJoinCollection declares that each document of links connects two documents. The
+// value at leftPath is the _id of a document of lefts. The value at rightPath is the _id
+// of a document of rights. An invalid path panics with a [*model.DeclarationError].
 func NewJoinCollection[L, LK, A, AK, B, BK any](
 	links *model.Collection[L, LK], leftPath string, lefts *model.Collection[A, AK], rightPath string, rights *model.Collection[B, BK],
 	spec JoinCollectionSpec,
@@ -68,8 +68,9 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 }
 
 // Link returns the plan that stores links, in order. First store the linked documents:
-// the plan doesn't check the ids. A retry is safe. A different link with the same pair or
-// _id gives [model.ErrTaken]. Earlier links stay stored.
+// the plan doesn't check the ids. A retry is safe. A different stored link with the same
+// pair or _id gives [model.ErrTaken]. Earlier links stay stored. A pair that is twice in
+// the parameter links gives a [*model.ValueError].
 //
 // Cost: one command for each 25,000 links or 16 MiB. A pair that is already linked costs
 // one or two more commands.
@@ -144,7 +145,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Right() JoinSide[L, LK, B, BK, A] 
 	return JoinSide[L, LK, B, BK, A]{j.links, j.in.Side(false)}
 }
 
-// Pair returns the query of the link of a pair.
+// Pair returns the query of the link between two documents.
 //
 // Cost: as [JoinCollection.Unlink].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) *model.Find[L] {

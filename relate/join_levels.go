@@ -9,8 +9,8 @@ import (
 )
 
 // A Loader loads what belongs to each of many documents. A [Join] is a Loader. [Then] and
-// [ParentRef.Loader] return one. Its method Load returns one entry for each element of
-// parents, in the same order.
+// [ParentRef.Loader] return one. A Loader's method Load returns one entry for each
+// element of parents, in the same order.
 type Loader[P, R any] interface {
 	Load(ctx context.Context, db model.DB, parents []P) ([]R, error)
 }
@@ -25,7 +25,7 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 // product's parts (the children). The Loader loads each part's suppliers. A child that
 // several parents share is loaded once.
 //
-// Cost: that of each level's Load.
+// Cost: one Load for each level.
 func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {
 	if first == nil || next == nil {
 		core.Fail("a join is nil", "Then", "give a result of NewJoin or Then")
@@ -72,8 +72,8 @@ func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db model.DB, parents
 	return out, nil
 }
 
-// Loader returns a [Loader] for [Then]. It loads each parent's n newest children, newest
-// first, or all children if n is 0.
+// Loader returns a [Loader] for [Then]. The result loads each parent's n newest children,
+// newest first. n = 0 means all children.
 //
 // Cost: one command for each 10,000 parents, as [ParentRef.Load].
 func (r *ParentRef[C, CK, P, PK]) Loader(n int64) Loader[P, Loaded[P, C]] {

@@ -45,10 +45,10 @@ func (s JoinSide[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregat
 	return a
 }
 
-// Counts returns the number of links of each given document, sorted by id. A document
-// without links has no entry. Without ids, running the query fails.
+// Counts returns the query that counts each given document's links. The results are
+// sorted by id. A document without links has no result. Without ids, the query fails.
 //
-// Cost: one command; one index key for each link.
+// Cost: one command, which reads one index key for each link.
 func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
 	stages, err := s.in.IDs.Counts(core.Anys(ids))
 	a := model.AggregateAs[Count[K]](s.links, stages)
@@ -56,8 +56,8 @@ func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
 	return a
 }
 
-// Unlink returns the write that deletes all links of a document. It is idempotent, but
-// not atomic over documents.
+// Unlink returns the write that deletes all links of a document. The write is idempotent,
+// but not atomic.
 //
 // Cost: one command that deletes the document's links.
 func (s JoinSide[L, LK, D, K, O]) Unlink(id K) model.Write { return s.in.UnlinkAll(id) }

@@ -7,30 +7,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Link is one end of a relation that both sides store. The Link's version makes races
-// safe. The zero Link refers to nothing.
+// Link is a reference in a relation that both sides store. A version makes concurrent
+// operations safe. The zero Link refers to nothing.
 //
 //	Tasks []relate.Link[string] `bson:"tasks,omitempty"`
 //	Owner relate.Link[string]   `bson:"owner"`
 //
-// # Protocol
+// # Tokens
 //
-// One document decides whether a link exists: the item of a [TwoWay], or the left
-// document of a [ManyToMany]. To add a link, an operation writes the deciding document
-// last.
+// A token identifies an operation. For each operation, pass a new bson.ObjectID. For a
+// retry, pass the same token. If the documents store plain _ids (bare ids) instead of
+// Links, pass bson.NilObjectID.
 //
-// A crash between the writes leaves a half-link, which only one side stores. A retry with
-// the same token, or a repair of Checks, finishes the operation or removes the half-link.
+// # Consistency
 //
-// The parameter token identifies an operation. Pass a new bson.ObjectID for each
-// operation, and the same token for a retry. If the documents store plain _ids (bare ids)
-// instead of Links, pass bson.NilObjectID.
+// A crash can leave a half-link, which only one side stores. A retry with the same token,
+// or a repair of Checks, finishes the operation or removes the half-link.
+//
+// If the sides differ, the item of a [TwoWay] decides. In a [ManyToMany], the left
+// document decides.
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`  // version
 	Op bson.ObjectID `bson:"op"` // token of the last operation
 
-	// Ended marks a removed single reference. Lists don't use Ended.
+	// Ended marks a removed reference that isn't in a list.
 	Ended bool `bson:"ended,omitempty"`
 }
 

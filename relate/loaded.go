@@ -6,9 +6,9 @@ type Loaded[P, C any] struct {
 	Children []C `bson:"children"`
 }
 
-// Linked is a document (Doc) with the document that it refers to (To): for example, a
-// link of a [JoinCollection] with the document on one side. To is nil if that document is
-// missing.
+// Linked is a document (Doc) with the document that it refers to (To). For example, Doc
+// is a link of a [JoinCollection], and To is the document on one side. If the document on
+// that side is missing, To is nil.
 type Linked[D, T any] struct {
 	Doc D  `bson:"doc"`
 	To  *T `bson:"to"`

@@ -8,11 +8,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ManyToMany is a relation that both sides list: an author lists books, and a book lists
-// authors. The lists contain bare ids (_ids), or versioned links ([Link]).
+// ManyToMany is a relation of two collections, such as authors and books. Both sides
+// store lists of bare ids (_ids) or versioned links ([Link]).
 //
-// With bare ids, concurrent operations on one pair can leave a half-link: only one side
-// stores the link. Transactions or versioned links prevent this.
+// With bare ids, concurrent operations on one pair can leave a half-link, which only one
+// side lists. Transactions or versioned links prevent half-links.
 //
 // Source: texts on Azure Cosmos DB.
 //
@@ -20,13 +20,13 @@ import (
 //
 // Checks returns, in this order:
 //
-//  1. With versioned links only: right documents with a link of an interrupted operation.
-//     The repair finishes the operation, or leaves the link to check 3.
-//  2. Half-links in left documents, and ids of missing right documents.
-//  3. Half-links in right documents, and ids of missing left documents.
+//  1. With versioned links only: links of interrupted operations in right lists. The
+//     repair finishes the operation, or leaves the link to check 3.
+//  2. Half-links, and ids of missing documents, in left lists.
+//  3. Half-links, and ids of missing documents, in right lists.
 //
-// Repairs 2 and 3 change the right side to match the left side: see
-// [ManyToManySpec].TrustRight. Ids of missing documents are removed. Each
+// Repairs 2 and 3 change the right side to match the left side. TrustRight
+// ([ManyToManySpec]) reverses the direction. Ids of missing documents are removed. Each
 // [model.Check].Age is one minute.
 //
 // Cost: checks 1 and 3 read every right document. Check 2 reads every left document.

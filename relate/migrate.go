@@ -5,19 +5,20 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// A Migration moves a live collection from an old form of a relation to a new form.
+// A Migration changes the form of a relation while programs use the collection.
 //
 //  1. Run Copy, which stores the new form beside the old form.
-//  2. Let the writers write both forms. Repeat Copy until Verify finds no differences.
-//     Let the readers use the new form.
-//  3. Let the writers create only the new form. They update the old form with the filter
-//     {$exists: true}. Wait until no Copy runs. Run Drop, which removes the old form
-//     where both forms agree.
+//  2. Let all programs write both forms.
+//  3. Repeat Copy until Verify finds no differences.
+//  4. Let all programs read the new form.
+//  5. Let all programs create only the new form. Updates of the old form need the filter
+//     {$exists: true}.
+//  6. When no Copy runs, run Drop. It removes the old form where both forms agree.
 //
 // If the new form has data, the first Copy can return [ErrPresent]. After Drop has begun,
 // Copy returns [ErrDropping].
 //
-// Indexes returns the indexes by which Copy, Verify and Drop find related documents.
+// Indexes returns the indexes that Copy, Verify and Drop need.
 type Migration struct {
 	model.Parts
 	in migrate.Migration
@@ -62,7 +63,7 @@ func (m *Migration) Verify() model.Check { return m.in.Check() }
 func (m *Migration) Drop() model.Job { return m.in.DropJob() }
 
 // Restart returns the write that deletes the migration's state, so that the migration can
-// run once more. Also delete the checkpoint of a stopped job.
+// run once more. If one of its jobs was stopped, also delete the job's checkpoint.
 //
 // Cost: one command, one document.
 func (m *Migration) Restart() model.Write { return m.in.Restart() }

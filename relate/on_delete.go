@@ -12,23 +12,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// OnDelete deletes documents, and applies rules to related documents. A related document
-// refers to a deleted document, or a deleted document owns it. A rule forbids the
-// deletion, deletes the related documents, or removes the reference. For each document
-// that a rule deletes, the rules apply again.
+// OnDelete deletes documents, and applies rules ([OnDeleteSpec]) to related documents.
+// A rule can:
+//   - forbid the deletion
+//   - delete the related documents, and apply the rules to their related documents
+//   - remove references to deleted documents
 //
 // Before the deletion, delete children of a denorm.Counter by Counter.Delete.
 //
 // # Consistency
 //
-// After a crash, remaining documents can refer to deleted documents. Run the deletion of
-// the same ids again. A [model.Audit] finds these documents if the model has a [Dangling]
-// for each reference.
+// After a crash, remaining documents can refer to deleted documents. Delete the same ids
+// again. A [model.Audit] finds these documents if the model has a [Dangling] for each
+// reference.
 //
-// If another writer changes a reference meanwhile, the referring document stays. But
-// documents related to the referring document can be gone: to prevent this, set
-// [model.Change].Tx. If another writer adds a reference meanwhile, the reference stays,
-// even with Tx: use [OnDelete.Sweep] or [Dangling].
+// During the deletion, another writer can change references:
+//   - A document with a changed reference stays. The document's own related documents can
+//     be gone. To keep related documents, set [model.Change].Tx.
+//   - A new reference to a deleted document stays, even with Tx. Afterwards, use
+//     [OnDelete.Sweep] or [Dangling].
 //
 // Source: texts on Azure Cosmos DB; ON DELETE of SQL.
 //
@@ -38,23 +40,20 @@ type OnDelete[D, K any] struct {
 	in *ondelete.Deletion
 }
 
-// OnDeleteSpec contains the rules of an [OnDelete]. Give each reference to only one of
-// Cascade, Nullify and Restrict.
+// OnDeleteSpec lists the references for each rule of an [OnDelete].
 type OnDeleteSpec struct {
 	// Cascade deletes the documents that refer to a deleted document. For a
 	// denorm.Bucket, give a [Dangling] with the path "key".
 	Cascade []Referrer
 
-	// Owns deletes the documents that a deleted document refers to, such as a product's
-	// parts. Other products can keep the ids of deleted parts. To remove these ids,
-	// repeat the reference in Nullify. To forbid the deletion, use Restrict.
+	// Owns deletes the documents that a deleted document refers to. If an owned document
+	// can have several owners, repeat the reference in Nullify or Restrict.
 	Owns []Referrer
 
-	// Nullify removes a deleted document's id from the documents that contain the id. In
-	// a list of documents, Nullify removes the element with the id.
+	// Nullify removes a deleted document's id, or the list element with the id.
 	Nullify []Referrer
 
-	// Restrict forbids the deletion of a document that a remaining document refers to.
+	// Restrict forbids the deletion if a remaining document refers to a deleted document.
 	Restrict []Referrer
 
 	ChunkIDs int // maximum number of ids in one command; 0 means 10,000
@@ -105,7 +104,7 @@ func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
 
-// Reach lists the documents that a deletion reaches, and references that forbid the
+// Reach lists the documents that an [OnDelete] deletes, and references that forbid the
 // deletion.
 type Reach struct {
 	Levels  []ReachLevel    // sorted by Depth; one for each Depth and Collection

@@ -25,12 +25,12 @@ type ParentRef[C, CK, P, PK any] struct {
 
 // ParentRefSpec contains the options of a [ParentRef].
 type ParentRefSpec struct {
-	// By is the path that orders a parent's children. Reads return the greatest value,
-	// that of the newest child, first. "" means _id.
+	// By is the path that orders a parent's children. Reads return the newest child, with
+	// the greatest value, first. "" means _id.
 	By string
 
 	// CountUp is the version field of an embed.Versioned that also writes the children.
-	// Every write of the parent's id increments CountUp.
+	// Every change of a child's parent increments the child's CountUp.
 	CountUp string
 }
 
@@ -44,9 +44,9 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	return r
 }
 
-// Children returns the query of a parent's children, newest (greatest [ParentRefSpec].By)
-// first. For the next page, pass the last child's value at By (if set) and its _id to
-// [model.Find.After].
+// Children returns the query of a parent's children. The newest child, with the greatest
+// value at [ParentRefSpec].By, is first. For the next page, pass the last child's value
+// at ParentRefSpec.By (if set) and _id to [model.Find.After].
 //
 // Cost: one command for each batch, served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
@@ -88,14 +88,14 @@ func (r *ParentRef[C, CK, P, PK]) MoveAll(oldParent, newParent PK) model.Write {
 	return r.in.MoveAll(oldParent, newParent)
 }
 
-// Lookup returns a $lookup stage for pipelines over the parents. It adds the n newest
-// children of each parent as an array, newest first. The parameter as is the array's
-// field name. If n is 0 or less, it adds all children.
+// Lookup returns a $lookup stage for pipelines over the parents. The stage adds an array
+// of each parent's n newest children, newest first. The array's field name is the value
+// of as. If n is 0 or less, the stage adds all children.
 func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.in.Lookup("_id", n, as) }
 
-// Load returns the parents that match a filter, each with its n newest children, newest
-// first. n = 0 means all children. A parent with children must fit in 16 MiB. Load needs
-// MongoDB 5.0.
+// Load returns the query of parents that match a filter. Each result contains a parent
+// and its n newest children, newest first. n = 0 means all children. Each result must fit
+// in 16 MiB. Load needs MongoDB 5.0.
 //
 // Cost: one command, n documents for each parent, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[Loaded[P, C]] {
@@ -105,10 +105,11 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 	return a
 }
 
-// Counts returns the number of children of each parent, sorted by the parent's id. A
-// parent without children has no entry. If no id is given, running the query fails.
+// Counts returns the query that counts each given parent's children. The results are
+// sorted by the parents' ids. A parent without children has no result. If no id is given,
+// the query fails.
 //
-// Cost: one command; one index key for each child, by [ParentRef.Indexes].
+// Cost: one command, which reads one index key for each child ([ParentRef.Indexes]).
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {
 	stages, err := r.in.IDs.Counts(core.Anys(parents))
 	a := model.AggregateAs[Count[PK]](r.children, stages)

@@ -5,6 +5,6 @@ import (
 )
 
 // A Referrer is a declared reference to documents of another collection, for
-// [OnDeleteSpec]: a [ParentRef], a [ChildRefs], a [Join], a [Dangling], or a side that
-// [TwoWay.Left], [ManyToMany.Left] or [JoinCollection.Left] returns.
+// [OnDeleteSpec]. [ParentRef], [ChildRefs], [Join] and [Dangling] are Referrers. So are
+// the sides (Left and Right) of a [TwoWay], [ManyToMany] or [JoinCollection].
 type Referrer interface{ reference() idref.Ref }

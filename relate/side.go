@@ -11,8 +11,8 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/twosided"
 )
 
-// A Side is one side of a [TwoWay] or a [ManyToMany]: its documents (D) contain ids of
-// documents on the other side (O).
+// A Side is one side of a [TwoWay] or a [ManyToMany]. The side's documents (D) contain
+// ids of documents on the other side (O).
 type Side[D, K, O, OK any] struct {
 	docs   *model.Collection[D, K]
 	others *model.Collection[O, OK]
@@ -54,8 +54,8 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 }
 
 // Listed returns the query of the other side's documents that doc refers to, in no
-// defined order. If the documents store [Link] values and the other side's document
-// decides, the query omits documents that don't refer back to doc.
+// defined order. If the other side decides whether a [Link] exists, the query omits
+// documents that don't refer to doc.
 //
 // Cost: one command, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
@@ -66,9 +66,9 @@ func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 	return f
 }
 
-// Others returns the query of documents on the other side that refer to the document with
-// this id. With versioned links, the query can return documents with a half-link: see
-// [Link]. [Side.Listed] omits half-links.
+// Others returns the query of the other side's documents that refer to this id. With
+// versioned links, the query can return documents with a half-link: see [Link].
+// [Side.Listed] omits half-links.
 //
 // Cost: one command, by the index on these references.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {

@@ -6,24 +6,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TwoWay is a one-to-many relation that both sides store. An owner (a person) lists its
-// items (tasks). Each item names its owner.
+// TwoWay is a one-to-many relation that both sides store. An owner, such as a person,
+// lists items, such as tasks. Each item names the owner.
 //
-// If the sides store plain _ids, concurrent operations on one item can leave a link on
-// one side only, which Checks repairs. [model.Plan.RunTx] or fields of type [Link]
-// prevent such links.
+// With plain _ids, concurrent operations on one item can leave a half-link, which only
+// one side stores. [Link] fields or [model.Plan.RunTx] prevent half-links. The job of
+// Checks repairs half-links.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 //
 // Indexes returns indexes on the items' reference and on the owners' list.
 //
-// Checks returns, each with a [model.Check].Age of one minute:
+// Checks returns these checks:
 //
-//  1. Owners with a [Link] of an unfinished operation. The repair finishes the operation.
+//  1. With Links, unfinished operations. The repair finishes the operation.
 //  2. Listed items that are missing or don't name the owner.
 //  3. Items whose owner is missing or doesn't list the item.
 //
-// By default, repairs 2 and 3 trust the items: see [TwoWaySpec].TrustLists.
+// Without [TwoWaySpec].TrustLists, repairs 2 and 3 trust the items.
 //
 // Cost: checks 1 and 2 read every owner. Check 3 reads every item with an owner.
 type TwoWay[O, OK, I, IK any] struct {
@@ -40,7 +40,7 @@ type TwoWaySpec struct {
 
 	// TrustLists makes the repairs change items to match the owners' lists. If several
 	// owners list an item, one owner keeps the item, preferably the owner that the item
-	// names. Don't set TrustLists for fields of type [Link].
+	// names. For fields of type [Link], TrustLists makes [NewTwoWay] panic.
 	TrustLists bool
 }
 

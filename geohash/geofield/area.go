@@ -11,8 +11,8 @@ import (
 )
 
 // Area is where to search: a [geohash.Circle], a [geohash.Box], or your own shape, such
-// as a polygon. Cover must append at most max ranges to dst, sorted and disjoint, with
-// the keys of all points that Contains accepts.
+// as a polygon. Cover must append to dst at most max ranges, sorted and disjoint. The
+// ranges must contain the key of every point for which Contains returns true.
 type Area interface {
 	Cover(dst []geohash.Range, max int) []geohash.Range
 	Contains(p geohash.Point) bool

@@ -1,16 +1,16 @@
-// Package geofield finds places in MongoDB by an ordinary index. Each document has a
-// GeoJSON point and the point's geohash key ([geohash.Key]).
+// Package geofield finds places in MongoDB by an ordinary index. Each document stores a
+// GeoJSON point and the point's [geohash.Key].
 //
 // # Choosing
 //
 //	one place per document                            [Field]
 //	... with fields that every query names (tenant)   [Field], FieldSpec.Prefix
 //	... in a collection that is sharded by place      [Field]
-//	... with a key that other programs read           [Field], a string as key
+//	... with a key that other programs read           [Field] with a string key
 //	many places per document, lines, areas            a 2dsphere index
 //
-// A 2dsphere index needs no key field and serves $near. But a 2dsphere index can't serve
-// a shard key or a covered query.
+// A 2dsphere index needs no key field and serves $near, but can't cover a query or be a
+// shard key.
 //
 // # Tasks
 //
@@ -30,8 +30,7 @@
 //
 // # Exactness
 //
-// [Field.Within] and [Field.Nearest] are exact, also at the poles and across the
-// antimeridian.
+// [Field.Within] and [Field.Nearest] are exact, even at the poles and the antimeridian.
 //
 // # Costs
 //
@@ -39,6 +38,6 @@
 //
 // # Consistency
 //
-// If other code writes the point without [Field], the key stays old. Searches miss
-// documents with old keys: see [Field.Checks].
+// If code changes a point without [Field], the key stays old. Searches can miss documents
+// with old keys. The job of [Field.Checks] repairs old keys.
 package geofield

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Field stores a geographic place in documents: a GeoJSON point, and its key
+// Field stores a geographic place in each document: a GeoJSON point, and the point's key
 // ([geohash.Encode]). Searches ignore documents without a point.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
@@ -20,14 +20,15 @@ import (
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
 //
 // Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
-// FieldSpec.Sphere, Indexes also returns a 2dsphere index on the point.
+// FieldSpec.Sphere, Indexes also returns a 2dsphere index.
 //
-// Prefix and the key, all ascending, can be a shard key. If they are, add the old shard
-// key to the filter of [Field.Set]'s write. Use a retryable write or a transaction
+// Prefix and the key, all ascending, can be a shard key. In this case, add the document's
+// old shard key to the filter of [Field.Set]'s write. Use a retryable write or a
+// transaction
 // (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
-// Checks returns one check. It finds invalid points, missing or wrong keys, and keys
-// without a point. The repair writes or removes the key.
+// Checks returns one check, which finds invalid points and wrong or missing keys. The
+// repair writes or removes the key.
 //
 // Cost: the check reads every document, with one command per batch.
 type Field[D, K any] struct {
@@ -37,20 +38,20 @@ type Field[D, K any] struct {
 	f      *field
 }
 
-// FieldSpec says how a place is stored and indexed. The zero value is valid.
+// FieldSpec says how a [Field] stores and indexes a point's key ([geohash.Key]). The zero
+// value is valid.
 type FieldSpec struct {
-	// Text stores the key as a geohash of 12 characters, not as an int64. A key field of
-	// Go type string needs no Text.
+	// Text stores the key as a text of 12 characters, not as an int64.
 	Text bool
 
-	// Prefix lists the index's fields before the key. Every query needs a condition on
-	// each of these fields, usually equality.
+	// Prefix lists fields before the key in the index. Each query needs a condition on
+	// each Prefix field, usually equality.
 	Prefix []string
-	// Suffix lists the index's fields after the key.
+	// Suffix lists fields after the key in the index.
 	Suffix []string
 
 	Ranges int  // maximum index scans of a query, 1 to 100; 0 means 8
-	Zero   bool // accept the point 0, 0, which is usually a mistake
+	Zero   bool // accept the point 0, 0, which is an error by default
 	Sphere bool // declare a 2dsphere index, for $near and $geoIntersects
 }
 

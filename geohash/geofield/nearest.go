@@ -13,9 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Nearest is a search in the order of distance, then _id, made by [Field.Nearest].
+// A Nearest, made by [Field.Nearest], is a search. Its results are sorted by distance,
+// then by _id.
 type Nearest[D any] struct {
-	// First is the first query of the search: see [Ring]. Its Err is the error of bad
+	// First is the first query of the search: see [Ring]. First.Err is the error for bad
 	// input.
 	First *model.Find[D]
 
@@ -34,11 +35,12 @@ type NearestSpec struct {
 	Trace func(Ring)
 }
 
-// Ring is one query of [Field.Nearest], which reads a circle and then rings around it.
+// Ring is one query of a [Field.Nearest] search. The search reads a circle first, and
+// then rings around the circle.
 type Ring struct {
 	Meters float64 // outer radius: all nearer places have been read
 	Ranges int     // key ranges of the query
-	Read   int     // documents that it returned
+	Read   int     // documents that the query returned
 }
 
 // nearest is the non-generic core of a [Nearest].
@@ -75,7 +77,7 @@ func (f *Field[D, K]) Nearest(center geohash.Point, spec NearestSpec, mark Mark,
 }
 
 // Each yields places in order, and reads the next [Ring] only when the loop needs it. An
-// error ends the sequence. Each loop is a new search.
+// error ends the sequence. Every loop starts a new search.
 func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Place is a document that a search found, with its point.
+// Place is a document that a search found, and the document's point.
 type Place[D any] struct {
 	Doc   D
 	Point geohash.Point

@@ -19,10 +19,11 @@ import (
 // Cost and other errors: as [model.Collection.Insert].
 func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
 
-// InsertMany returns the plan that stores documents in order, as [Field.Insert] does. If
-// one document is bad, the plan gives its error and stores nothing.
+// InsertMany is [Field.Insert] for many documents. The plan stores them in order. If one
+// document is invalid, the plan gives the document's error and stores nothing. After a
+// crash, run the plan again.
 //
-// Cost: one command per 25,000 documents or 16 MiB. After a crash, run it again.
+// Cost: one command per 25,000 documents or 16 MiB.
 func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 	return f.f.completeAll(f.owners.InsertMany(docs))
 }

@@ -15,26 +15,27 @@ import (
 // document itself (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxNesting = 100
 
-// A Bound declares the most that an application stores at a path, for [NewBudget]. In a
-// Bound, 0 means undeclared. To enforce a limit, use [denorm.Bounded] or a validator.
+// A Bound tells [NewBudget] the maximum size of the values at a path. 0 means unknown.
+// A Bound enforces nothing. To enforce a maximum, use [denorm.Bounded] or a validator.
 //
-// A path is dotted: "lines.text" is the field "text" in each element of "lines". "*"
-// stands for an array inside an array, or for a value of a map: "prices.*.amount".
+// The path "lines.text" is the field "text" in each element of "lines". "*" stands for a
+// value of a map ("prices.*.amount"), or for an array inside an array.
 //
 // [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {
 	Path  string
-	Items int64 // maximum number of elements of a slice, or of entries of a map
+	Items int64 // maximum number of elements (slice) or entries (map)
 
-	// Bytes is the maximum length of a string (UTF-8), binary value or regular
-	// expression, also of each such value in an array or map. For an interface, bson.Raw
-	// or custom marshaler, Bytes is the maximum BSON size, without type and name.
+	// Bytes is the maximum length of each string (UTF-8), binary value or regular
+	// expression. For an interface, bson.Raw or custom marshaler, Bytes is the maximum
+	// size of the BSON value.
 	Bytes int64
-	Key   int64 // maximum number of bytes of a map key
+	Key   int64 // maximum length of a map key, in bytes
 }
 
-// A Budget computes how large a collection's documents can become, which paths have no
-// [Bound], and when a document reaches 16 MiB.
+// A Budget computes the maximum size of a collection's documents, and lists the paths
+// without a [Bound]. [Budget.Room] and [Budget.Days] compute when a document reaches 16
+// MiB.
 //
 // Source: "the item's size could grow infinitely" (data modeling for Azure Cosmos DB);
 // limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes:
@@ -46,9 +47,11 @@ type Budget struct {
 	depth  int
 }
 
-// NewBudget declares the budget of a collection's documents. It panics with a
-// [*model.DeclarationError] for an unknown path, a bound that doesn't fit its path, two
-// bounds of one path, or a type that BSON can't store.
+// NewBudget declares the budget of a collection's documents. NewBudget panics with a
+// [*model.DeclarationError] for
+//   - an unknown path, or two bounds of one path
+//   - a bound that doesn't fit its path
+//   - a type that BSON can't store, or documents without declared fields (bson.D)
 func NewBudget[D, K any](c *model.Collection[D, K], bounds ...Bound) *Budget {
 	return newBudget(c.Docs(), bounds)
 }
@@ -88,8 +91,8 @@ func (b *Budget) paths() (out []string) {
 	return out
 }
 
-// Size returns the BSON size of v, a document or array. It returns an error if v can't be
-// encoded.
+// Size returns the BSON size of v. If v can't be stored as a document or array, Size
+// returns an error.
 func (b *Budget) Size(v any) (int64, error) { return sizeOf(b.docs, v) }
 
 func sizeOf(docs *core.Docs, v any) (int64, error) {
@@ -116,12 +119,13 @@ func encodedValue(docs *core.Docs, v any) (bson.RawValue, error) {
 type Worst struct {
 	Collection string
 	Bytes      int64 // its size, with empty values for paths without a bound; math.MaxInt64 on overflow
-	Depth      int   // greatest nesting of documents and arrays, including the document
+	Depth      int   // greatest nesting of documents and arrays; the whole document is level 1
 	Parts      []Part
 	Open       []Open // paths without a bound; if empty, Bytes is exact
 }
 
-// A Part is a top-level field of a [Worst]. Bytes includes its type, name and value.
+// A Part is a top-level field of a [Worst]'s document. Bytes is the size of the field,
+// including its type and name.
 type Part struct {
 	Path  string
 	Bytes int64
@@ -144,7 +148,7 @@ func (w Worst) Fits() bool {
 	return len(w.Open) == 0 && w.Bytes <= model.MaxDocument && w.Depth <= MaxNesting
 }
 
-// Worst returns the size of the largest document within the bounds, and its parts. Paths
+// Worst returns the size and the parts of the largest document within the bounds. Paths
 // without a bound count as empty.
 func (b *Budget) Worst() Worst {
 	w := Worst{Collection: b.docs.Name(), Bytes: b.root.value(nil), Depth: b.depth}
@@ -162,7 +166,7 @@ func (b *Budget) Worst() Worst {
 	return w
 }
 
-// String returns the size, its parts, and the paths without a bound.
+// String returns the document's size, its parts, and the paths without a bound.
 func (w Worst) String() string {
 	var s strings.Builder
 	fmt.Fprintln(&s, w.title())

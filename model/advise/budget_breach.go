@@ -4,12 +4,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Breach is a bound of a [Budget] that a document violates.
+// A Breach is a [Budget]'s bound that a document violates.
 type Breach struct {
 	Path  string
 	Bound string // "Items", "Bytes" or "Key"; "Type" for an unknown field
 	Max   int64  // as declared; 0 for "Type"
-	Got   int64  // greatest in the document; for "Type", the field's bytes without its name
+	Got   int64  // greatest in the document; for "Type", the field's bytes without the name
 }
 
 // Breaches returns the bounds that doc violates, each once, in the order of doc's fields.

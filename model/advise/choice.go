@@ -12,43 +12,43 @@ type Choice uint32
 // The structures of a [Choice].
 const (
 	Embed     Choice = 1 + iota // children in the parent: embed.Embedded, embed.One
-	Values                      // an array of plain values in the parent
-	Outlier                     // Embed with overflow documents: denorm.Outlier
-	ChildRefs                   // the parent lists the children's ids: relate.ChildRefs
-	ParentRef                   // each child has the parent's id: relate.ParentRef
-	TwoWay                      // both sides have ids: relate.TwoWay, relate.ManyToMany
+	Values                      // plain values in the parent's array
+	Outlier                     // Embed, and extra documents for long arrays: denorm.Outlier
+	ChildRefs                   // children's ids in the parent: relate.ChildRefs
+	ParentRef                   // the parent's id in each child: relate.ParentRef
+	TwoWay                      // ids on both sides: relate.TwoWay, relate.ManyToMany
 	Links                       // a document for each pair: relate.JoinCollection, denorm.WideRow
-	Bucket                      // documents with many children each: denorm.Bucket
+	Bucket                      // many children in each document: denorm.Bucket
 
-	DocumentTree     // a tree within one document: paths.DocumentTree
-	ParentTree       // a node has the parent's id: paths.NewParentTree
-	ChildTree        // a node has the ids of parent and children: paths.NewChildTree
-	AncestorArray    // a node lists all ancestors: paths.NewAncestorArray
-	MaterializedPath // a node has the path from the root: paths.NewMaterializedPath
-	NestedSet        // each node has a range of numbers: paths.NewNestedSet
+	DocumentTree     // a tree in one document: paths.DocumentTree
+	ParentTree       // the parent's id in each node: paths.NewParentTree
+	ChildTree        // the parent's and children's ids in each node: paths.NewChildTree
+	AncestorArray    // all ancestors' ids in each node: paths.NewAncestorArray
+	MaterializedPath // the path from the root in each node: paths.NewMaterializedPath
+	NestedSet        // a range of numbers in each node: paths.NewNestedSet
 
 	structure Choice = 0xf
 )
 
-// The additions to the structure of a [Choice].
+// The additions of a [Choice].
 const (
-	Bounded        Choice = 1 << (4 + iota) // only the newest children are kept: denorm.Bounded
-	Subset                                  // the newest children, copied into the parent: denorm.Subset
-	CopyIntoParent                          // the children's fields, copied into the parent: denorm.Copy
-	CopyIntoChild                           // the parent's fields, copied into each child: denorm.Copy
-	Fold                                    // no parent documents, only their copies: denorm.Copy.Fold
-	Counter                                 // the parent has a total of its children: denorm.Counter
-	CountInChild                            // each child has a total of its parents: denorm.Counter
-	Distinct                                // a count of different children: denorm.UniqueCount
+	Bounded        Choice = 1 << (4 + iota) // only the newest children: denorm.Bounded
+	Subset                                  // copies of the newest children in the parent: denorm.Subset
+	CopyIntoParent                          // copies of children's fields in the parent: denorm.Copy
+	CopyIntoChild                           // copies of the parent's fields in each child: denorm.Copy
+	Fold                                    // copies of parents, without the parents: denorm.Copy.Fold
+	Counter                                 // a total of children in the parent: denorm.Counter
+	CountInChild                            // a total of parents in each child: denorm.Counter
+	Distinct                                // a count of distinct children: denorm.UniqueCount
 	Approximate                             // an estimated count with few writes: denorm.Approximate
-	Slots                                   // an exact total, split over several documents: denorm.Slots
-	Kinds                                   // children of several kinds: embed.Union, embed.Kinds
-	Versions                                // all versions of a document: denorm.History
+	Slots                                   // an exact total in several documents: denorm.Slots
+	Kinds                                   // children with different fields: embed.Union, embed.Kinds
+	Versions                                // every version of a document: denorm.History
 	Log                                     // states computed from events: denorm.EventLog
 	Binned                                  // totals by hour, day and month: denorm.Rollup
 	SpreadKey                               // a parent's children on several shards: keys.Spread
-	Events                                  // changes are sent to other systems: denorm.Outbox
-	Expiry                                  // old children are deleted: schema.Expiry
+	Events                                  // messages to other systems for each change: denorm.Outbox
+	Expiry                                  // deletion of old children: schema.Expiry
 )
 
 var structureNames = [...]string{
@@ -72,8 +72,8 @@ var additions = []struct {
 // Structure returns c without its additions: [Embed] for Embed|Counter.
 func (c Choice) Structure() Choice { return c & structure }
 
-// Has reports whether c has the structure (such as [Embed]) and all additions (such as
-// [Counter]) of the choice part. A part without a structure fits any structure of c.
+// Has reports whether c has part's structure (such as [Embed]) and all of part's
+// additions (such as [Counter]). If part has no structure, Has compares only additions.
 func (c Choice) Has(part Choice) bool {
 	if s := part & structure; s != 0 && s != c&structure {
 		return false

@@ -30,7 +30,7 @@ type Reason struct {
 	Unused  string // the relation's field that isn't used: "Child.Page"
 }
 
-// A RunnerUp is another choice, which [Choose] would make after any one of the Flips.
+// A RunnerUp is another choice. [Choose] would make this choice after any one [Flip].
 type RunnerUp struct {
 	Choice Choice
 	Parent string   // the name of the end that is the parent in the choice
@@ -38,20 +38,20 @@ type RunnerUp struct {
 	Flips  []Flip   // each is sufficient; nearest first
 }
 
-// Choose decides how to store a relation, and says why. It applies these rules in order:
+// Choose decides how to store a relation, and says why. Choose applies rules in order:
 //
 //  1. A tree ([Relation].Tree) gets a type of package paths. Plain values ([End].Value)
 //     become an array, if the array stays small.
-//  2. Children can't be embedded if parents share them, or if they are too many or too
-//     large ([FewLimit], [ManyLimit], [ArrayLimit]). If only few parents have too many
+//  2. Children that several parents share aren't embedded. Too many or too large children
+//     aren't embedded: see [FewLimit] and [ArrayLimit]. If only few parents have too many
 //     children, see [Outlier].
-//  3. Children shouldn't be embedded if they are looked up on their own, written more
-//     often than read, seldom shown with their parent, or added too fast.
-//     [Relation].Atomic turns off rule 3.
-//  4. Children that pass rules 2 and 3 are embedded. Other children store their parent's
-//     id. If children are ordered or fixed in number, the parent lists ids. In a
-//     many-to-many relation, one or both ends list ids, or each link is a document.
-//  5. Choose can add other types, such as copies of fields.
+//  3. Children that are often read alone, often written, or seldom shown with the parent
+//     aren't embedded. [Relation].Atomic turns off rule 3.
+//  4. All remaining children are embedded.
+//  5. Children that aren't embedded store the parent's id. If the children are ordered or
+//     fixed in number, the parent lists ids. In a many-to-many relation, one or both ends
+//     list ids, or each link is a document.
+//  6. Choose can add types, such as denorm.Copy.
 //
 // Cost: Choose sends nothing.
 func Choose(r Relation) Advice {
@@ -188,7 +188,8 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// Want fails the test, and shows the advice, if a.Choice isn't the choice want.
+// Want fails the test if a.Choice isn't the wanted choice, or if a.Err is set. The
+// failure shows the advice.
 func (a Advice) Want(t TB, want Choice) {
 	t.Helper()
 	if a.Err != nil || a.Choice != want {

@@ -17,8 +17,8 @@ import (
 
 // A DatabaseSurvey is the result of [SurveyDatabase].
 type DatabaseSurvey struct {
-	Collections []SurveyedCollection // by name
-	Relations   []SurveyedRelation   // by the collection that stores the relation, and the path
+	Collections []SurveyedCollection // sorted by name
+	Relations   []SurveyedRelation   // sorted by the storing collection and the path
 }
 
 // A SurveyedCollection is a collection that [SurveyDatabase] found.
@@ -49,10 +49,10 @@ func (u IndexUse) String() string {
 // A SurveyedRelation is a relation that [SurveyDatabase] found.
 type SurveyedRelation struct {
 	SurveyResult
-	Collection string // that stores the relation
-	Path       string // of an embedded array, an id, or ids
-	To         string // the ids' collection; "" for an embedded array
-	Matched    Share  // distinct sampled ids that exist
+	Collection string // name of the collection that stores the relation
+	Path       string // path of an embedded array, an id, or a list of ids
+	To         string // collection in which the ids are _ids; "" for an embedded array
+	Matched    Share  // share of the distinct sampled ids that exist in To
 }
 
 // String returns the collections, the use of their indexes, and the relations.

@@ -1,25 +1,25 @@
 // Package advise says how to store a relation between two kinds of documents, and why.
-// Package design decides all relations of an application by the price of operations.
+// For all relations of an application together, use package design.
 //
 // # Choosing
 //
-// [Choose] takes a [Relation] and returns an [Advice]. Each kind of documents is one end
-// of the relation. In short:
+// [Choose] takes a [Relation] of parents and children, and returns an [Advice]. Each line
+// shows a case, the [Choice] and a type. The second part shows additions.
 //
 //	few children, read with their parent   [Embed]               embed.Embedded, embed.One
-//	few kept, others dropped               [Embed]|[Bounded]     denorm.Bounded
+//	few children kept, older ones deleted  [Embed]|[Bounded]     denorm.Bounded
 //	plain values, such as tags             [Values]              an array with an index
-//	few in 99 of 100 parents, many in 1    [Outlier]             denorm.Outlier
+//	many children, but in few parents only [Outlier]             denorm.Outlier
 //	many children of one parent            [ParentRef]           relate.ParentRef
-//	many, ordered by hand or bounded       [ChildRefs]           relate.ChildRefs
-//	shared, queried from one end           [ChildRefs]           relate.ChildRefs
+//	many children, ordered or limited      [ChildRefs]           relate.ChildRefs
+//	shared children, queried from one end  [ChildRefs]           relate.ChildRefs
 //	shared, queried from both ends         [TwoWay]              relate.ManyToMany
 //	lists too long, or links with fields   [Links]               relate.JoinCollection
 //	too many for an array, read in pages   [Bucket]              denorm.Bucket
 //	a tree                                 [DocumentTree] etc.   package paths
 //
-//	the other end's fields, seldom changed [CopyIntoParent] etc. denorm.Copy
-//	a parent that has only copied fields   [Fold]                denorm.Copy.Fold
+//	copies of fields that seldom change    [CopyIntoParent] etc. denorm.Copy
+//	a parent with only copied fields       [Fold]                denorm.Copy.Fold
 //	the newest few shown with the parent   [Subset]              denorm.Subset
 //	a number shown with the parent         [Counter], [Slots]    denorm.Counter, denorm.Slots
 //	a number of different children         [Distinct]            denorm.UniqueCount
@@ -34,7 +34,7 @@
 //
 // # Rules
 //
-// Each [Reason] of an [Advice] names a rule and the compared numbers. The rules' sources:
+// Each [Reason] in an Advice names a rule. The rules' sources are:
 //
 //	001        a text on wide rows: one row per user, one column per liked item
 //	002        "NoSQL Data Modeling Techniques", by its sections
@@ -44,22 +44,20 @@
 //	Azure      Azure Architecture Center, by its patterns
 //	Firestore  Firestore's documentation, by its pages
 //
-// The rules' limits are constants such as [FewLimit]. [Advice.Want] checks an advice in a
-// unit test.
+// The rules' limits are constants such as [FewLimit]. To test an Advice, use
+// [Advice.Want].
 //
 // # Sizes
 //
-// A [Budget] computes the size of the largest document from a Go type and [Bound] values.
-// [Budget.Breaches] returns the bounds that a document violates.
+// A [Budget] computes the largest document's size from a Go type and [Bound] values. A
+// Budget ignores nesting levels within an interface, bson.D, bson.Raw or custom
+// marshaler.
 //
 // # Live data
 //
 // A [Survey] measures a relation in a database, by samples. [SurveyDatabase] finds and
-// measures all relations.
+// measures a database's relations.
 //
-// # Limits
-//
-// A budget ignores nesting within an interface, bson.D, bson.Raw or custom marshaler. A
-// survey can't measure how often documents are read. A survey computes growth from
+// A Survey can't measure how often documents are read. A Survey computes growth from
 // ObjectIDs or dates, and ignores deletions and seasons.
 package advise

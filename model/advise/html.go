@@ -10,9 +10,9 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// HTML returns the advice as a web page that needs no network. It has the content of
-// String, bar charts of the commands, and two line charts of a parent's size: by the
-// number of its children, and over time.
+// HTML returns the advice as a web page that needs no network. The page has the content
+// of String, bar charts of the commands, and two line charts. The line charts show a
+// parent's size by the number of children, and over time.
 func (a Advice) HTML() string {
 	if a.Err != nil {
 		p := page.New("Refused")
@@ -76,8 +76,8 @@ func (a Advice) storedBy(p *page.Page) {
 	p.Bars(commands)
 }
 
-// sizes draws how large a parent is by the number of its children, and by time if they are
-// added all the time.
+// sizes draws how large a parent is by the number of its children, and by time if they
+// are added all the time.
 func (a Advice) sizes(p *page.Page) {
 	f, err := a.Relation.facts()
 	if err != nil || f.Tree.Nodes > 0 || f.shape == oneToOne {
@@ -112,7 +112,8 @@ func (a Advice) sizes(p *page.Page) {
 	})
 }
 
-// marksOf are the counts that a relation has, each once, and where an axis of counts ends.
+// marksOf are the counts that a relation has, each once, and where an axis of counts
+// ends.
 func marksOf(has Count) (marks []page.Mark, most float64) {
 	most = 2 * ManyLimit
 	add := func(count float64, what string) {
@@ -129,8 +130,8 @@ func marksOf(has Count) (marks []page.Mark, most float64) {
 	return marks, most
 }
 
-// bytesAxis is an axis of sizes from about that of the smallest document to some more than
-// a document can have.
+// bytesAxis is an axis of sizes from about that of the smallest document to some more
+// than a document can have.
 func bytesAxis(least float64) page.Axis {
 	a := page.Axis{Name: "bytes", From: 1, To: 4 * model.MaxDocument, Log: true, Text: shortBytes}
 	for 16*a.From <= least && 16*a.From < a.To {

@@ -7,8 +7,8 @@ import (
 )
 
 // HTML returns the budget as a web page that needs no network. It shows the fields of the
-// [Budget.Worst] document as bars. In a chart, up to six lines each show how the document
-// grows with one array, map or text.
+// [Budget.Worst] document as bars. A chart of up to six lines shows how the document
+// grows. Each line shows the growth with one array, map or text.
 func (b *Budget) HTML() string {
 	w := b.Worst()
 	p := page.New(w.title())

@@ -1,102 +1,103 @@
 package advise
 
-// None is the value for a number of a [Relation] that is known to be zero. A field that
-// is 0 means unknown: [Choose] assumes its default, and lists it in Assumed of [Advice].
+// None means that a number in a [Relation] is known to be zero. The value 0 means
+// unknown. For an unknown number, [Choose] assumes the default, and lists the default in
+// Advice.Assumed.
 const None = -1
 
 // A Relation describes two kinds of documents that belong together: parents and children.
 // Set at least one of Parent.Has, Child.Has and Tree.
 //
-// A share is a number from 0 to 1. In a ratio of reads to changes, math.Inf(1) means that
-// nothing changes.
+// A share is a number from 0 to 1. If nothing changes, set a ratio of reads to changes to
+// math.Inf(1).
 type Relation struct {
 	Parent, Child End
 
-	// ReadsPerAdd is the number of reads of a parent with its children, divided by the
-	// number of children added or removed. The default is 10.
+	// ReadsPerAdd is how often a parent and its children are read together, per child
+	// added or removed. The default is 10.
 	ReadsPerAdd float64
 
-	LinkBytes int64 // size of the fields of a parent-child pair, such as a role
+	LinkBytes int64 // size of a parent-child pair's own fields, such as a role
 
-	// Atomic means that a parent and its children must change in one step without a
-	// transaction.
+	// Atomic means that parent and children must change together, without a transaction.
 	Atomic bool
 
-	// Tree describes documents of one collection that form a tree. For a tree, set only
-	// Name, Has, Bytes and IDBytes of Parent, and leave Child empty.
+	// Tree describes a tree of documents in one collection. For a tree, leave Child
+	// empty, and set only Parent's Name, Has, Bytes and IDBytes.
 	Tree Tree
 
 	Now Choice // how the relation is stored today; zero means not stored yet
 }
 
-// An End describes one of the two kinds of documents of a [Relation]: the parents or the
-// children. The other kind is the other end. For a share or ratio of zero, pass [None].
+// An End describes the parents or the children of a [Relation]. A parent's partners are
+// its children. A child's partners are its parents. For a share or ratio of zero, pass
+// [None].
 type End struct {
-	Name string // a plural, for texts: "people"; the default is "parents" or "children"
+	Name string // a plural, for texts, such as "people"; the default is "parents" or "children"
 
-	// Has is how many documents of the other end one document has. The default is one.
+	// Has is how many partners a document has. The default is one.
 	Has Count
 
-	Bytes   int64 // BSON size of a document without the other end ([Budget.Size]); the default is 512
+	Bytes   int64 // BSON size of a document without partners ([Budget.Size]); the default is 512
 	IDBytes int64 // size of an _id value without type and name; the default is 12
 
 	// Alone is the share of reads that find a document by its own id or fields. In a
-	// one-to-one relation, the end with the greater Alone becomes the parent. The default
-	// is 0, but 1 in these cases:
+	// one-to-one relation, the End with the greater Alone becomes the parent. The default
+	// is 0. In these cases, the default is 1:
 	//
-	//   - A document has several documents of the other end.
-	//   - This end is Parent in a one-to-one relation.
+	//   - A document has several partners.
+	//   - This End is Parent in a one-to-one relation.
 	Alone float64
 
-	// Shows is the share of reads that show documents of the other end, not only their
-	// [Total]. The default is 0, but 1 in these cases:
+	// Shows is the share of reads that show partners, not only their [Total]. The default
+	// is 0. In these cases, the default is 1:
 	//
-	//   - A document has several documents of the other end.
+	//   - A document has several partners.
 	//   - The relation is one-to-one.
-	//   - Copied, Newest or Page is set in the other End.
+	//   - The partners' End has Copied, Newest or Page.
 	Shows float64
 
-	// ReadsPerChange is how often a document is read per change of its fields. The
-	// default is 100.
+	// ReadsPerChange is a document's reads, divided by the changes of the document's
+	// fields. The default is 100.
 	ReadsPerChange float64
 
 	Value   bool    // a document is a plain value, such as a tag or phone number
-	Kinds   int64   // number of kinds with different fields; the default is 1
-	Ordered bool    // the other end keeps the documents' order, as a playlist does
+	Kinds   int64   // number of variants with different fields; the default is 1
+	Ordered bool    // partners keep the documents' order, as a playlist does
 	Days    float64 // how many days a document is needed; the default is forever
 
-	Versions bool // every version is kept
+	Versions bool // every version of a document is kept
 	Log      bool // changes are stored as events
-	Sharded  bool // the shard key is the reference to the other end
+	Sharded  bool // the shard key is the reference to the partner
 	Events   bool // each change is sent to other systems
 
-	// Copied, Newest, Page and Total say what the other end shows of these documents.
+	// Copied, Newest, Page and Total say what partners show of these documents.
 	Copied Copied // a few fields of each document
 	Newest Newest // the newest documents
-	Page   int64  // number of documents on a page, for reads by the page
+	Page   int64  // number of documents on a page, if reads are paged
 	Total  Total  // a count or sum
 }
 
 // A Count says how many children a parent has, or how many parents a child has: see
 // [End].Has.
 type Count struct {
-	Typical int64 // the median; the default is P99, Max or 3001, in this order
-	P99     int64 // 99 of 100 documents have at most this many; the default is Max
+	Typical int64 // the median; the default is P99, or Max without P99
+	P99     int64 // 99 of 100 documents have at most P99; the default is Max
 	Max     int64 // the greatest count today; the default is 5 × Typical, but at least P99
 
 	Fixed     bool    // the application allows at most Max: a team has 11 players
-	Unbounded bool    // the count has no limit; Max is the greatest count seen
+	Unbounded bool    // the count has no limit
 	PerDay    float64 // greatest growth of one document's count in a day; the default is 0
-	Days      float64 // number of days that PerDay continues; the default is 3650
+	Days      float64 // how many days PerDay continues; the default is 3650
 
 	// PerSecond is the greatest growth of one document's count in a second.
 	PerSecond float64
 
-	// AtLeast means that Max and P99 come from a sample. Other documents can have more.
+	// AtLeast means that Max and P99 come from a sample.
 	AtLeast bool
 }
 
-// Copied describes fields of an [End] that the other end shows.
+// Copied describes fields of an [End] that the End's partners show.
 type Copied struct {
 	Fields string // field names, for texts: "name, thumbnail"; "" means no fields
 	Bytes  int64  // size of one copy with field names; the default is 64
@@ -119,7 +120,7 @@ type Newest struct {
 }
 
 // A Total is a number computed from documents of an [End], such as a count of comments. A
-// document of the other end, such as an article, shows the Total.
+// partner, such as an article, shows the Total.
 type Total struct {
 	ReadsPerChange float64 // reads of the total per change of the total; 0 means no total
 	Distinct       bool    // counts different values: a site's visitors, not the visits
@@ -130,36 +131,35 @@ type Total struct {
 // A Tree describes a tree of documents. The zero Tree means that the relation isn't a
 // tree.
 type Tree struct {
-	Nodes  int64 // nodes of the largest tree; required
-	Levels int64 // levels of the deepest tree; the default is 5
+	Nodes  int64 // the largest tree's number of nodes; required
+	Levels int64 // the deepest tree's number of levels; the default is 5
 
-	// Whole, Below and Above are shares of all reads. The default is 0. All other reads
-	// need one node, or a node and its children.
+	// Whole, Below and Above are shares of all reads, from 0 to 1. The default is 0.
 	Whole    float64 // reads of the whole tree
 	Below    float64 // reads of a node's descendants
 	Above    float64 // reads of a node's ancestors
 	Preorder bool    // reads need the nodes in depth-first order
 	Ordered  bool    // users choose the order of children
 
-	// ReadsPerMove is the tree's reads for each inserted, moved or deleted node. The
+	// ReadsPerMove is the number of reads per inserted, moved or deleted node. The
 	// default is 100.
 	ReadsPerMove float64
 }
 
-// Limits of [Choose], with their sources. The package's comment explains the sources.
+// Limits of the rules in [Choose]. The package's comment explains the sources.
 const (
-	FewLimit  = 300  // maximum children to embed (004 rule 3)
+	FewLimit  = 300  // maximum embedded children (004 rule 3)
 	ManyLimit = 3000 // maximum ids in an array (004 rule 3)
 
-	AccessLimit = 0.1 // minimum share of reads that counts in a rule (004 rules 2, 6)
-	WriteLimit  = 1.0 // minimum reads per write to embed data (000, 002 §3)
-	CopyLimit   = 10. // minimum reads per change to store up to 10 copies (004 rule 5)
+	AccessLimit = 0.1 // a smaller share of reads counts as 0 (004 rules 2, 6)
+	WriteLimit  = 1.0 // minimum reads per write for embedded data (000, 002 §3)
+	CopyLimit   = 10. // minimum reads per change for at most 10 copies (004 rule 5)
 
 	ArrayLimit = 1 << 20  // maximum bytes of an array (Firestore)
-	WasteLimit = 16 << 10 // maximum unused bytes of an average read (manual)
+	WasteLimit = 16 << 10 // maximum unused bytes per read, on average (manual)
 	HotLimit   = 100      // maximum writes per second to one document (Firestore)
 
-	NestedLimit = 1000 // minimum reads per change of a tree for a NestedSet (manual)
+	NestedLimit = 1000 // minimum reads per tree change for a NestedSet (manual)
 )
 
 // An Assumption is the value that [Choose] assumed for a missing field.

@@ -8,7 +8,7 @@ type Rule struct {
 	Place  string // within it: "rule 3"
 }
 
-// String returns "004 rule 3" for rule 3 of the text 004: see [Rule].
+// String returns the Source and the Place, such as "004 rule 3".
 func (r Rule) String() string { return r.Source + " " + r.Place }
 
 // The rules, in the order of their texts.

@@ -11,23 +11,22 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// SurveySpec says how the relation is stored now, and how to sample. Set exactly one of
-// Embedded, List and Ref.
+// SurveySpec says how the relation is stored now. Set exactly one of Embedded, List and
+// Ref.
 type SurveySpec struct {
-	Embedded string // path of the embedded children's array in a parent
-	List     string // path of the children's ids in a parent's array: "holdings.stockId"
-	Ref      string // path of the parent's id or ids in a child: "host"
+	Embedded string // path to the array of children in a parent
+	List     string // path to children's ids in a parent, such as "holdings.stockId"
+	Ref      string // path to one or more parents' ids in a child, such as "host"
 
-	// At is the path, in an embedded child, of its creation time: an ObjectID or date.
-	// "" means "_id".
+	// At is the path to an ObjectID or date of creation, within an embedded child. ""
+	// means "_id".
 	At string
 
-	// Scan makes the server read every document for the sample. Set Scan for DocumentDB,
-	// whose own samples aren't random.
+	// Scan makes the server read every document for a sample. DocumentDB needs Scan.
 	Scan bool
 
-	// Window is the length of the period for [Growth], at least 3 days. 0 means 90 days.
-	// The period ends with the newest child.
+	// Window is the length of the period for [Growth]. The minimum is 3 days. 0 means 90
+	// days. The period ends with the newest child.
 	Window time.Duration
 
 	Sample     int64   // documents to read from each collection; 0 means 1000
@@ -95,16 +94,15 @@ type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
 	First *time.Time    `bson:"first"` // from Links: creation time of the oldest referring document
-	Last  *time.Time    `bson:"last"`  // from Links: of the newest
+	Last  *time.Time    `bson:"last"`  // from Links: creation time of the newest referring document
 
 	Early int64 `bson:"early"` // from Added: in the window's first third
 	Late  int64 `bson:"late"`  // from Added: in the window's last third, or later
 }
 
 // NewSurvey declares the survey of a relation between two collections. For embedded
-// children, pass the parents' collection twice. It panics with a
-// [*model.DeclarationError] if the spec hasn't exactly one path, the path doesn't fit the
-// documents, or another field is out of range.
+// children, pass the parents' collection twice. A spec that is invalid, or
+// doesn't fit the documents, panics with a [*model.DeclarationError].
 func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *model.Collection[C, CK], spec SurveySpec) *Survey {
 	s := &Survey{spec: spec, parents: sideOf(parents), children: sideOf(children)}
 	switch {
@@ -176,8 +174,9 @@ func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	return s.measured(s.parents, whole, fields)
 }
 
-// Children returns the pipeline that measures a sample of the children, or all if whole
-// is true. Embedded children give a [*model.ValueError]: use [Survey.Parents].
+// Children returns the pipeline that measures a sample of the children. Pass true as
+// whole to measure all children. Embedded children give a [*model.ValueError]. To measure
+// embedded children, use [Survey.Parents].
 //
 // Cost: see [Survey.Parents].
 func (s *Survey) Children(whole bool) *model.Aggregate[SurveyDocument] {
@@ -301,9 +300,9 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns the pipeline that finds which ids exist. With SurveySpec.List, these
-// are _ids of children. With SurveySpec.Ref, these are _ids of parents. Embedded children
-// give a [*model.ValueError].
+// Existing returns the pipeline that finds which of the given ids exist. With
+// SurveySpec.List, pass children's _ids. With SurveySpec.Ref, pass parents' _ids. With
+// SurveySpec.Embedded, the query gives a [*model.ValueError].
 //
 // Cost: one command, served by the _id index.
 func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {

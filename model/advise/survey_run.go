@@ -30,7 +30,7 @@ type SurveyResult struct {
 	Missing Share   // unset references, and references to missing documents
 }
 
-// A Measure is a field of a [Relation] that a survey measured.
+// A Measure is the value that a survey measured for one field of a [Relation].
 type Measure struct {
 	Field string // as in [Change]
 	Value any    // int64 or float64

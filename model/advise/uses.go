@@ -16,8 +16,8 @@ type Use struct {
 	Commands []Commands // how many commands the type's operations send
 }
 
-// Commands is the number of commands (N) that an operation of a [Use] sends, without
-// transactions, retries and further batches.
+// Commands is the number of commands (N) that an operation of a [Use] sends. N doesn't
+// count transactions, retries and further batches.
 type Commands struct {
 	Operation string // "add a child"
 	N         int

@@ -11,8 +11,8 @@ import (
 	"github.com/docmodel/docmodel/model/embed"
 )
 
-// Declaration returns the declaration of p's layout as Go source, without the package
-// clause: document types, collections and techniques.
+// Declaration returns Go source that declares the document types, collections and
+// techniques of p's layout. The source has no package clause.
 func (p Prices) Declaration() string {
 	s := p.store
 	if s == nil {

@@ -1,5 +1,4 @@
-// Package design finds the layout of documents that makes an application's operations
-// fastest.
+// Package design finds the fastest layout of documents for an application's operations.
 //
 //	w := design.Workload{
 //		Name: "blog",
@@ -23,7 +22,7 @@
 //	d, err := w.Design()
 //	fmt.Println(d) // the storage of each relation, and costs
 //
-// A [Layout] has a [Storage] for each relation. Storages, types and uses:
+// A [Layout] has a [Storage] for each relation:
 //
 //	Reference                     relate.ParentRef  documents used on their own
 //	Reference, Relation.Ordered   relate.ChildRefs  children ordered by hand
@@ -49,13 +48,13 @@
 //
 // # Prices
 //
-// [Costs] convert commands and documents into time. Assumptions:
+// A price is the time of an operation, computed from [Costs]. Assumptions:
 //
 //   - Each query has an index.
-//   - Parents have about equally many children.
-//   - Fields and relations don't depend on each other.
-//   - Reads leave out embedded arrays that the operation doesn't need.
-//   - Parents are read by a separate command, not by $lookup.
+//   - Each parent has about the same number of children.
+//   - Fields and relations are independent.
+//   - A read omits embedded arrays that the operation doesn't need.
+//   - A separate command reads parents, without $lookup.
 //
 // # Source
 //

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A Layout says how each relation of a workload is stored. Relations that aren't in
-// Stored are References.
+// A Layout says how each relation of a workload is stored. A relation that isn't in
+// Stored has the structure [Reference].
 type Layout struct {
 	Name   string
 	Stored map[string]Storage // by the relation's name: "bids.item"

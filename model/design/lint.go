@@ -18,7 +18,7 @@ import (
 // https://www.mongodb.com/docs/manual/data-modeling/design-antipatterns/.
 type Lint struct {
 	Model   *model.Model
-	Budgets []*advise.Budget // to check document sizes, one for each collection
+	Budgets []*advise.Budget // one for each collection, to check document sizes
 	Runs    []Run            // to check commands
 }
 
@@ -38,7 +38,7 @@ type Run struct {
 // A Smell is a problem that a [Lint] found.
 type Smell struct {
 	Rule   string // a rule of Lint.Smells: "unbounded array"
-	Place  string // collection and path, collection and index, or the name of the run
+	Place  string // a collection with a path or an index, or the name of a [Run]
 	Figure string // the found value and the limit
 	Remedy string
 }
@@ -48,7 +48,7 @@ func (s Smell) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", s.Rule, s.Place, s.Figure, s.Remedy)
 }
 
-// Limits of the rules of [Lint.Smells]. Only NameLimit is from MongoDB's manual.
+// The rules of [Lint.Smells] use these limits. Only NameLimit is from MongoDB's manual.
 const (
 	IndexLimit  = 10     // indexes of one collection, without _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline

@@ -41,8 +41,7 @@ func (p Price) Documents() float64 { return p.Read + p.Written }
 // Late reports whether the operation takes longer than its limit Within.
 func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
 
-// A Stored describes one collection under a [Layout]: estimated documents, their sizes,
-// and indexes.
+// A Stored describes one collection under a [Layout]. The numbers are estimates.
 type Stored struct {
 	Collection string
 	Documents  int64
@@ -54,10 +53,10 @@ type Stored struct {
 // Prices are the costs of a workload under one [Layout].
 type Prices struct {
 	Layout      Layout
-	Operations  []Price       // sorted by Rate times Time, greatest first
+	Operations  []Price       // sorted by Rate × Time, greatest first
 	Collections []Stored      // in the order of the entities
-	Time        time.Duration // sum of Price.Rate times Price.Time
-	Late        int           // number of operations over their Price.Within
+	Time        time.Duration // sum of Rate × Time of all Operations
+	Late        int           // number of operations that exceed their Price.Within
 	Model       *model.Model  // the techniques that implement the layout
 
 	store *store
@@ -127,7 +126,7 @@ func (s *store) priceOf(i int, cold float64) (Price, error) {
 	return p, nil
 }
 
-// At returns the operation's time if the server had the costs c.
+// At returns the operation's time on a server with the costs c.
 func (p Price) At(c Costs) time.Duration {
 	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) + p.Written*float64(c.Written) +
 		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
@@ -143,7 +142,7 @@ func (p Prices) Operation(name string) Price {
 	return Price{}
 }
 
-// Costs returns the server's costs by which p.Time was computed.
+// Costs returns the server's unit times, from which p.Time was computed.
 func (p Prices) Costs() Costs {
 	if p.store == nil {
 		return DefaultCosts

@@ -14,8 +14,9 @@ import (
 )
 
 // A Runner, made by [Prices.Runner], stores generated data of a workload under one layout
-// and runs operations for measurements. With the same n, [Runner.Run] uses the same
-// documents under every layout. A Runner isn't safe for concurrent use.
+// and runs operations for measurements. For the same operation and the same value of n,
+// [Runner.Run] uses the same documents under every layout. A Runner isn't safe for
+// concurrent use.
 type Runner struct {
 	store *store
 	world *world
@@ -72,8 +73,8 @@ func (r *Runner) Fill(ctx context.Context, db model.DB) error {
 	return err
 }
 
-// Run runs the operation with this name. The number n selects the documents: change it
-// for each run.
+// Run runs the operation with this name. The number n selects the documents. Pass another
+// n for each run.
 func (r *Runner) Run(ctx context.Context, db model.DB, operation string, n int) error {
 	if r.store == nil {
 		return errNotPriced

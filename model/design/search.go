@@ -24,18 +24,19 @@ type Design struct {
 	Bound time.Duration
 }
 
-// SearchLimit is the number of layouts up to which [Workload.Design] prices all of them.
+// SearchLimit is a number of layouts. If a workload has more layouts, [Workload.Design]
+// prices only some of the layouts.
 const SearchLimit = 5000
 
-// Design finds the layout under which the fewest operations exceed Operation.Within. Of
-// several such layouts, Design finds the fastest layout.
+// Design finds the best [Layout]. With the best layout, the fewest operations exceed
+// Operation.Within. Among equal layouts, the fastest is the best.
 //
-// The candidates for each relation are:
-//   - Reference. Children can copy fields of their parents. A parent can contain totals,
+// For each relation, Design tries:
+//   - [Reference]. Children can copy their parents' fields. A parent can contain totals,
 //     or its newest children (at most 100).
-//   - Embedded, if each parent has at most [advise.FewLimit] children, in at most
+//   - [Embedded], if each parent has at most [advise.FewLimit] children, in at most
 //     [advise.ArrayLimit] bytes
-//   - Paged by 100, if children never change and a parent has at least 25 children on
+//   - [Paged] by 100, if children never change. Parents need at least 25 children on
 //     average. A parent can contain its newest children.
 //
 // Of more than [SearchLimit] layouts, Design prices only some: see Design.Bound.

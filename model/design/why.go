@@ -12,20 +12,21 @@ import (
 type Reason struct {
 	Relation string
 	Storage  Storage
-	Saves    time.Duration // how much it lowers Prices.Time
+	Saves    time.Duration // how much the storage lowers Prices.Time
 	Gains    []Gain        // by operation, greatest first
 }
 
-// A Gain is the time that a relation's storage saves in all runs of an operation: the
-// operation's Rate × (Time with a plain reference − Time with this storage). A loss is
+// A Gain is the time that a relation's [Storage] saves in all runs of an operation. The
+// time is Rate × (Time with a plain reference − Time with this storage). A loss is
 // negative.
 type Gain struct {
 	Operation string
 	Saves     time.Duration
 }
 
-// A Flip says when the layout To becomes the best: when Operation runs more often than
-// Factor × Rate. For a Factor below 1: less often than that.
+// A Flip says at which new rate of an operation another layout is the best. If Factor is
+// at least 1, the new rate is above Factor × Rate. If Factor is below 1, the new rate is
+// below Factor × Rate.
 type Flip struct {
 	To        Layout
 	Operation string

@@ -27,7 +27,7 @@ func (w Workload) Scaled(share float64) Workload {
 	return w
 }
 
-// An Entity is a kind of document. Its Name is also the collection's.
+// An Entity is a kind of document. Its Name is also the name of the collection.
 type Entity struct {
 	Name   string
 	Count  int64 // number of documents, at most 2^31
@@ -45,25 +45,25 @@ type Field struct {
 	// for one value matches Entity.Count / Values documents.
 	Values int64
 
-	// Grows means that newer documents have greater values, such as creation times. No
-	// operation can update the field. Paged relations need Grows to find the newest
-	// children.
+	// Grows means that newer documents have greater values, such as creation times. Text
+	// and Values must be 0, and no operation can update the field. Without Grows, a read
+	// of a Paged relation's newest children reads all pages.
 	Grows bool
 }
 
-// A Relation connects two entities. If the links of a many-to-many relation have fields,
-// make the links an entity with a relation to each side.
+// A Relation connects two entities. For many-to-many links with fields, declare a third
+// entity with a relation to each side.
 type Relation struct {
 	Child  string // the children's entity: "bids"
 	Field  string // a child's field for the parent: "item"
 	Parent string // the parents' entity: "items"
 	List   string // a parent's field for the children: "bids"
 
-	// Each is how many parents each child has, by default 1. More than 1 means
+	// Each is the number of parents per child, by default 1. Above 1, the relation is
 	// many-to-many.
 	Each int64
 
-	// Max is how many children a parent can have, by default five times the average.
+	// Max is the maximum of children per parent, by default five times the average.
 	Max int64
 
 	// Fixed means that the application never exceeds Max.
@@ -76,23 +76,27 @@ type Relation struct {
 // Name returns the relation's name in a [Layout]: "bids.item".
 func (r Relation) Name() string { return r.Child + "." + r.Field }
 
-// An Operation is what the application does for one request: Accesses, in order.
+// An Operation is a kind of request. For one request, the application runs the Accesses
+// in order.
 type Operation struct {
 	Name     string
 	Rate     float64 // requests per unit of time, the same unit for all operations
 	Accesses []Access
 
-	// Within is the limit for Time of the operation's [Price]. 0 means no limit.
+	// Within is the operation's limit for [Price].Time. 0 means no limit.
 	// [Workload.Design] prefers layouts that exceed fewer limits.
 	Within time.Duration
 }
 
 // An Access reads or writes documents of one entity.
 //
-// Within an operation, accesses that use one name mean the same document. In By, "_id=x"
-// finds the document named x. "item=x" means that the relation item leads to document x.
-// Without an equal sign, the document's name is the entity's name. Here the user "users"
-// sends a comment to the user "receiver":
+// Paths in By name documents. Inside an operation, one name means one document.
+//
+//	"_id=x"   finds the document named x
+//	"item=x"  means that the relation item leads to the document named x
+//
+// Without "=x", the name is the entity's name. Here, the user named "users" sends a
+// comment to the user named "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -101,29 +105,34 @@ type Access struct {
 	Do Action
 	Of string // the entity
 
-	// By lists the paths that find the documents: "_id", a field, a relation, or a field
-	// or relation of a parent ("seller.region"). The relation "item" finds the bids of an
-	// item. An Update or Delete needs "_id".
+	// By lists the paths that find the documents. An Update or Delete needs "_id".
 	//
-	// By of an Insert lists relations to parents. A relation that By omits leads to the
-	// document with the parent entity's name.
+	//	"_id", "name"    the _id, or a field
+	//	"item"           a relation: finds the bids of an item
+	//	"seller.region"  a field or relation of a parent
+	//
+	// For an Insert, By lists relations to parents. By default, a relation leads to the
+	// document named like the parent's entity.
 	By []string
 
-	// Since is the path of a field. A Read with Since returns only documents whose value
-	// is at least a bound, greatest value first. Share is the fraction of documents that
-	// reach the bound, above 0 and at most 1.
+	// Since is the path of a field. A Read returns only the documents with the greatest
+	// values, greatest value first. Share is the fraction of documents that have these
+	// values, above 0 and at most 1.
 	Since string
 	Share float64
 
-	Order string // path to sort by, greatest first; "" means any order, or by Since
+	Order string // path to sort by, greatest value first; "" means Since, or any order
 	Limit int64  // maximum number of results; 0 means all
 
 	// For an Update, Fields lists the changed fields. A many-to-many relation
-	// (Relation.Field) in Fields adds a parent.
+	// (Relation.Field) adds a parent.
 	//
-	// A Read returns the whole document. Fields adds parents' fields ("user.nickname",
-	// "item.*" for all) and totals of children ("count(bids)", "sum(bids.qty)",
-	// "min(bids.price)", "max(bids.price)").
+	// A Read returns the whole document. For a Read, Fields adds more:
+	//
+	//	"user.nickname"  a parent's field
+	//	"item.*"         all fields of a parent
+	//	"count(bids)"    the number of children
+	//	"sum(bids.qty)"  a total of children; also "min(…)" and "max(…)"
 	Fields []string
 }
 

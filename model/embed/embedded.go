@@ -31,30 +31,32 @@ type EmbeddedSpec struct {
 type KeepElement uint8
 
 const (
-	KeepDistinct KeepElement = iota // remove only exact copies; don't shorten arrays over Max
-	KeepFirst                       // keep each key's first element; the first Max elements
-	KeepLast                        // keep each key's last element; the last Max elements
+	KeepDistinct KeepElement = iota // remove only exact copies, even if an array exceeds Max
+	KeepFirst                       // keep each key's first element, and Max elements from the start
+	KeepLast                        // keep each key's last element, and Max elements from the end
 )
 
-// Embedded is an array of small documents in a parent document, such as the addresses of
-// a person. Each element has a key that is unique in the array.
+// Embedded is an array of small documents in a parent document, such as a person's
+// addresses. Each element has a key that is unique in the array.
 //
-// Each change rewrites the parent. A parent is limited to 16 MiB: set EmbeddedSpec.Max.
+// Each change rewrites the parent. To keep the parent below 16 MiB, set EmbeddedSpec.Max.
 // If you often query elements of many parents, use relate.ParentRef.
 //
-// A write costs one command on one document, by _id. If the command matches nothing, one
-// to four reads find the error. A missing parent gives [model.ErrNotFound].
+// A missing parent gives [model.ErrNotFound].
+//
+// Cost of a write: one command, one document, by _id. If nothing matches, one to four
+// reads find the error.
 //
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
 //
-// Indexes returns the index on the elements' key, and the spec's indexes.
+// Indexes returns the index on the elements' key, and EmbeddedSpec.Indexes.
 //
-// Checks returns checks that find
+// Checks returns checks for
 //
-//   - repeated keys, or more than Max elements. The repair follows EmbeddedSpec.Keep.
+//   - repeated keys, or too many elements. The repair follows EmbeddedSpec.Keep.
 //   - null. The repair stores an empty array.
-//   - any other value that isn't an array of documents with keys. There is no repair.
+//   - any value except an array of documents with keys. There is no repair.
 //
 // Cost: each check reads every parent.
 type Embedded[D, K, E any] struct {
@@ -64,7 +66,7 @@ type Embedded[D, K, E any] struct {
 	m    *embedding
 }
 
-// An ElementOf is an element of an [Embedded] array with the _id of its parent.
+// An ElementOf contains an element of an [Embedded] array, and the parent's _id.
 type ElementOf[K, E any] struct {
 	Parent  K     `bson:"parent"`
 	At      int64 `bson:"at"` // position in the array, from 0

@@ -38,12 +38,12 @@ type KindsSpec struct {
 
 // A KindIndex is an index on fields of the values of a [Kinds].
 type KindIndex struct {
-	Tag    string // partial index of documents with a value of this tag; "" means all
+	Tag    string // only documents with a value of this tag are indexed; "" means all
 	Keys   bson.D // paths within a value; the tag's type must have these fields
-	Unique bool   // unique among the indexed values; refused for arrays
+	Unique bool   // unique among the indexed values; not for arrays of values
 }
 
-// A KindCount is the number of values with a tag: see [Kinds.Counts].
+// A KindCount is the number of values with the same tag: see [Kinds.Counts].
 type KindCount struct {
 	Tag bson.RawValue `bson:"tag"` // as stored; null for values without a tag
 	N   int64         `bson:"n"`
@@ -135,10 +135,11 @@ func (k *kinds) checkField(tag, name string) (err error) {
 	return err
 }
 
-// Of returns the query of documents with a value that has one of the tags. The document
-// itself can be the value. No tag, or an unknown tag, gives a [*model.ValueError].
+// Of returns the query of the documents in which a value has one of the tags. Without
+// KindsSpec.Path, the value is the whole document. No tag, or an unknown tag, gives a
+// [*model.ValueError].
 //
-// Cost: one command, by the index on the tag if the spec has ByTag.
+// Cost: one command, by the index on the tag if KindsSpec.ByTag is set.
 func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.of(&f.Query, tags)
@@ -158,9 +159,9 @@ func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	return f
 }
 
-// Only returns the query of the documents of one type, decoded as T. T is a type of the
-// union, or a pointer to such a type. For another T, or if KindsSpec.Path is set, the
-// query gives a [*model.ValueError].
+// Only returns the query of the documents of one type, decoded as T. T is a type that
+// [Case] declares, or a pointer to such a type. For another T, or if KindsSpec.Path is
+// set, the query gives a [*model.ValueError].
 //
 // Cost: see [Kinds.Of].
 func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
@@ -181,8 +182,8 @@ func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 // Cost: one command, which writes each document that changes.
 func (k *Kinds[D, K]) Retag(filter bson.D, tag string) model.Write { return k.k.assign(filter, tag) }
 
-// Counts returns the pipeline that counts the values by stored tag, ordered by tag. It
-// includes tags that aren't declared.
+// Counts returns the pipeline that counts each stored tag's values, in the order of tags.
+// Undeclared tags are included.
 //
 // Cost: one command, which reads every document.
 func (k *Kinds[D, K]) Counts() *model.Aggregate[KindCount] {

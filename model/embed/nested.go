@@ -32,7 +32,7 @@ type nesting struct {
 	path  string     // of the array within an element
 }
 
-// NewNested declares that the array at path, within elements of outer, has elements of
+// NewNested declares that each element of outer has an array at path, with elements of
 // type F. The spec's Key is a path within F. NewNested panics with a
 // [*model.DeclarationError] in the cases of [NewEmbedded].
 func NewNested[F, D, K, E any](outer *Embedded[D, K, E], path string, spec EmbeddedSpec) *Nested[K, F] {
@@ -66,8 +66,8 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 	return &nesting{outer, m, path}
 }
 
-// Add appends elements, all or none, to an inner array. The parameter key is the outer
-// element's key. For errors see [Nested] and [Embedded.Add].
+// Add appends elements to an inner array, all or none. The parameter key is the outer
+// element's key. For errors, see [Nested] and [Embedded.Add].
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
@@ -79,17 +79,17 @@ func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
 }
 
 // Update applies update operators to an inner element, as [Embedded.Update] does. The
-// parameter key is the outer element's key, and inner the inner element's. If either is
-// missing, Update gives [ErrNoElement].
+// parameter key is the outer element's key. The parameter inner is the inner element's
+// key. If one of these elements is missing, Update gives [ErrNoElement].
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Update(parent K, key, inner any, update bson.D) model.Write {
 	return n.n.update(parent, key, inner, update)
 }
 
-// Remove removes inner elements, and is idempotent. The parameter key is the outer
-// element's key, and inner lists keys of inner elements. It ignores inner keys that don't
-// exist. A missing outer element gives [ErrNoElement].
+// Remove removes inner elements from the outer element with this key. As inner, pass the
+// inner elements' keys. Missing inner elements are ignored. A missing outer element gives
+// [ErrNoElement]. Remove is idempotent.
 //
 // Cost: see [Embedded].
 func (n *Nested[K, F]) Remove(parent K, key any, inner ...any) model.Write {

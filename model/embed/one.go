@@ -38,7 +38,7 @@ type subdocument struct {
 
 // OneSpec says which indexes a [One] has. The zero value is valid.
 type OneSpec struct {
-	// Indexes are keys of indexes, by paths within the subdocument: {city: 1}.
+	// Indexes are index keys, with paths within the subdocument: {city: 1}.
 	Indexes []bson.D
 }
 
@@ -69,7 +69,7 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 	return &subdocument{c, path, checkIndexes(c, place, path, indexes)}
 }
 
-// Put stores or overwrites a parent's subdocument. It is idempotent.
+// Put stores or overwrites a parent's subdocument. The write is idempotent.
 //
 // Cost: one command.
 func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
@@ -81,19 +81,19 @@ func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent,
 func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }
 
 // Update applies update operators to a parent's subdocument, as [Embedded.Update] does to
-// an element. It gives [ErrNoElement] if there is no subdocument. To remove the
-// subdocument, use $unset on the parent.
+// an element. A missing subdocument gives [ErrNoElement]. To remove the subdocument, use
+// $unset on the parent.
 //
-// Cost: one command; one read if nothing matched.
+// Cost: one command, and one read if nothing matched.
 func (o *One[D, K, E]) Update(parent K, update bson.D) model.Write {
 	return o.s.update(parent, update)
 }
 
-// Having returns the query of parents with a subdocument that matches conditions on its
-// fields: {city: "Anytown"}. $and, $or and $nor are allowed.
+// Having returns the query of parents whose subdocument matches conditions on fields:
+// {city: "Anytown"}. $and, $or and $nor are allowed.
 //
-// Cost: one command. It uses an index of OneSpec whose first field has a condition, or
-// reads every parent.
+// Cost: one command. An index of [OneSpec] serves the command if the conditions contain
+// the index's first field. Without an index, the command reads every parent.
 func (o *One[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = o.docs.Find(nil)
 	o.s.having(&f.Query, conditions)

@@ -36,9 +36,10 @@ type UnionCase struct {
 // pointer to T, or what T points to.
 func Case[T any](tag string) UnionCase { return UnionCase{tag: tag, typ: reflect.TypeFor[T]()} }
 
-// UnknownCase declares how to decode a document with an unknown tag, or no tag: wrap
-// converts it to a T. Without an UnknownCase, decoding such a document is an error. T
-// must embed [UnknownValue], so that writing a T stores the document unchanged.
+// UnknownCase declares how to decode a document with an unknown tag or no tag. The
+// function wrap converts the document to a T. Without an UnknownCase, decoding the
+// document is an error. T must embed [UnknownValue], so that writing a T stores the
+// document unchanged.
 func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 	c := UnionCase{typ: reflect.TypeFor[T]()}
 	if wrap != nil {
@@ -49,7 +50,7 @@ func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 
 // UnknownValue is a stored value with an unknown tag: see [UnknownCase].
 type UnknownValue struct {
-	Tag string // "" if there is none, or it isn't a string
+	Tag string // "" if the tag is missing or isn't a string
 	Raw bson.Raw
 }
 
@@ -194,8 +195,8 @@ func (u *union) tags() (out []string) {
 	return out
 }
 
-// Encode returns the stored document of v. A nil or undeclared value is a
-// [*model.ValueError].
+// Encode computes the document that stores v. A nil value, or a value of an undeclared
+// type, gives a [*model.ValueError].
 func (u *Union[I]) Encode(v I) (bson.Raw, error) {
 	return u.u.encode(u.registry, reflect.ValueOf(&v).Elem())
 }

@@ -32,20 +32,20 @@ type VersionedSpec struct {
 	Uncounted []string
 }
 
-// Versioned is a document with a version, which each write increases. A write that you
-// compute from a read succeeds only if the version hasn't changed since the read. A
-// missing version counts as 0.
+// Versioned is a document with a version, which each write increases. If the version has
+// changed since a read, a write computed from the read fails. A missing version counts
+// as 0.
 //
-// Every other write must increase the version, or a Replace can undo the write. Set
-// CountUp in the specs of other techniques, or list their paths in
-// VersionedSpec.Uncounted. [model.New] panics if both are missing.
+// [Versioned.Replace] can undo a write that doesn't increase the version. If another
+// technique writes the document, set CountUp in the technique's spec. If the spec has no
+// CountUp, list the written paths in VersionedSpec.Uncounted. [model.New] panics if both
+// are missing.
 //
-// For the parameter token, pass a new ObjectID for each operation. If the spec has no
-// Tokens, pass the zero ObjectID. A retry does nothing while the document stores the
-// token.
+// For the parameter token, pass a new ObjectID for each operation. Without
+// VersionedSpec.Tokens, pass the zero ObjectID. While the document stores the token, a
+// retry does nothing.
 //
-// Errors are [ErrVersion] for another version, and [model.ErrNotFound] for a missing
-// document.
+// Another version gives [ErrVersion]. A missing document gives [model.ErrNotFound].
 //
 // Cost: each write is one command on one document, by _id. If the command matches
 // nothing, at most two reads find the error.
@@ -53,8 +53,8 @@ type VersionedSpec struct {
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
 //
-// Checks returns one check, which reads every document. It finds versions that aren't
-// numbers, such as null. The repair stores the server's time in milliseconds.
+// Checks returns one check, which reads every document. The check finds versions that
+// aren't numbers. The repair stores the server's time in milliseconds.
 type Versioned[D, K any] struct {
 	model.Parts
 
@@ -212,7 +212,7 @@ func (v *Versioned[D, K]) Change(id K, token bson.ObjectID, decide func(D) (D, e
 
 // ChangeBy is [Versioned.Change], but decide returns update operators, as for
 // [Versioned.Update]. Use it to change a few fields, or if D doesn't declare all stored
-// fields. Invalid operators give a [*model.ValueError].
+// fields. Invalid or no operators give a [*model.ValueError].
 //
 // Cost: see Change.
 func (v *Versioned[D, K]) ChangeBy(id K, token bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {

@@ -26,15 +26,16 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 	return e.m.add(parent, list)
 }
 
-// Put stores the given element in place of the stored element with the same key, or else
-// at the end. At the end, a full array gives [model.ErrFull]. It is idempotent.
+// Put stores the given element in place of the stored element with the same key. If there
+// is none, Put adds the element at the end, and a full array gives [model.ErrFull]. Put
+// is idempotent.
 //
-// Cost: see [Embedded]. [model.Merge] can't merge it with other updates.
+// Cost: see [Embedded]. [model.Merge] can't merge this write with other updates.
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
 
-// Replace stores the given element in place of the stored element with the same key. If
-// there is none, it gives [ErrNoElement]. It also overwrites what others changed: to
-// write only some fields, use [Embedded.Update]. It is idempotent.
+// Replace stores the given element in place of the stored element with the same key. A
+// missing element gives [ErrNoElement]. Replace overwrites changes by other clients. To
+// write only some fields, use [Embedded.Update]. Replace is idempotent.
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {

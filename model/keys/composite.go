@@ -7,32 +7,34 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Composite is an _id that joins several values, the parts, in one string, such as
-// State:City:UserID. The _ids sort by the parts, so a city's documents are neighbours.
+// Composite is an _id that joins several values (the parts) in one string, such as
+// State:City:UserID. The _ids sort by the parts. A city's documents are neighbours.
 //
 // # Keys
 //
-// Before the next part, a text ends with " :", and any other part with ":". Texts sort by
-// bytes, integers by value.
+// The separator of parts is ":", or " :" after a text. Texts sort by bytes, and integers
+// by value.
 //
 //	CA :San Francisco :b42
 //
 //	text      A space at the end, or before a byte up to "<" (such as a digit), becomes
-//	          " <": "a 1" is "a <1". A control character becomes " ;" and a letter.
-//	integer   A letter tells the number of digits: a7, b42, c100. For a negative number
-//	          the letter is S, R, …, and each digit d becomes 9-d: -42 is R57.
+//	          " <": "a 1" is "a <1". A control character becomes " ;" and a letter: a
+//	          tab is " ;I".
+//	integer   A letter tells the number of digits: a7, b42, c100. A negative number has
+//	          the letter S, R, …, and each digit d becomes 9-d: -42 is R57.
 //	time      2014-03-28T09:00:00.000Z, in UTC
 //	ObjectID  in hexadecimal
 //
 // # Consistency
 //
 // The collection must not have a collation. Change a part's field only by
-// [Composite.Move]. If another write changed the field, run [Composite.Rekey].
+// [Composite.Move]. After any other change of the field, run [Composite.Rekey].
 //
-// Move needs a transaction or [model.PlanOptions].AllowPartial. A crash of Rekey, or of
-// Move without a transaction, can leave the old and the new document. Run the plan or job
-// again. If the old document changes during the move, the error is [model.ErrStale], and
-// an unchanged new document is deleted.
+// Move needs a transaction or [model.PlanOptions].AllowPartial. If the old document
+// changes during the move, Move gives [model.ErrStale].
+//
+// A crash of Rekey, or of Move without a transaction, can leave the old and the new
+// document. Run the job or plan again.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
@@ -58,9 +60,9 @@ func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Comp
 	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints, need), docs, c}
 }
 
-// Key returns the key of a document's fields. It returns a [*model.ValueError] if the _id
-// is set and isn't that key. Parts with [Part.KeyOnly] are read from the _id, which then
-// must not be empty.
+// Key computes a document's key from the fields. If the _id is set to another key, Key
+// returns a [*model.ValueError]. The values of [Part.KeyOnly] parts come from the _id.
+// With KeyOnly parts, the _id must not be empty.
 func (x *Composite[D]) Key(doc *D) (string, error) {
 	if doc == nil {
 		return "", x.c.Refuse("document", nil, "is nil")
@@ -69,23 +71,24 @@ func (x *Composite[D]) Key(doc *D) (string, error) {
 	return key, err
 }
 
-// KeyOf returns the _id for the given values, one for each part in order. Pass it to the
-// collection's ByID. Invalid values give a [*model.ValueError].
+// KeyOf computes an _id from one value for each part, in order. Pass the _id to
+// [model.Collection.ByID]. Invalid values give a [*model.ValueError].
 func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
 
-// Scan decodes the first parts of a key or [PartCount].Key, one into each pointer. Pass
-// *string, *int64, *time.Time, *bson.ObjectID, or a pointer to another type that the
-// driver can decode. An invalid key, a wrong type and an overflow give an error.
+// Scan decodes a key's first parts, one part into each pointer. The key can be a
+// [PartCount].Key. Pass *string, *int64, *time.Time, *bson.ObjectID, or a pointer to
+// another type that the driver can decode. An invalid key, a wrong type and an overflow
+// give an error.
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. The document's _id
-// must be empty or the key. A retry is safe. If another document has the key, the write
-// gives the server's duplicate key error.
+// must be the key, or empty without [Part.KeyOnly]. A retry is safe. If another document
+// has the key, the write gives the server's duplicate key error.
 //
 // Cost: one command, one document.
 func (x *Composite[D]) Insert(doc D) model.Write { return x.c.Insert(doc) }
 
-// InsertMany returns the plan that stores documents in order, as [Composite.Insert] does.
+// InsertMany is [Composite.Insert] for many documents. The plan stores them in order.
 // If a document is invalid, the plan stores nothing and gives a [*model.ValueError].
 // After a crash, run the plan again.
 //
@@ -94,9 +97,12 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 	return x.c.InsertMany(len(docs), func(i int) any { return docs[i] })
 }
 
-// Move returns the plan that replaces a document by newDoc, under the key of newDoc's
-// fields. Pass oldDoc as you read it. Leave newDoc's _id empty, but with [Part.KeyOnly]
-// set this _id to the new key. Stored fields that D lacks are lost. Errors:
+// Move returns the plan that replaces oldDoc by newDoc, under the key of newDoc's fields.
+//
+// Pass oldDoc as you read it. Leave newDoc's _id empty. With [Part.KeyOnly], set newDoc's
+// _id to the new key. Stored fields that D lacks are lost.
+//
+// Errors:
 //   - model.ErrNotFound: the old document is missing
 //   - model.ErrStale: a field of D isn't stored as in oldDoc
 //   - the server's duplicate key error: the new key is taken
@@ -134,9 +140,9 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// Range returns the query of the documents whose first parts equal the values in prefix.
-// Their next part is at least start, and less than end. A nil start or end means no
-// bound. An end before start gives an error.
+// Range returns the query of the documents whose keys begin with the values in prefix.
+// The next [Part] of these keys is at least the value of start, and less than the value
+// of end. A nil value means no bound. An end before the start gives an error.
 //
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //

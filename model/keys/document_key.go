@@ -18,8 +18,8 @@ import (
 //
 //   - Use ranges of whole documents, from {state: 'CA', city: MinKey()} to {state: 'CA',
 //     city: MaxKey()}. A condition on "_id.state" doesn't use the index.
-//   - Begin each bound with the keys' first field, and a value of that field's type. Any
-//     other bound is above or below all keys, without an error.
+//   - Begin both ends of a range with the keys' first field. Use a value of this field's
+//     type. A wrong end gives wrong results, not an error.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type DocumentKey[D, K any] struct {
@@ -47,8 +47,8 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 // bson.D. Invalid values give a [*model.ValueError].
 func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.Document(values) }
 
-// Prefix returns the query of the documents whose first parts equal the given values, in
-// the order of keys. Without values it returns all documents. Page the query as in
+// Prefix returns the query of the documents whose _id begins with the given values, in
+// the order of _id. Without values, the query finds all documents. Page the query as in
 // [Composite.Prefix].
 //
 // Cost: one command, and one for each further batch; served by _id.
@@ -57,8 +57,8 @@ func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// Range returns the query of the documents whose first parts equal the values in prefix,
-// and whose next part is at least start and less than end. A nil bound
+// Range returns the query of the documents whose _id begins with the values of prefix.
+// The next part of the _id must be at least start and less than end. A nil start or end
 // means no bound.
 //
 // Cost: as [DocumentKey.Prefix].

@@ -9,23 +9,22 @@ import (
 // [Text], [Int], [Time] and [ID] return it.
 type Part struct{ in composite.Part }
 
-// Text returns the part of a key that holds the string field at path. The string must be
-// UTF-8.
+// Text returns a key's [Part] for the string field at path. The string must be UTF-8.
 func Text(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Text}} }
 
-// Int returns the part of a key that holds the integer field at path.
+// Int returns a key's [Part] for the integer field at path.
 func Int(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Int}} }
 
-// Time returns the part of a key that holds the time at path, as text to the millisecond.
-// The year must be from 0 to 9999.
+// Time returns a key's [Part] for the time at path. The key contains the time as text, to
+// the millisecond. The year must be from 0 to 9999.
 func Time(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Time}} }
 
-// ID returns the part of a key that holds the ObjectID field at path. The ObjectID must
-// not be zero.
+// ID returns a key's [Part] for the ObjectID field at path. The ObjectID must not be
+// zero.
 func ID(path string) Part { return Part{composite.Part{Path: path, Kind: composite.ID}} }
 
-// KeyOnly returns the part without a field in the document: only the key contains the
-// value. The part's path is then just a name.
+// KeyOnly returns the part for a value that is only in the key, and in no field. The path
+// of this part is just a name.
 func (p Part) KeyOnly() Part {
 	p.in.Only = true
 	return p

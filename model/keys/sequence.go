@@ -36,34 +36,35 @@ type SequenceGap[K any] struct {
 	Newest int64 `bson:"newest"` // greatest number of a document
 }
 
-// Sequence gives documents enumerable keys. The _id is the owner's id and a number from
-// the owner's counter, such as alice_0…042. The collection must not have a collation.
+// Sequence gives documents _ids with an owner's id and a number, such as alice_0…042. The
+// number comes from the owner's counter. The collection must not have a collation.
 //
-// You can mix three ways to number documents:
+// Programs can mix three ways to number documents:
 //
-//   - [Sequence.Take] and [Sequence.Insert]: a crash can leave a gap. A reader can see
+//   - [Sequence.Take] and [Sequence.Insert]. A crash can leave a gap. Readers can see
 //     number 8 before 7.
-//   - [Sequence.Allocator] and Insert: one command takes a block of numbers.
-//   - [Sequence.Append]: a transaction leaves no gap. If all writers use Append, a reader
-//     never sees 8 before 7. The writers of one owner wait for each other.
+//   - [Sequence.Allocator] and Insert. One command takes many numbers.
+//   - [Sequence.Append]. A transaction leaves no gap. If all writers use Append, readers
+//     see numbers in order. Writers of one owner wait for each other.
 //
-// For safe retries, store a token (an id of the action) in the document, under a unique
-// index. Look for the token before you take a number. In your own inserts, use the _id of
-// [Sequence.Key].
+// For safe retries, store an action's id in the document, under a unique index. Before
+// you take a number, look for the id.
+//
+// In your own inserts, use the _id of [Sequence.Key].
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
 //
-// If SequenceSpec.Days is set, Indexes returns the index that finds a key's [DayBucket].
+// With SequenceSpec.Days, Indexes returns an index on [DayBucket].Keys.
 //
 // Checks returns three checks:
 //
-//   - Counters that are missing, damaged, or below the owner's newest document. The
-//     repair raises the counter.
-//   - Damaged counters, even of owners without documents. Use [Sequence.Raise].
+//   - Counters that are missing, damaged or too low for stored documents. The repair
+//     raises the counter.
+//   - All damaged counters. Repair a counter by [Sequence.Raise].
 //   - _ids that aren't keys of the sequence. There is no repair.
 //
-// Cost: the checks read every counter and every _id, but not the documents.
+// Cost: the checks read all counters and _ids.
 type Sequence[D, K any] struct {
 	model.Parts
 
@@ -99,15 +100,15 @@ func NewSequence[D, K any](
 // empty. The first number from a counter is 1.
 func (s *Sequence[D, K]) Key(owner K, n int64) (string, error) { return s.in.Key(owner, n) }
 
-// Parse returns the owner and the number of a key, or a [*model.ValueError] if the string
-// isn't a key of the sequence.
+// Parse returns a key's owner and number. A string that isn't a key of the sequence gives
+// a [*model.ValueError].
 func (s *Sequence[D, K]) Parse(key string) (owner K, n int64, err error) {
 	n, err = s.in.Parse(key, &owner)
 	return owner, n, err
 }
 
-// Open returns the write that creates an owner's counter, unless it exists. Run it once
-// before [Sequence.Take]. The write can be run again.
+// Open returns the write that creates an owner's missing counter. Run the write before
+// the owner's first [Sequence.Take]. A retry is safe.
 //
 // Cost: one command, one document by _id for a new owner.
 func (s *Sequence[D, K]) Open(owner K) model.Write { return s.in.Open(owner) }
@@ -153,8 +154,8 @@ func (s *Sequence[D, K]) At(owner K, n int64) *model.Find[D] {
 	return commands.Served(s.docs.ByID(key), model.IDIndex, err)
 }
 
-// Previous returns the query of an owner's documents before the number n, newest first.
-// Find.One returns the previous document, Limited(10) the ten before.
+// Previous returns the query of an owner's documents with numbers below n, highest number
+// first. Find.One returns the previous document. For the previous ten, use Limited(10).
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
@@ -172,8 +173,8 @@ func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
 	return s.find(filter, 1, err)
 }
 
-// Range returns the query of an owner's documents with numbers from first to last, both
-// included, oldest first.
+// Range returns the query of an owner's documents with sequence numbers in a range. The
+// range includes both first and last. The oldest document comes first.
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Range(owner K, first, last int64) *model.Find[D] {
@@ -189,16 +190,16 @@ func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
 	return s.find(filter, -1, err)
 }
 
-// Raise returns the write that raises an owner's counter to number. A higher counter
-// doesn't change. A missing or invalid counter is set to number. A retry is safe. Other
-// clients can take and insert numbers meanwhile.
+// Raise returns the write that raises an owner's counter to the value of number. A higher
+// counter doesn't change. A missing or invalid counter gets this value. A retry is safe.
+// Other clients can take numbers and insert documents meanwhile.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) Raise(owner K, number int64) model.Write { return s.in.Raise(owner, number) }
 
-// Gaps returns the pipeline that finds owners with missing numbers, below the number of
-// the newest document. The document of a missing number was deleted, isn't inserted yet,
-// or never will be (after a crash).
+// Gaps returns the pipeline that finds owners with missing document numbers, below the
+// newest document's number. A missing document was deleted, isn't inserted yet, or was
+// never inserted because of a crash.
 //
 // Cost: one command, which reads every key but no document.
 func (s *Sequence[D, K]) Gaps() *model.Aggregate[SequenceGap[K]] {

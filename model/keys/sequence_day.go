@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A DayBucket lists the keys of an owner's documents of one day.
+// A DayBucket lists document keys for one owner and one day.
 type DayBucket struct {
 	ID   string   `bson:"_id"`            // owner and day: alice_2026-11-21
 	Keys []string `bson:"keys,omitempty"` // in the order in which [Days.Pack] added them
@@ -49,7 +49,7 @@ func (d *Days[D, K]) Unpack(owner K, n int64, t time.Time) model.Write {
 	return d.s.in.Pack(owner, n, t, "$pull")
 }
 
-// Of returns the query of an owner's bucket of a day.
+// Of returns the query of an owner's bucket on the given day.
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
@@ -89,7 +89,7 @@ func (d *Days[D, K]) find(filter bson.D, direction int, err error) *model.Find[D
 	return inKeyOrder(d.s.days.Find(filter), direction, err)
 }
 
-// Packed returns the query of the documents that a bucket lists, in the order of keys.
+// Packed returns the query of the documents that a bucket lists, in the order of _id.
 //
 // Cost: one command, served by _id.
 func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {

@@ -13,27 +13,26 @@ type ShardSpec struct {
 	// Unique makes the whole key unique. A hashed key can't be unique.
 	Unique bool
 
-	// Moves allows [Shard.ChangeKey] to change a document's key. With Moves, more
-	// commands go to all shards: see [model.ShardKey].
+	// Moves allows [Shard.ChangeKey]. With Moves, more commands go to all shards: see
+	// [model.ShardKey].
 	Moves bool
 
-	// Tenant lists the fields of [model.Scope].Tenant, if all operations run in a Scope.
-	// The key must begin with these fields. [Shard.Check] assumes the same of all other
-	// indexes: see [model.Scope.Indexes].
+	// Tenant lists the fields of [model.Scope].Tenant. Set Tenant if all operations run
+	// in a Scope. The key must begin with the listed fields. Create all indexes by
+	// [model.Scope.Indexes], as [Shard.Check] expects.
 	Tenant []string
 
-	// Collated says that the collection has a default collation. Queries for texts go to
-	// all shards, except queries with the collation {locale: "simple"}. The key's index
-	// needs this collation: let the server create the index on the empty collection.
+	// Collated says that the collection has a default collation. A query for texts goes
+	// to all shards, unless the query has the collation {locale: "simple"}. On the empty
+	// collection, [Shard.Command] creates the key's index with the simple collation.
 	Collated bool
 }
 
-// Shard is a shard key: the fields that divide a collection's documents among the shards
-// of a cluster. Each shard stores ranges of values (key {device: 1}) or ranges of hashes
-// (key {device: "hashed"}).
+// Shard is a shard key, which divides a collection's documents among shards. A document's
+// shard depends on values ({device: 1}) or on hashes ({device: "hashed"}).
 //
-// Choose fields with many values and no frequent value. Most queries should filter by
-// these fields: see [Shard.Find] and [Shard.Distribution].
+// Choose fields with many values and no frequent value: see [Shard.Distribution]. Most
+// queries should filter by these fields: see [Shard.Find].
 //
 // The methods follow MongoDB 7.0 and 8.0. The tests used only a simulated cluster
 // (modeltest.WithShards).
@@ -87,9 +86,9 @@ func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
 	return x.s.changeKey(id, oldKey, newKey)
 }
 
-// Targets returns the shards that each step of a plan is sent to, by the model's shard
-// keys. A database of [model.Model.On] adds the shard key's fields to filters by _id. On
-// this database, a step can go to fewer shards than Targets returns.
+// Targets returns a [Target] for each step of a plan, based on the model's shard keys.
+// The database that [model.Model.On] returns adds the shard key's fields to filters by
+// _id. On this database, a step can go to fewer shards than its Target says.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")
@@ -118,26 +117,25 @@ func (x *Shard[D]) indexes() []model.Index {
 //   - strings and embedded documents, with a collation other than "simple"
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
-// Aggregate returns the shards that a pipeline is sent to, by its leading $match stages.
-// Collections of a $lookup are ignored.
+// Aggregate returns the shards that a pipeline is sent to. Only the pipeline's leading
+// $match stages can exclude shards. Collections of a $lookup are ignored.
 func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(a) }
 
-// Modify returns the shards that a findAndModify is sent to, by the rules of
-// [Shard.Write]. Before MongoDB 7.1 a findAndModify needs the whole key. Manual:
+// Modify returns the shards that a findAndModify is sent to. The rules are those of
+// [Shard.Write]. Before MongoDB 7.1, a findAndModify needs the whole shard key. Manual:
 // "findAndModify", "Sharded Collections".
 func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
 // Write returns the shards that a write is sent to, or why the server refuses the write.
 //
 //   - Insert: the shard of the document's key.
-//   - updateMany, deleteMany: all shards, unless one shard owns all keys that the filter
-//     can match.
+//   - updateMany, deleteMany: all shards, or one shard if only this shard can match.
 //   - updateOne, deleteOne by the whole key: one shard.
 //   - updateOne, deleteOne by only the _id: all shards.
-//   - updateOne, deleteOne by other fields: as [Shard.Find]. Before MongoDB 7.1, Find
-//     must return one shard.
+//   - updateOne, deleteOne by different fields: as [Shard.Find]. Before MongoDB 7.1, the
+//     server refuses several shards.
 //   - replaceOne by the _id: the shard of the replacement's key.
-//   - Upsert: the filter needs the whole key, by equality.
+//   - Upsert: the filter needs the whole key by equality.
 //   - A change of the key: see [Shard.ChangeKey].
 //
 // Manual: "Missing Shard Key Fields", "db.collection.updateOne()",
@@ -146,7 +144,7 @@ func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
 
 // Plan returns a [Target] for each step of a plan, as if the step was sent alone. A bulk
 // write of several steps goes to the shards of all these steps. For a [model.MergeInto],
-// the Target contains only the shards that are read.
+// the Target describes only the shards that are read.
 func (x *Shard[D]) Plan(p model.Plan) []Target {
 	out := make([]Target, 0, len(p.Steps))
 	for _, step := range p.Steps {
@@ -156,8 +154,8 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 }
 
 // Check reports the techniques' unique indexes that can't exist with the shard key. A
-// unique index must begin with all fields of the shard key, in order. Pass an index of
-// your own with [model.Entity]. Manual: "Shard Key Indexes", "Unique Indexes".
+// unique index must begin with _id or with the whole shard key. Pass an index of your own
+// with [model.Entity]. Manual: "Shard Key Indexes", "Unique Indexes".
 //
 // If the shard key isn't _id, two shards can store the same _id. Check doesn't report
 // techniques that need a unique _id: reservations, locks and counters.
@@ -172,9 +170,9 @@ func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationErro
 	return x.s.checkIndexes(list)
 }
 
-// Distribution returns how a sample of documents would be distributed over shards. Pass
-// the documents in the order of storing, to detect increasing keys. It returns a
-// [*model.ValueError] for a bad spec or a document that can't be stored under the key.
+// Distribution returns how a sample of documents would be distributed over shards. To
+// detect increasing keys, pass the documents in insertion order. A bad spec, or a
+// document that can't be stored under the key, gives a [*model.ValueError].
 func (x *Shard[D]) Distribution(docs []D, spec SampleSpec) (Distribution, error) {
 	return x.s.distribution(len(docs), func(i int) any { return docs[i] }, spec)
 }

@@ -11,17 +11,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A ShardCandidate is a possible shard key of a collection, with its effect on the
+// A ShardCandidate is a possible shard key of a collection, and the key's effect on the
 // model's indexes.
 type ShardCandidate struct {
 	Key       bson.D                    // for [NewShard]
-	Targeted  []model.Index             // indexes on Key's first field: queries go to few shards
+	Targeted  []model.Index             // indexes that begin with Key's first field: queries go to few shards
 	Scattered []model.Index             // other indexes: queries go to all shards
 	Broken    []*model.DeclarationError // unique indexes that Key makes impossible: see [Shard.Check]
 }
 
-// String returns the key and the numbers of Targeted and Broken indexes on one line:
-// {shop: 1}: 2 of 3 indexes targeted, 1 broken.
+// String returns one line with the key and the counts of indexes, such as
+// "{shop: 1}: 2 of 3 indexes targeted, 1 broken".
 func (c ShardCandidate) String() string {
 	s := fmt.Sprintf("%s: %d of %d indexes targeted", model.Shell(c.Key), len(c.Targeted), len(c.Targeted)+len(c.Scattered))
 	if len(c.Broken) > 0 {

@@ -21,26 +21,26 @@ type SampleSpec struct {
 	Hot       int   // how many of the most frequent keys to return; 0 means 5
 }
 
-// A Distribution estimates how documents would be distributed over shards. Sizes are
-// uncompressed BSON sizes, scaled to the whole collection. The estimate assumes that the
-// balancer has finished.
+// A Distribution estimates how a [Shard] divides documents among shards, after the
+// balancer has finished. A key is a document's value of the shard key. Sizes are
+// uncompressed.
 type Distribution struct {
 	Documents int // documents in the sample
 	Keys      int // different keys in the sample
-	Missing   int // documents in the sample that lack a field of the key
+	Missing   int // sampled documents without a field of the shard key
 	Chunks    int
 	Shards    []ShardLoad
 	Jumbo     int      // keys whose documents don't fit in one chunk
 	Hot       []HotKey // most frequent first
-	Rising    float64  // share of the sample's second half with keys above the whole first half; 0 if hashed
+	Rising    float64  // share of the sample's later half with keys above the earlier half
 
-	// Warnings are the disadvantages of the key. Each warning begins with a subject:
+	// Warnings are disadvantages of the shard key. Each warning begins with a subject:
 	//
-	//	monotonic        keys increase with time: one shard gets all new documents
-	//	few keys         documents share keys, and there are fewer than ten keys per shard
+	//	monotonic        keys increase with time, and one shard gets all new documents
+	//	few keys         there are fewer than ten keys per shard
 	//	jumbo chunk      the documents of one key don't fit in a chunk
-	//	frequent key     one key has more documents than a shard's fair share
-	//	hot shard        one shard gets over 1.5 times its fair share of the writes
+	//	frequent key     one key has more documents than an average shard
+	//	hot shard        one shard gets over 1.5 times the average writes
 	//	missing fields   documents without a field of the key are stored together
 	//	hashed doubles   doubles are truncated to integers before hashing
 	Warnings []string
@@ -59,7 +59,7 @@ type HotKey struct {
 	Key   bson.D
 	Share float64 // of the documents
 	Bytes int64   // scaled to the whole collection
-	Jumbo bool    // larger than a chunk, which can't be split within one key
+	Jumbo bool    // the key's documents don't fit in one chunk
 }
 
 // sample is the data read from the documents.

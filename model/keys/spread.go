@@ -25,27 +25,28 @@ type SpreadSpec struct {
 	Order bson.D
 }
 
-// Spread divides the documents of a frequent value into n parts. A field, the key, stores
-// the value and the part's number: "2014-03-28#007". If the key is the shard key or
-// begins an index, the writes of one day go to n places. [Spread.Point] reads one part.
-// [Spread.Find] reads all parts.
+// Spread divides the documents of a frequent value, such as a day, into parts. A key
+// field stores the value and the part's number: "2014-03-28#007". If this field is the
+// shard key or begins an index, writes go to several places.
+//
+// [Spread.Point] reads one part. [Spread.Find] reads all parts.
 //
 // # Changing the number of parts
 //
 //  1. Declare {Parts: 16, Was: []int{8}} in all programs.
-//  2. Run the job of Checks, which moves documents.
-//  3. Remove Was when Checks finds nothing.
+//  2. Run the check's job, which moves documents.
+//  3. When the check finds nothing, remove Was.
 //
 // While a document moves, a query can miss the document or return it twice.
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
 //
-// Indexes returns {path: 1} with the fields of [SpreadSpec].Order. A SpreadSpec.By other
-// than _id adds {path: 1, By: 1}.
+// Indexes returns an index on the key and [SpreadSpec].Order. A [SpreadSpec].By except
+// _id adds an index on the key and By.
 //
-// Checks returns one check, which finds documents in a wrong part. The repair moves the
-// documents whose key it can compute.
+// Checks returns one check for documents in a wrong part. The repair moves documents if
+// their new keys are known.
 //
 // Cost: the check reads every document.
 type Spread[D, K any] struct {
@@ -55,7 +56,7 @@ type Spread[D, K any] struct {
 	k    *spread.Keys
 }
 
-// NewSpread declares that the string field at path stores a value and a number. It panics
+// NewSpread declares that the string field at path stores keys of a [Spread]. It panics
 // with a [*model.DeclarationError] on an invalid spec, or an invalid path such as _id.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
@@ -68,8 +69,8 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 // gives a [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, byValue any) (string, error) { return s.k.Key(value, byValue) }
 
-// KeyAt returns a key, such as "2014-03-28#007", for the string value. The part in the
-// key is the remainder number % [SpreadSpec].Parts: pass a random number. KeyAt gives an
+// KeyAt returns a key that begins with value, such as "2014-03-28#007". Pass a random
+// number. The part after "#" is the remainder number % [SpreadSpec].Parts. KeyAt gives an
 // error if [SpreadSpec].By is set, or if value is empty or contains "#".
 func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
@@ -82,9 +83,9 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
-// InsertAt is [Spread.Insert] for a spec without By. It stores doc under the
-// [Spread.KeyAt] of value and number. For a retry, pass the same number: otherwise a
-// sharded collection can store doc twice.
+// InsertAt is [Spread.Insert] without [SpreadSpec].By. The write stores doc under the key
+// that KeyAt(value, number) returns. For a retry, pass the same number. With another
+// number, a sharded collection can store doc twice.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
@@ -103,7 +104,7 @@ func (s *Spread[D, K]) Point(value string, byValue any) *model.Find[D] {
 	return f
 }
 
-// Find returns the query of the documents of the string value that match filter, in
+// Find returns the query of the value's documents that match filter, in
 // [SpreadSpec].Order. For pages, use Limited and Find.Page.
 //
 // Cost: one command for each batch. With a limit of n, MongoDB reads about n documents,

@@ -103,7 +103,7 @@ func CutInside(n int) Action {
 	}}
 }
 
-// Delay makes the command wait for d, or until [Faults.Reset].
+// Delay makes the command wait for the duration d, or until [Faults.Reset].
 func Delay(d time.Duration) Action {
 	return Action{func(c *faultConn, m *message) error {
 		timer := time.NewTimer(d)

@@ -17,8 +17,8 @@ import (
 //	…
 //	clock.Advance(24 * time.Hour)
 //
-// The engine uses the clock for $$NOW, $currentDate, TTL indexes, timestamps, and
-// transaction timeouts.
+// The engine uses the clock for $$NOW, $currentDate, TTL indexes, timestamps,
+// [WithChangeLag], and transaction timeouts.
 //
 // The driver's new _ids, fail points, [Delay], maxTimeMS, and waits for locks or events
 // use the real time.
@@ -40,16 +40,16 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock by d, which may be negative. It returns when the in-memory
-// engines that use the clock have aborted overdue transactions and removed expired
-// documents. Engines with a [TTL] may remove expired documents later.
+// Advance moves the clock by d, which can be negative. Advance then waits until the
+// clock's in-memory engines have aborted overdue transactions and removed expired
+// documents. An engine with a [TTL] can remove expired documents later.
 func (c *Clock) Advance(d time.Duration) {
 	c.move(func(now time.Time) time.Time { return now.Add(d) })
 }
 
 // Set sets the clock to the time t, and waits for the engines as [Clock.Advance] does.
-// If the clock goes back, the operationTime of commands and the clusterTime of change
-// events stay at the latest time until the clock passes it.
+// The operationTime of commands and the clusterTime of change events never go back. While
+// the clock is behind them, both stay at the latest time.
 func (c *Clock) Set(t time.Time) {
 	c.move(func(time.Time) time.Time { return t.Round(0) })
 }
@@ -64,8 +64,8 @@ func (c *Clock) move(to func(now time.Time) time.Time) {
 	}
 }
 
-// WithClock makes the client's engine use clock instead of the real time. With this
-// option the test fails on a real server.
+// WithClock makes the client's engine use the given [Clock] instead of the real time. On
+// a real server, a test with this option fails.
 func WithClock(clock *Clock) Option {
 	if clock == nil {
 		panic("modeltest: WithClock: the Clock is nil\n\tremedy: leave the option out")

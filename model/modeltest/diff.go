@@ -20,8 +20,8 @@ func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
 
 // Diff compares two values as they are stored: bson.D, bson.M, bson.Raw, structs, scalars
 // or slices. Diff returns "" if the values are equal. A struct equals its stored bson.D.
-// An int32 differs from an int64. The order of fields matters, except in documents with
-// maps.
+// An int32 differs from an int64. The order of fields matters, except in a map, and
+// anywhere in a struct that contains a map.
 //
 // Diff returns a line for each difference:
 //

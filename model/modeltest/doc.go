@@ -1,5 +1,5 @@
 // Package modeltest tests code that uses MongoDB, without an installed server. The
-// official driver connects to a server in memory, the engine. The code under test uses
+// official driver connects to the engine, a server in memory. The code under test can use
 // this library, or only the driver:
 //
 //	func TestTransfer(t *testing.T) {
@@ -43,19 +43,18 @@
 //
 // # Time
 //
-// In a testing/synctest bubble, NewClient's engine uses the bubble's clock, and Listen
-// doesn't work. Outside a bubble, use a [Clock].
+// In a testing/synctest bubble, the engine of [NewClient] uses the bubble's clock.
+// [Listen] doesn't work in a bubble. Outside a bubble, use a [Clock].
 //
 // # Backends
 //
-// [FaultMatrix], [Interleave] and [Verify] use the engine. If MONGODB_URI is set, these
-// tests use a real server as well: see [Each].
+// [FaultMatrix], [Interleave] and [Verify] use the engine. If MONGODB_URI is set, the
+// tests also run on that server: see [Each].
 //
 // # The engine
 //
-// The engine answers like the primary of a MongoDB 8.0 replica set of one member. All
-// methods of the driver work, except for search indexes and encryption. OPERATORS.md
-// lists all operators.
+// The engine answers like a MongoDB 8.0 replica set with one member. The driver's methods
+// work, except for search indexes and encryption. OPERATORS.md lists all operators.
 //
 //	features     GridFS, transactions, snapshots, retryable writes, causal consistency,
 //	             change streams, bulkWrite, views, validators, configureFailPoint
@@ -68,7 +67,7 @@
 //
 // # Limits
 //
-// For an unsupported feature, the error has code 238, 115 or 59 and names the feature:
+// An unsupported feature gives an error with code 238, 115 or 59:
 //
 //	collations           other locales, maxVariable "space" with alternate "shifted",
 //	                     caseLevel and caseFirst of some locales; collations of views,

@@ -13,8 +13,8 @@ import (
 )
 
 // Dump returns the contents of a database as a canonical Extended JSON object. Each
-// collection is a field with an array of documents, one per line. Collections are sorted
-// by name, documents by _id. Dump omits indexes, validators, views and system
+// collection is a field with an array, one document per line. Collections are sorted by
+// name, and documents are sorted by _id. Dump omits indexes, validators, views and system
 // collections.
 func Dump(ctx context.Context, db *mongo.Database) (string, error) {
 	names, err := db.ListCollectionNames(ctx, bson.D{{Key: "type", Value: "collection"}})
@@ -104,9 +104,9 @@ func allDocuments(ctx context.Context, coll *mongo.Collection) ([]bson.Raw, erro
 	return docs, nil
 }
 
-// Load inserts the output of [Dump], or a text in the same form, into a database. It
-// creates empty collections too. Existing documents stay. A duplicate _id is an error. If
-// the text is invalid, Load returns an error and inserts nothing.
+// Load inserts the output of [Dump], or a text in the same form, into a database. Load
+// creates the text's empty collections. Existing documents stay. A duplicate _id is an
+// error. If the text is invalid, Load returns an error and inserts nothing.
 func Load(ctx context.Context, db *mongo.Database, dump string) error {
 	var collections bson.D
 	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/docmodel/docmodel/internal/engine"
 )
 
-// EnvURI names the environment variable with the URI of a real server: see [Each].
+// EnvURI is the name of the environment variable with a real server's URI. See [Each].
 const EnvURI = "MONGODB_URI"
 
 // The names of the subtests.

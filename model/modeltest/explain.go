@@ -17,21 +17,21 @@ import (
 )
 
 // WantIndexed fails the test if the index with this name doesn't serve the query. The
-// server's plan must read a limited range of this index, and no whole collection. query
-// is a [model.Write], a command (bson.D), or a value with a method Command() bson.D, such
-// as [model.Find].
+// server's plan must read a limited range of the index, and no whole collection. A sort
+// in memory is allowed.
 //
-// A [model.Scope] of db applies. The index must then limit a field of the query. Fields
-// of the Scope, such as the tenant, don't count.
+// Store enough documents to make plans differ. Pass a [model.Write], a command (bson.D),
+// or a value with a method Command() bson.D, such as [model.Find].
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// Another index passes if its plan examines and sorts no more than the named index's
-// plan. Store enough documents to make the plans differ. A sort in memory of the
-// documents in the range passes.
+// A different index is accepted if its plan examines and sorts no more.
 //
-// DocumentDB explains only find, aggregate and count. Other commands skip the rest of the
-// test: call WantIndexed last.
+// If db has a [model.Scope], the query itself must limit the range. The Scope's fields,
+// such as the tenant, don't count.
+//
+// On DocumentDB, any command except find, aggregate and count skips the rest of the test.
+// Call WantIndexed last.
 func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 	t.Helper()
 	database, command, fields, err := explained(db, query)

@@ -51,9 +51,9 @@ func NewFaults() *Faults {
 	return &Faults{reset: make(chan struct{}), usual: forward, own: forward}
 }
 
-// On applies the action in a to one command: the n-th, counted from 1, of the commands
-// that m matches from now on. If several actions apply to one command, only the action
-// added first acts.
+// On applies the action in a to one later command, the n-th that m matches. The first
+// match has number 1. If several actions are for the same command, only the action that
+// was added first is applied.
 func (f *Faults) On(m Match, n int, a Action) *Faults { return f.add(m, n, n, a) }
 
 // From is [Faults.On] for the n-th matching command and all later ones.
@@ -79,8 +79,8 @@ func (f *Faults) Reset() {
 	f.reset = make(chan struct{})
 }
 
-// Count returns the number of commands that m matches since the last Reset, including
-// failed ones.
+// Count returns the number of commands that m matches, including failed commands.
+// Counting begins at the last Reset.
 func (f *Faults) Count(m Match) int {
 	n := 0
 	for _, c := range f.Commands() {

@@ -10,38 +10,35 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An InterleaveCase has two operations. [Interleave] runs their commands in every order.
+// An InterleaveCase has two operations, whose commands [Interleave] runs in every order.
 type InterleaveCase struct {
-	// Seed stores the initial documents. It can be nil.
+	// Seed stores the initial documents, or is nil.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
-	// A and B are the operations. Each operation must send one command at a time.
+	// A and B are operations that send one command at a time.
 	A, B func(ctx context.Context, db *mongo.Database) error
 
-	// Check fails the test if the database, errA or errB is wrong. Check must not call
-	// t.Run.
+	// Check tests the database and the operations' errors, without t.Run.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
-	// Match selects the commands before which A and B can take turns. Nil means [All].
-	// [Writes] gives fewer orders, but doesn't test what a reader sees between writes.
+	// Match selects the commands whose order changes; nil means [All]. [Writes] gives
+	// fewer orders, but doesn't test reads between writes.
 	Match Match
 
-	// With Nested, one operation runs as a whole between two commands of the other
-	// operation. m and n commands give about m+n orders. With -short, four orders run.
+	// Nested runs only orders in which one operation isn't interrupted. m and n commands
+	// have about m+n orders.
 	Nested bool
 
-	// Max is the allowed number of orders. 0 means 5000. The test fails with more orders.
+	// Max is the allowed number of orders; 0 means 5000. More orders fail the test.
 	Max int
 
-	// Sample is the number of orders to run on a real server. 0 means 3. A negative
-	// number means all orders.
+	// Sample is the number of orders on a real server; 0 means 3, negative means all.
 	Sample int
 
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
 
-	// Standalone makes the engine a server without transactions ([WithoutTransactions]).
-	// The case is skipped on a real server.
+	// Standalone runs the case only on an engine without transactions.
 	Standalone bool
 
 	// judge replaces Check. story lists the sent commands in order.

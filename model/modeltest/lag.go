@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Lag simulates a lagging secondary. Until [Faults.Reset], reads that allow a secondary
-// (options.Client().SetReadPreference(readpref.SecondaryPreferred())) are answered from a
-// copy of db's current contents, without indexes and validators. An answer must fit one
+// Lag simulates a lagging secondary. Lag copies db's current contents, but no indexes and
+// validators. Until [Faults.Reset], the copy answers all reads whose read preference
+// allows a secondary, such as readpref.SecondaryPreferred(). An answer must fit one
 // batch.
 func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	t.Helper()

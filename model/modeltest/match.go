@@ -3,8 +3,8 @@ package modeltest
 import "slices"
 
 // A Match selects commands, for example for [Faults.On]. [All], [Reads] and [Writes] are
-// matches. [Named], [On] and [Both] return matches. Your own function may inspect the
-// command's Body, which has document sequences as arrays. A Match isn't asked about
+// matches. [Named], [On] and [Both] return matches. Your own function can inspect
+// Command.Body, in which document sequences are arrays. A Match isn't asked about
 // handshakes, server monitoring and endSessions.
 type Match func(Command) bool
 

@@ -19,44 +19,44 @@ type FaultCase struct {
 	// Seed stores the initial documents. Nil stores nothing.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
-	// Run is the operation. After Seed, Run must always send the same writes, one at a
-	// time. After a fault, FaultMatrix calls Run again. The second call must not use
-	// variables that the first call set.
+	// Run is the operation. Run must always send the same writes, one at a time. After a
+	// fault, FaultMatrix calls Run again. The second call must not use variables that the
+	// first call set.
 	Run func(ctx context.Context, db *mongo.Database) error
 
-	// Repair replaces each call of Run after the first, if the operation can't run again.
-	// Nil means Run.
+	// Repair replaces the second and later calls of Run. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
 	// Check fails the test if the database isn't as intended. Check must only read.
 	Check func(t testing.TB, db *mongo.Database)
 
-	// Match selects the commands to fail or cut. Nil means [Writes].
+	// Match selects the commands that get faults. Nil means [Writes].
 	Match Match
 
-	// Sample is the number of faults to test with -short, or if MONGODB_URI is set. 0
-	// means 3. A negative number means all faults.
+	// Sample is the number of faults with -short or MONGODB_URI. 0 means 3. A negative
+	// number means all faults.
 	Sample int
 
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
 
-	// Standalone makes the engine a server without transactions ([WithoutTransactions]).
-	// The case is skipped on a real server.
+	// Standalone runs the case without transactions ([WithoutTransactions]). A run on a
+	// real server skips the case.
 	Standalone bool
 }
 
-// FaultMatrix tests that an operation survives a fault at each of its writes. FaultMatrix
-// runs the operation without a fault, then with each fault in a new database:
+// FaultMatrix tests that an operation survives a fault at each of its writes:
 //
 //   - fail: the server refuses the write
 //   - fail-inside: the server does a part of the write, then fails
 //   - cut-before, cut-inside, cut-after: the process dies before, within or after the
 //     write
 //
-// If Run returns nil, Check must pass. After a fault, a second Run and then Check must
-// succeed. One more Run must not change the database, except the fence of a
-// [model.Lease].
+// The test requires:
+//
+//   - If FaultCase.Run returns nil, FaultCase.Check passes.
+//   - After a fault, a second Run returns nil, and Check passes.
+//   - One more Run changes nothing, except a [model.Lease]'s counter.
 //
 // If MONGODB_URI is set, the test also uses that server: see FaultCase.Sample.
 func FaultMatrix(t *testing.T, c FaultCase) {

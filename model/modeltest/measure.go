@@ -30,9 +30,9 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 	return cost, append([]Command(nil), m.commands[first:]...), err
 }
 
-// WantCost runs f, and fails the test unless f succeeds at exactly the cost in want: see
-// [model.Plan.Cost]. With want.Unbounded, more documents may be written. With
-// want.Batches, more commands may be sent, and a want.Returned of 0 isn't compared.
+// WantCost runs f. The test fails if f fails, or if f's cost ([model.Plan.Cost]) isn't
+// the value of want. With want.Unbounded, f can write more documents. With want.Batches,
+// f can send more commands, and a want.Returned of 0 isn't compared.
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)

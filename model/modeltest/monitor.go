@@ -49,8 +49,8 @@ func NewMonitor() *Monitor {
 	return m
 }
 
-// CommandMonitor returns the driver's monitor that makes m record a client:
-// options.Client().SetMonitor(m.CommandMonitor()).
+// CommandMonitor returns a driver monitor. A client with this monitor records its
+// commands in m: options.Client().SetMonitor(m.CommandMonitor()).
 func (m *Monitor) CommandMonitor() *event.CommandMonitor {
 	return &event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) { m.started(e) },

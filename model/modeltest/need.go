@@ -31,15 +31,15 @@ func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx conte
 	}
 }
 
-// NeedTransactions skips the rest of the test, or fails it as [Need] does, if the server
-// is neither a member of a replica set nor a mongos.
+// NeedTransactions ends the test as [Need] does if the server has no transactions. A
+// member of a replica set and a mongos have transactions.
 func NeedTransactions(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "transactions", replicated)
 }
 
-// NeedChangeStreams skips the rest of the test, or fails it as [Need] does, if the server
-// can't open a change stream.
+// NeedChangeStreams ends the test as [Need] does if the server can't open a change
+// stream.
 func NeedChangeStreams(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "change streams", func(ctx context.Context, db *mongo.Database) error {
@@ -65,8 +65,8 @@ func replicated(ctx context.Context, db *mongo.Database) error {
 	return nil
 }
 
-// NeedValidators skips the rest of the test, or fails it as [Need] does, if the server
-// doesn't enforce a validator set by collMod.
+// NeedValidators ends the test if the server doesn't enforce a validator set by collMod.
+// [Need] says whether the test is skipped or fails.
 func NeedValidators(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "enforced validators", func(ctx context.Context, db *mongo.Database) error {

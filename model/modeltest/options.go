@@ -38,15 +38,14 @@ func WithMonitor(m *Monitor) Option {
 	return func(c *config) { c.monitors = append(c.monitors, m) }
 }
 
-// WithFaults applies f's actions to the client's commands. With several such options, a
-// command passes the faults of the first option first. f is reset when the client is
-// closed.
+// WithFaults applies f's actions to the client's commands. With several such options, the
+// first option's [Faults] act first. f is reset when the client is closed.
 func WithFaults(f *Faults) Option {
 	return func(c *config) { c.faults = append(c.faults, f) }
 }
 
-// WithChangeLag makes the engine's change streams show each change only after the time in
-// lag, for all clients. As on MongoDB, an empty batch then doesn't prove that there are
+// WithChangeLag delays the changes in the engine's change streams, for all clients. The
+// delay is the value of lag. As on MongoDB, an empty batch doesn't prove that there are
 // no changes. On a real server the option does nothing.
 func WithChangeLag(lag time.Duration) Option {
 	if lag < 0 {

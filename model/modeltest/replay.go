@@ -22,26 +22,25 @@ import (
 const EnvRecord = "DOCMODEL_RECORD"
 
 // Replay returns a client that gets its answers from a recording file, not from a server.
-// The test fails if a command differs from the recording or is missing.
+// The test fails if a command is missing or differs from the recording.
 //
 //	func TestCheckout(t *testing.T) {
 //		client := modeltest.Replay(t, "testdata/checkout.replay")
 //		…
 //	}
 //
-// If DOCMODEL_RECORD is set (see [EnvRecord]), a test that passes writes the file.
+// To record, set DOCMODEL_RECORD: see [EnvRecord]. A test that passes writes the file.
 //
 //	DOCMODEL_RECORD=server MONGODB_URI=mongodb://… go test -run TestCheckout .
 //	DOCMODEL_RECORD=engine go test -run TestCheckout .
 //
-// While recording, use only new databases. At the end, Replay drops these databases.
+// While recording, use only new databases, which Replay drops at the end.
 //
 // # What is compared
 //
-// Each run must send the same commands, with the same values and BSON types, in the same
-// order (or see [WithAnyOrder]). Only generated ObjectIDs and the driver's additions,
-// such as sessions, can differ. Avoid values that the server computes, such as $$NOW and
-// $rand.
+// Each run must send the same commands, with equal values and BSON types. Only generated
+// ObjectIDs and the driver's additions, such as sessions, can differ. Without
+// [WithAnyOrder], the order must be the same. Avoid server values, such as $$NOW.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)
@@ -67,8 +66,8 @@ func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 }
 
 // WithAnyOrder lets [Replay] accept commands in any order, for tests with several
-// goroutines. A command gets the reply of the first equal recorded command that wasn't
-// sent yet.
+// goroutines. A command gets the first unused reply that was recorded for an equal
+// command.
 //
 // Recording also needs this option, if a command is sent before another command's reply.
 func WithAnyOrder() Option { return func(c *config) { c.anyOrder = true } }

@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/router"
 )
 
-// Shards makes a client's engine ([WithShards]) answer as the mongos of a sharded
-// cluster. Shards counts the shards that each command reaches.
+// Shards makes a client's engine answer as a sharded cluster: see [WithShards].
+// [Shards.Touched] lists the shards that each statement reached.
 //
 //	shards := modeltest.NewShards(3)
 //	client := modeltest.NewClient(t, modeltest.WithShards(shards))
@@ -17,17 +17,16 @@ import (
 //	… // the code under test
 //	for _, touch := range shards.Touched() { … }
 //
-// The command shardCollection leaves documents on shard0, but spreads an empty collection
-// with a hashed first field over all shards. To move documents, use reshardCollection, or
-// split (with middle) and moveChunk.
+// The command shardCollection leaves documents on shard0. If the key's first field is
+// hashed, an empty collection is spread over all shards. To move documents, use
+// reshardCollection, or split (with middle) and moveChunk.
 //
 // # Limits
 //
-//   - An insert fails with code 238 if another shard has the _id.
-//   - Upserts and key changes need the whole key in the filter, as before MongoDB 7.1.
-//   - For filters such as $ne, a real mongos can reach fewer shards, but not more.
-//   - Reads of $lookup, $graphLookup and $unionWith, and writes of $merge, aren't
-//     counted.
+//   - If another shard has the _id, an insert fails with code 238.
+//   - Upserts and shard key changes need the whole shard key in the filter.
+//   - For filters such as $ne, a real cluster can reach fewer shards, never more.
+//   - $lookup, $graphLookup, $unionWith and $merge aren't counted.
 //   - Time series collections can't be sharded.
 type Shards struct{ router *router.Router }
 
@@ -75,8 +74,8 @@ func (s *Shards) Touched() []Touch {
 	return out
 }
 
-// WithShards makes the client's engine answer as the mongos of s. On a real server the
-// test fails.
+// WithShards makes the client's in-memory engine answer as the mongos of a sharded
+// cluster: see [Shards]. On a real server, the test fails.
 func WithShards(s *Shards) Option {
 	if s == nil {
 		panic("modeltest: WithShards: the shards are nil\n\tremedy: leave the option out")

@@ -14,35 +14,32 @@ import (
 
 // A VerifyCase gives [Verify] the documents and operations of a program.
 type VerifyCase struct {
-	// Seed stores the initial documents, or is nil. Verify computes derived values by the
-	// job of [model.Model.Audit].
+	// Seed stores the initial documents, or is nil. The job of [model.Model.Audit] adds
+	// derived values.
 	Seed func(ctx context.Context, db model.DB) error
 
 	Operations []VerifyOperation // operations that write
 	Reads      []VerifyOperation // operations that write nothing
 
-	// Scopes are scopes under which all subtests run again. For a scope with a Tenant,
-	// Verify also stores another tenant's documents, which must stay unchanged.
+	// Scopes are scopes under which all subtests run again. If a scope has a Tenant,
+	// another tenant's documents must stay unchanged.
 	Scopes []model.Scope
 
 	// Ignore maps a path ("collection.field" or "collection.*") to the reason why Verify
-	// doesn't compare the path. Use Ignore for values that depend on the order of
-	// operations.
+	// skips the path. Ignore values that depend on the order of operations.
 	Ignore map[string]string
 
-	// Except maps the name of a subtest to the reason why the subtest can fail. Failures
-	// of the subtest are only logged. If the subtest never fails, Verify fails. The name
-	// "view cut" means all scopes, "view cut, scope 1" means one scope.
+	// Except maps a subtest's name ("view cut") to the reason why the subtest can fail.
+	// If the subtest never fails, Verify fails. To select one run, add the run's name:
+	// "view cut, scope 1 with transactions".
 	Except map[string]string
 
-	// Max limits the orders of two concurrent operations' commands; 0 means 200. With
-	// more than Max orders, Verify runs only the orders of the writes, or one whole
-	// operation between two commands of the other operation.
+	// Max limits the orders of two operations' commands; 0 means 200. Above Max, Verify
+	// runs fewer orders: see InterleaveCase.Nested.
 	Max int
 
-	// Sample limits [Verify] on a real server: the number of subtests "NAME cut" and
-	// "NAME and NAME", and of faults or orders in each subtest. 0 means 3. A negative
-	// number means all.
+	// Sample limits Verify on a real server; 0 means 3, negative means all. At most
+	// Sample subtests "cut" and "and" run, each with at most Sample faults or orders.
 	Sample int
 }
 
@@ -61,20 +58,20 @@ type VerifyOperation struct {
 	Refused []error
 }
 
-// Verify tests a program's model and operations. An operation that uses a collection
-// outside m gets an error. The subtests of an operation NAME require:
+// Verify tests a program's model and operations. An operation can use only collections of
+// the model. Each operation NAME has these subtests:
 //
-//   - "NAME alone": the operation succeeds, or returns an error in
-//     VerifyOperation.Refused. [model.Model.Audit] finds nothing. A read writes nothing.
-//   - "NAME indexes": an index serves each command. This subtest runs only on the engine.
-//   - "NAME cut": each write in turn fails or is cut off ([FaultMatrix]). After a second
-//     run, the documents are as after a run without a fault.
-//   - "NAME and NAME": two operations run concurrently ([Interleave]). The documents are
-//     as after one operation and then the other operation. An operation that returns an
-//     error can also leave no trace.
+//   - "NAME alone". The operation must succeed, or return an error of
+//     VerifyOperation.Refused. [model.Model.Audit] must find nothing. A read must write
+//     nothing.
+//   - "NAME indexes". An index must serve each command.
+//   - "NAME cut". Each write in turn has a fault, as in [FaultMatrix]. A second run must
+//     give the same documents as a run without a fault.
+//   - "NAME and NAME". Two operations run concurrently ([Interleave]). The result must be
+//     as if one operation ran after the other.
 //
-// After a cut or a concurrent run, the audit's job must repair all findings. Subtests run
-// with and without [model.WithTransactions], and under each of VerifyCase.Scopes.
+// After a fault or a concurrent run, the audit's job must repair all findings. Subtests
+// run with and without [model.WithTransactions], and under each of VerifyCase.Scopes.
 //
 // If an operation takes numbers from a counter, use FaultMatrix and Interleave instead.
 // Verify doesn't check what a reader sees between two writes.

@@ -10,7 +10,8 @@ import (
 )
 
 // VersionError reports a document that can't be read as, or upgraded to, the newest
-// version. It wraps the error of the step or of the decoder, or [ErrNewer].
+// version. It wraps the cause, such as an error of a step or of the decoder, or
+// [ErrNewer].
 type VersionError struct {
 	Collection string
 	ID         bson.RawValue
@@ -38,5 +39,5 @@ func (e *VersionError) Error() string {
 func (e *VersionError) Unwrap() error { return e.Err }
 
 // ErrNewer is the cause in a [*VersionError] if a document's version is newer than the
-// newest declared one. The document is neither read nor written.
+// newest declared one. The document is neither decoded nor written.
 var ErrNewer = versions.ErrNewer

@@ -10,28 +10,26 @@ import (
 )
 
 // ExpirySpec says how long documents stay, and where expired documents are archived.
-// Durations are in whole seconds.
+// Durations are in whole seconds. Tag the documents' time field omitempty. A stored zero
+// time counts as expired.
 type ExpirySpec struct {
-	// After is how long a document stays after the time in its time field. Tag the time
-	// field omitempty, because a stored zero time has expired.
+	// After is how long a document stays after the document's time.
 	After time.Duration
 
 	// Archive is the cold collection, to which [Expiry.Archive] moves expired documents.
 	// If Archive is "", a TTL index deletes expired documents.
 	Archive string
 
-	// If Margin is set, a TTL index deletes documents that expired more than Margin ago,
-	// archived or not. Margin needs an Archive.
+	// Margin is how long expired documents can wait for [Expiry.Archive]; 0 means
+	// forever. After Margin, a TTL index deletes the documents, archived or not.
 	Margin time.Duration
 
-	// ArchiveFor is how long the cold collection keeps a document, counted from the
-	// document's time. ArchiveFor must exceed After plus Margin. 0 means forever.
+	// ArchiveFor is how long after its time an archived document stays; 0 means forever.
 	ArchiveFor time.Duration
 
-	// Version is the path of an integer by which [Expiry.Archive] detects changes. All
-	// writers must increase the integer, as Expiry does. The integer must never repeat
-	// for an _id. Without Version, Expiry.Archive sends each document twice, and
-	// documents must stay 1 KiB below 16 MiB.
+	// Version is the path of an integer, by which [Expiry.Archive] detects changes. All
+	// your writes must increase the integer. A value must never repeat for an _id.
+	// Without Version, Expiry.Archive sends each document twice.
 	Version string
 }
 
@@ -45,28 +43,29 @@ type ExpiryPair struct {
 	Expired bool          `bson:"expired"`
 }
 
-// Expiry deletes expired documents by a TTL index, or moves them to a cold collection by
-// a job.
+// Expiry removes expired documents in one of two ways:
+//   - A TTL index deletes the documents, about once a minute.
+//   - [Expiry.Archive] moves the documents to a cold collection ([ExpirySpec].Archive).
 //
-// A document expires when [ExpirySpec].After has passed since the document's time.
-// A document without a time never expires. TTL indexes delete only about once a minute.
-// [Expiry.Live] leaves out expired documents immediately.
+// A document expires when [ExpirySpec].After has passed since the document's time. A
+// document without a time never expires. To query only live documents, use [Expiry.Live].
 //
 // # Archiving
 //
-// [Expiry.Archive] copies expired documents, and deletes the originals that didn't change
-// meanwhile. Documents can be lost if [ExpirySpec].Margin is set, or without write
-// concern majority. A crash leaves documents in both collections ([Expiry.Both]). Run
-// Archive again.
+// Archive copies expired documents, and deletes unchanged originals. A crash leaves
+// documents in both collections ([Expiry.Both]). Run Archive again.
 //
-// If an _id is archived again, the new copy stores the earlier copies in the list
-// archivedEarlier. Archive fails for a copy over 16 MiB.
+// Without write concern majority, documents can be lost. With [ExpirySpec].Margin, a TTL
+// index can delete documents before Archive runs.
+//
+// If an _id is archived again, the new copy includes earlier copies (archivedEarlier). If
+// the new copy exceeds 16 MiB, Archive fails.
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
 //
-// Indexes returns the index on the time: a TTL index if [ExpirySpec].Archive is empty or
-// Margin is set. ArchiveFor adds a TTL index on the cold collection.
+// Indexes returns the index on the time. Without Archive, or with Margin, the index is a
+// TTL index. ArchiveFor adds a TTL index on the cold collection.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -91,8 +90,8 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 	return x
 }
 
-// Expired returns the query of documents that expired by the time now, but aren't
-// deleted or moved yet, oldest first.
+// Expired returns the query of documents that expire at or before the time in now, oldest
+// first. The query finds only documents that aren't deleted or moved yet.
 //
 // Cost: one command, served by the index on the time.
 func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
@@ -100,8 +99,7 @@ func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 	return commands.Served(x.docs.Find(x.in.Expired(now)).Sorted(i.Keys), i.Name, nil)
 }
 
-// Live returns the query of documents that haven't expired by the time now, or never
-// expire.
+// Live returns the query of documents that expire after the given time, or never expire.
 //
 // Cost: one command, without an index for this condition.
 func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }

@@ -15,16 +15,18 @@ import (
 // §2.2, RFC 8259 §6).
 const MaxSafe = 1<<53 - 1
 
-// Number is a number that keeps all digits, for fields that are also sent as JSON. Many
-// JSON readers use float64: JavaScript reads 9007199254740993 as …992. A Number becomes a
-// JSON number if float64 keeps all digits. Other Numbers become strings: integers beyond
-// ±[MaxSafe], "1.10", "NaN". The zero Number is 0.
+// Number is a number that keeps all digits, for fields that are also sent as JSON. The
+// zero Number is 0.
 //
-// A Number from a numeric BSON value keeps the BSON type. A Number from text or JSON is
-// stored as the first of int64, double, Decimal128 and string that keeps the digits: 12
-// becomes an int64. To fix the type, as for money, use bson.Decimal128 or [Number.As].
+// Many JSON readers use float64. If float64 loses a Number's digits, the Number becomes a
+// JSON string. Examples are "1.10", "NaN" and integers beyond ±[MaxSafe] (except
+// doubles).
 //
-// Use [Number.Compare], not ==, which distinguishes 1 from 1.0.
+// A Number from a BSON number keeps the BSON type. A Number from text or JSON gets the
+// first BSON type that keeps the digits: int64, double, Decimal128, string. To choose the
+// type, as for money, use bson.Decimal128 or [Number.As].
+//
+// Use [Number.Compare], not ==. The operator == distinguishes 1 from 1.0.
 //
 // Source: "Numbers in JSON" (data modeling for Azure Cosmos DB);
 // https://www.rfc-editor.org/rfc/rfc8259#section-6,
@@ -63,7 +65,7 @@ func parseNumber(s string) (Number, error) {
 // shortest decimal, such as 0.1. Other values give a [*model.ValueError].
 func NumberOf(v any) (Number, error) { return numberOf(v) }
 
-// String returns the number with all of its digits, as [NumberOf] reads it.
+// String returns the number with all of its digits. [NumberOf] can read this text.
 func (n Number) String() string {
 	if n.text == "" {
 		return "0"
@@ -90,8 +92,8 @@ func (n Number) Safe() bool {
 	return ok && (back == d || n.as == bson.TypeDouble)
 }
 
-// Int64 returns the number and true if it is an integer that fits an int64, such as 12,
-// 12.0 or 1.2E+1.
+// Int64 returns the number, and true, for an integer that fits an int64, such as 12, 12.0
+// or 1.2E+1.
 func (n Number) Int64() (int64, bool) {
 	if i, ok := n.bigInt(); ok && i.IsInt64() {
 		return i.Int64(), true
@@ -116,8 +118,8 @@ func (n Number) bigInt() (*big.Int, bool) {
 	return i, ok
 }
 
-// Float64 returns the nearest float64. exact reports whether that float64, printed with
-// the fewest digits, equals the number: true for 0.1, false for 9007199254740993.
+// Float64 returns the nearest float64. The result exact is true if the float64's shortest
+// decimal text equals the number: true for 0.1, false for 9007199254740993.
 func (n Number) Float64() (f float64, exact bool) {
 	f, err := strconv.ParseFloat(n.String(), 64)
 	switch {
@@ -168,8 +170,8 @@ func (n Number) As(t bson.Type) (Number, error) {
 	return n, nil
 }
 
-// Compare returns a negative, zero or positive int, as n is less than, equal to or
-// greater than m by value. NaN equals itself and is less than others, as in MongoDB.
+// Compare compares values. The result is negative if n < m, 0 if n = m, and positive if
+// n > m. NaN equals NaN and is less than all other numbers, as in MongoDB.
 func (n Number) Compare(m Number) int {
 	rank := func(text string) int {
 		switch text {

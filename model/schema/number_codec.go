@@ -22,8 +22,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + n.String() + `"`), nil
 }
 
-// UnmarshalJSON reads a JSON number, or a string as [NumberOf] does. null leaves the
-// Number unchanged.
+// UnmarshalJSON reads a JSON number, or a string in a form that [NumberOf] accepts. A
+// JSON null leaves the Number unchanged.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	if text == "null" {

@@ -11,17 +11,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Variant is one of several forms of a document, for the field Variants of a [Spec] or
-// [Field]. Make it with [As].
+// A Variant is one of several forms of a document. Make it with [As], for Spec.Variants
+// or Field.Variants.
 type Variant struct {
 	tag    string
 	typ    reflect.Type
 	fields []Field
 }
 
-// As returns the variant of documents with this tag, which have the fields of V. The
-// parameter fields gives additional rules. [Of] panics if a tag occurs twice, or V isn't
-// a struct.
+// As returns the variant for documents with this tag. These documents have V's fields.
+// The parameter fields gives additional rules. [Of] panics if a tag occurs twice, or V
+// isn't a struct.
 func As[V any](tag string, fields ...Field) Variant {
 	return Variant{tag, reflect.TypeFor[V](), slices.Clone(fields)}
 }

@@ -14,23 +14,21 @@ import (
 
 // A Spec adds rules that the documents' Go type can't express.
 type Spec struct {
-	// Fields are rules about values of fields. Several rules can have the same path.
+	// Fields are rules about values. Several rules can have the same path.
 	Fields []Field
 
-	// Tag and Variants describe several forms of documents. Tag names a string field
-	// whose value selects the variant. A variant's Go type adds rules to those of the
-	// collection's Go type (bson.Raw has none). A document with a missing or unknown tag
-	// is invalid.
+	// Variants are the allowed forms of a document. Tag names a string field. The field's
+	// value selects a form. A document without a form is invalid. A form's rules add to
+	// the rules of the collection's Go type (bson.Raw has no rules).
 	Tag      string
 	Variants []Variant
 
-	// Closed refuses unknown fields except _id (additionalProperties false), also in
-	// embedded documents. Structs with an inlined map, and types with custom marshalers,
-	// still allow any fields.
+	// Closed refuses unknown fields except _id, also in embedded documents. Inlined maps
+	// and types with custom marshalers accept any field.
 	Closed bool
 
-	// Loose accepts int and long for a Go integer, and int, long and double for a Go
-	// float. Set Loose if mongosh or $inc writes numbers: 5 can become an int.
+	// Set Loose if mongosh or $inc writes numbers. Loose accepts int and long for a Go
+	// integer. For a Go float, Loose accepts int, long and double.
 	Loose bool
 }
 
@@ -40,44 +38,41 @@ type Spec struct {
 //	schema.Field{Path: "items", MinItems: 1, MaxItems: 100}
 //	schema.Field{Path: "items.qty", Min: 1}
 //
-// A path through an array means each element. If a path ends in an array, MinItems,
-// MaxItems, Unique, Required, Optional and NotNull apply to the array. All remaining
-// rules apply to the elements. * means each value of a map: "prices.*". Below a
-// [Schema.Opaque] path, any path is allowed.
+// A path through an array means each element. In "prices.*", the * means each value of a
+// map. Below a [Schema.Opaque] path, any path is allowed.
+//
+// If a path ends in an array, MinItems, MaxItems, Unique, Required, Optional and NotNull
+// apply to the array. All remaining rules apply to the elements.
 type Field struct {
 	Path string
 
-	// Types are the allowed BSON types, as aliases ("string", "null", "number" for any
-	// number). Types narrow the Go type, or describe a [Schema.Opaque] path.
+	// Types are aliases of the allowed BSON types, such as "null" or "number".
 	Types []string
 
-	// Enum lists the allowed scalar values. Numbers compare by value. Null stays allowed
-	// if the Go type allows null.
+	// Enum lists the allowed scalar values. To refuse null, set NotNull.
 	Enum []any
 
 	Min, Max     any   // inclusive bounds of a number
 	Above, Below any   // exclusive bounds of a number
-	MultipleOf   int64 // numbers must be multiples of this number
+	MultipleOf   int64 // allows only multiples of MultipleOf
 
-	// Pattern is a regular expression for strings, valid in Go (RE2) and on the server
-	// (PCRE). To match whole strings, use ^ and $.
+	// Pattern is a regular expression in the syntax of RE2 and PCRE. To match whole
+	// strings, use ^ and $.
 	Pattern string
 
 	MinLength, MaxLength int // code points of a string; 0 means no limit
 	MinItems, MaxItems   int // elements of an array; 0 means no limit
 
-	// Unique refuses arrays with equal elements. Numbers compare by value. The order of
-	// an element's fields doesn't count.
+	// Unique refuses arrays with equal elements.
 	Unique bool
 
-	// Required refuses a missing field, even if the Go type omits empty values.
-	// Optional allows a missing field.
+	// Required refuses a missing field. Optional allows a missing field.
 	Required, Optional bool
 
 	// NotNull refuses null where the Go type allows null.
 	NotNull bool
 
-	// Tag and Variants describe the forms of the documents at Path, as in [Spec].
+	// Tag and Variants describe the documents at Path, as in [Spec].
 	Tag      string
 	Variants []Variant
 }

@@ -14,13 +14,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Violation is one rule of a [Schema] that a document breaks.
+// A Violation says which rule of a [Schema] a document breaks.
 type Violation struct {
 	Collection string
 	Path       string        // dotted, with positions of array elements; "" for the document
 	Rule       string        // the violated keyword of $jsonSchema: bsonType, required, enum, maximum, …
 	Want       any           // the keyword's value
-	Value      bson.RawValue // the stored value; of type 0 if missing
+	Value      bson.RawValue // the stored value; zero if missing
 }
 
 // bad converts the violation to the library's error for bad input.

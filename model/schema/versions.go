@@ -10,39 +10,37 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// Versions reads documents of all versions as the newest version, and upgrades documents
-// on request. Each [Step] converts documents to the next version.
+// Versions reads documents of all versions as the newest version. Each [Step] converts a
+// document to the next version.
 //
-// Use the collection value that you give to [NewVersions]. Reads of whole documents
-// return the newest version. Inserts and replaces store the newest version. To read
-// stored fields, use [model.Project].
+// Use the collection value that you give to [NewVersions]:
+//   - Reads of whole documents return the newest version. A document that can't be read
+//     ends the query with a [*VersionError].
+//   - Inserts and replaces store the newest version.
+//   - Filters, $lookup and [model.Project] use the documents as stored.
 //
-// A filter on a field that a step computes matches only upgraded documents. A document
-// that can't be read ends the query with a [*VersionError]. Documents from a $lookup
-// aren't converted.
-//
-// Upgrade documents one by one ([Versions.Edit]), by a job ([Versions.Migrate]), or
-// never.
+// [Versions.Edit] upgrades one stored document. [Versions.Migrate] upgrades all.
 //
 // # Consistency
 //
 // An upgrade is one atomic update, and keeps unknown fields.
 //
-// An old program that replaces a document loses new fields. If an old program sets an old
-// field of an upgraded document, new programs don't see the value. While old programs
-// run, make a change in two versions:
+// If an old program replaces a document, the new fields are lost. If an old program sets
+// an old field of an upgraded document, new programs don't see the value. While old
+// programs run, make a change in two versions:
 //
 //  1. Add the new fields and keep the old fields.
 //  2. When no old program is left, remove the old fields.
 //
 // # Other techniques
 //
-// Other techniques, such as a denorm.Copy, work on stored documents. Each path that they
-// use must have the same meaning and type in all versions. A missing path or a different
-// type panics. To use this path, first run [Versions.Migrate] and remove the steps.
+// A technique such as denorm.Copy works on stored documents. Each path of the technique
+// must have one meaning in all versions. If a version lacks the path, or has another
+// type, the constructor panics. To use the path, first run [Versions.Migrate] and remove
+// the steps.
 //
-// A technique's Set, such as Copy.Set, refuses a field that an older version lacks. Set
-// this field by [Versions.Edit]. If the field is copied, run Copy.Refresh.
+// Methods such as Copy.Set refuse a field that an older version lacks. Set the field by
+// [Versions.Edit]. If the field is copied, run Copy.Refresh.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
@@ -71,9 +69,9 @@ type VersionsSpec struct {
 // A Step converts documents of one version to the next. Make it with [Upcast].
 type Step struct{ in versions.Step }
 
-// Upcast returns the [Step] that converts documents by the function step. The function
-// must be pure and keep the _id. It may modify its argument. If it returns an error, the
-// read gives a [*VersionError].
+// Upcast returns the [Step] that converts documents with the given function. The function
+// must keep the _id and have no side effects, but it can modify its argument. If the
+// function returns an error, the read gives a [*VersionError].
 func Upcast[From, To any](step func(From) (To, error)) Step {
 	s := versions.Step{
 		From: reflect.TypeFor[From](), To: reflect.TypeFor[To](),
@@ -110,8 +108,8 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints), c, in}
 }
 
-// Raw returns the query of documents without conversion, for [Versions.Decode] and
-// [Versions.Save]. It also returns documents that can't be decoded.
+// Raw returns the query of documents as stored, for [Versions.Decode] and
+// [Versions.Save]. The query also finds documents that can't be decoded.
 //
 // Cost: one command, and one for each further batch.
 func (v *Versions[D, K]) Raw(filter bson.D) *model.Find[bson.Raw] {

@@ -7,8 +7,8 @@ import (
 
 // Outdated returns the query of stored documents that are older than the newest version.
 //
-// Cost: one command, and one for each further batch; it reads the collection, or the
-// index of [Versions].
+// Cost: one command, and one for each further batch. The server reads the collection, or
+// the index of [Versions].
 func (v *Versions[D, K]) Outdated() *model.Find[bson.Raw] { return v.Raw(v.in.Outdated()) }
 
 // MigrateOptions say which documents to upgrade, and how to handle failures.
@@ -35,14 +35,14 @@ func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {
 
 // A VersionCount is the number of documents with one version.
 type VersionCount struct {
-	// Version is the stored version. For documents without a version it is Missing of
-	// [VersionsSpec], or null if Missing is negative.
+	// Version is the stored version. Documents without a version count as version
+	// VersionsSpec.Missing, or as null if VersionsSpec.Missing is negative.
 	Version   bson.RawValue `bson:"version"`
 	Documents int64         `bson:"documents"`
 }
 
-// Counts returns the number of documents of each version, in the order of versions,
-// including unknown and newer ones.
+// Counts returns the pipeline that counts the documents of each version, in the order of
+// versions. Unknown and newer versions are included.
 //
 // Cost: one command, which reads the version of every document.
 func (v *Versions[D, K]) Counts() *model.Aggregate[VersionCount] {

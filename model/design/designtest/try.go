@@ -49,8 +49,8 @@ type Measured struct {
 // Documents returns the number of documents returned or written.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
-// Runs is the approximate number of operations that [Try] runs for each layout. Each
-// operation runs as often as its rate says, but at least ten times.
+// Runs is the approximate number of operations that [Try] runs for each layout. An
+// operation's share of Runs depends on the operation's Rate, and is at least ten.
 const Runs = 600
 
 // Try fills a database for each layout and measures w's operations. It fails the test if
@@ -165,8 +165,8 @@ func schedule(all []design.Operation) (out []int) {
 	return out
 }
 
-// Want fails the test if an operation under the named layout costs more commands or
-// documents (returned or written) than given, by its price or as measured.
+// Want checks an operation's price and measured cost under the named layout. The test
+// fails if either has more commands or documents (returned or written) than given.
 func (r Report) Want(t testing.TB, layout, operation string, commands, documents float64) {
 	t.Helper()
 	found := false
