@@ -160,7 +160,7 @@ func (o *Outlier) Remove(owner, key any) model.Change[any] {
 	}
 	return o.change(err,
 		func(ctx context.Context, db model.DB) (state, error) {
-			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds && s.Flagged })
+			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds })
 		},
 		func(s state) (model.Plan, error) {
 			if err := o.sound(s); err != nil {
