@@ -191,10 +191,11 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 // A missing source gives model.ErrNotFound. After a crash, run the change again.
 //
 // A final [Copy.Refresh] corrects old copies in docs. Without docs, Refresh corrects all
-// copies. There are two exceptions:
+// copies. Exceptions:
 //
-//   - In a transaction with CopySpec.Lock, one of two concurrent writers waits or fails.
-//   - In your own transaction without a Lock, copies can stay old.
+//   - With CopySpec.Lock, a transaction has no Refresh: one of two concurrent writers
+//     waits or fails.
+//   - Without a Lock, the Refresh in your own transaction can miss changes.
 //
 // Cost: three commands more than the action. In a transaction with a Lock, one or two
 // more.

@@ -102,7 +102,7 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 }
 
 // Publish returns the write that adds an event of time t to a document. For token, pass
-// bson.NewObjectID(), or the token of the reported operation. Before the delivery, a
+// bson.NewObjectID(), or the token of the event's operation. Before the delivery, a
 // retry does nothing. After the delivery, a retry publishes the event again.
 //
 // Errors:
@@ -136,7 +136,7 @@ func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
 // Parked returns the query of the documents with parked events. An event is parked after
 // RelaySpec.Attempts failures.
 //
-// Cost: one command, served by a partial index.
+// Cost: one command for each batch, served by a partial index.
 func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
 	return commands.Served(x.docs.Find(x.o.Parked()), x.o.Indexes()[1].Name, nil)
 }

@@ -57,8 +57,8 @@ func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec Prox
 // %3B and %00. An empty list gives "|".
 func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Text(elements) }
 
-// Back decodes a stored text into a slice. As list, pass a pointer to the slice. In
-// elements that are documents, Back sets only ProximitySpec.Fields. A malformed text
+// Back decodes a stored text into a slice. As list, pass a pointer to the slice. If
+// elements are documents, Back sets only ProximitySpec.Fields. A malformed text
 // gives a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 

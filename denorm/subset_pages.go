@@ -109,8 +109,8 @@ func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.
 // the parent's array. Pass the parent as you read it. pageToken is "" for the first call,
 // later the last BucketDoc.ID. n is the maximum number of pages; 0 means all.
 //
-// Cost: one command, served by _id. The server reads n pages, and skips pages without
-// further elements.
+// Cost: one command, served by _id. The server reads n pages, and those without further
+// elements.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, pageToken string, n int64) *model.Aggregate[BucketDoc[K, E]] {
 	pipeline, err := x.s.Rest(parent, pageToken, n)
 	return commands.Indexed(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)

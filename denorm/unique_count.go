@@ -63,10 +63,10 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	return out
 }
 
-// Visit returns the upsert for a member that a group saw at the time t.
+// Visit returns the upsert of a member's visit to a group at time t.
 //
-// Cost: one command. It writes one document, by _id, if the group hasn't seen the member
-// in this period (UniqueSpec.Period).
+// Cost: one command. It writes one document, by _id, at the member's first visit in this
+// period (UniqueSpec.Period).
 func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
 	return x.u.Visit(group, member, t)
 }

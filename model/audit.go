@@ -36,7 +36,7 @@ func (m *Model) Audit() Audit {
 	return a
 }
 
-// Each yields the findings of one check after another, batch by batch. Each ends at the
+// Each yields the findings in the order of the checks, batch by batch. Each ends at the
 // first error. Cost: the sum of the checks' costs.
 func (a Audit) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {

@@ -46,11 +46,11 @@ type Change[S any] struct {
 	Lease *Lease
 
 	// Mends is for a change that has a Lease and repairs half-done work. The Lease
-	// doesn't store the change's plan. After a crash, a new run must complete the
-	// repair.
+	// doesn't store the change's plan. After a crash, run the change again: it must
+	// plan the rest of the repair.
 	//
-	// If a dead writer's stored plan fails, the change deletes the stored plan and
-	// continues. [WithTransactions] starts no transaction for the change.
+	// If another change's stored plan fails, this change deletes that plan and continues.
+	// [WithTransactions] starts no transaction for the change.
 	Mends bool
 
 	// Then, if not nil, is called after the plan, with the state from Read. If Then

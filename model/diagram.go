@@ -13,8 +13,8 @@ import (
 
 // Diagram returns a Mermaid entity relationship diagram of the model. A relation has its
 // cardinalities, path and label. A collection has its _id (PK), references (FK) and
-// unique fields (UK). An [Entity] adds a collection's other top-level fields. Collections
-// without a relation or unique field need an Entity.
+// unique fields (UK). An [Entity] adds a collection's other top-level fields. Without an
+// Entity, a collection that has no relation and no unique field is left out.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func (m *Model) Diagram() string { return m.diagram().String() }

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An IndexSet lists the indexes that a model's techniques need.
+// An IndexSet lists a model's indexes. [IndexSet.Ensure] doesn't create those in Dropped.
 type IndexSet struct {
 	Needed  []Index
 	Dropped []DroppedIndex
@@ -25,10 +25,11 @@ type DroppedIndex struct {
 	Why   string
 }
 
-// Indexes returns the indexes that the techniques need. It leaves out an index whose
+// Indexes returns the indexes that the techniques need. Dropped are the indexes whose
 // keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
-// A unique or TTL index is left out only if another index has the same keys and option.
+// A partial index replaces only indexes with the same filter. A unique or TTL index is
+// dropped only if another index has the same keys and option.
 func (m *Model) Indexes() IndexSet {
 	var all []Index
 	for _, t := range m.techniques {

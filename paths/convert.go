@@ -42,7 +42,8 @@ type IntoSpec[K any] struct {
 // ConvertInto returns the job that copies a tree to another collection, as any kind of
 // tree. First create the target's indexes.
 //
-// For each source document, your pure function returns a target document with its _id.
+// For each source document, your pure function returns a target document. It chooses the
+// target document's _id.
 // The job fills in the tree's fields. If a target document differs, the job replaces the
 // whole document.
 //
@@ -64,8 +65,8 @@ type IntoSpec[K any] struct {
 //   - an error of your function
 //
 // Cost: one command reads the source, and one the target, in batches. Each batch of
-// changed nodes takes one read, two commands for the lease, and one to three writes. The
-// target's check ends the job. The tree's fields of all nodes are in memory.
+// changed nodes takes at most one read, two commands for the lease, and one to three
+// writes. Last, the job checks the target. The tree's fields of all nodes are in memory.
 func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build func(D) (E, error), spec IntoSpec[L]) model.Job {
 	mustHave("ConvertInto", source != nil && target != nil)
 	place := "ConvertInto of " + source.t.Collection + " to " + target.t.Collection

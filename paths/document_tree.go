@@ -51,8 +51,8 @@ type DocumentTreeSpec struct {
 //
 //	{_id: 'p1', comments: [{id: 'a', replies: [{id: 'b'}]}]}
 //
-// Prefer the flat form. Queries find a node's id at any depth. [DocumentTree.Push],
-// [DocumentTree.Patch] and [DocumentTree.Pull] never conflict with other writers.
+// Prefer the flat form: there, queries find a node's id at any depth. [DocumentTree.Push],
+// [DocumentTree.Patch] and [DocumentTree.Pull] never conflict there with other writers.
 //
 // # Errors
 //
@@ -65,10 +65,10 @@ type DocumentTreeSpec struct {
 //   - missing parents, and cycles
 //   - siblings with equal or missing order keys
 //
-// The repair runs [DocumentTree.Repair] without new ids. If different nodes have the same
-// id, run Repair with new ids.
+// The repair keeps invalid elements, and different nodes with one id. For those nodes, run
+// [DocumentTree.Repair] with new ids.
 //
-// Cost: one command reads every list, in batches. The repair writes each damaged list.
+// Cost: one command reads every list, in batches. The repair writes each changed list.
 //
 // Sources: "Tree Aggregation" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
@@ -83,8 +83,8 @@ type DocumentTree[E, N, K any] struct {
 //
 //	var comments = paths.NewDocumentTree[comment, string](posts, "comments", paths.DocumentTreeSpec{})
 //
-// Declare the field DocumentTreeSpec.Parent as a pointer or with omitempty. A root must
-// not store a possible id, such as 0. A bad path, type or spec panics with a
+// Unless ids are strings or ObjectIDs, tag the field DocumentTreeSpec.Parent omitempty, or
+// use a pointer: a root must not store a parent's id, such as 0. A bad path, type or spec panics with a
 // [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())

@@ -44,13 +44,12 @@ type VertexState[K any] struct {
 //
 // # Limits
 //
-// A vertex with its state and messages must fit in 16 MiB: see GraphSpec. Distances,
-// Components and PageRank need MongoDB 4.4.
+// For [NewProgram], a vertex with its state and messages must fit in 16 MiB.
 //
 // # Shards
 //
 // Graphs on shards aren't tested. Shard vertices, states and messages by {_id: "hashed"}.
-// Don't shard [GraphStep] records. Distances and Components on shards need MongoDB 5.1.
+// Don't shard [GraphStep] records. Computations on shards need MongoDB 5.1.
 //
 // Sources: "Batch Graph Processing" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

@@ -125,7 +125,7 @@ type ReachLevel struct {
 // A ReachVia lists the documents that one query of a deletion reached.
 type ReachVia struct {
 	From, Path, To string          // collection From stores _ids of collection To at Path
-	Owned          bool            // true: an Owns rule reached IDs in To; false: Cascade reached IDs in From
+	Owned          bool            // true: an Owns rule found documents of To; false: Cascade, of From
 	IDs            []bson.RawValue // _ids of the reached documents
 	Sources        []bson.RawValue // _ids with which the query began
 }

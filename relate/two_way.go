@@ -9,9 +9,9 @@ import (
 // TwoWay is a one-to-many relation that both sides store. An owner, such as a person,
 // lists items, such as tasks. Each item names the owner.
 //
-// With plain _ids, concurrent operations on one item can leave a half-link, which only
-// one side stores. [Link] fields or [model.Plan.RunTx] prevent half-links. The job of
-// Checks repairs half-links.
+// A crash can leave a half-link, which only one side stores. With plain _ids, concurrent
+// operations on one item can too; with [Link] fields they can't. [model.Plan.RunTx]
+// prevents half-links. The repairs of Checks correct half-links.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 //

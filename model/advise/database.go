@@ -51,7 +51,7 @@ type SurveyedRelation struct {
 	SurveyResult
 	Collection string // name of the collection that stores the relation
 	Path       string // path of an embedded array, an id, or a list of ids
-	To         string // collection in which the ids are _ids; "" for an embedded array
+	To         string // collection whose _ids are at Path; "" for an embedded array
 	Matched    Share  // share of the distinct sampled ids that exist in To
 }
 

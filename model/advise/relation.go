@@ -1,8 +1,8 @@
 package advise
 
-// None means that a number in a [Relation] is known to be zero. The value 0 means
-// unknown. For an unknown number, [Choose] assumes the default, and lists the default in
-// Advice.Assumed.
+// None means that a share, ratio or growth in a [Relation] is known to be zero. In most
+// fields, 0 means unknown. For an unknown number, [Choose] assumes the default, and lists
+// most defaults in Advice.Assumed.
 const None = -1
 
 // A Relation describes two kinds of documents that belong together: parents and children.
@@ -33,7 +33,7 @@ type Relation struct {
 // its children. A child's partners are its parents. For a share or ratio of zero, pass
 // [None].
 type End struct {
-	Name string // a plural, for texts, such as "people"; the default is "parents" or "children"
+	Name string // a plural, such as "people"; the default is "parents" or "children"
 
 	// Has is how many partners a document has. The default is one.
 	Has Count
@@ -71,7 +71,7 @@ type End struct {
 	Sharded  bool // the shard key is the reference to the partner
 	Events   bool // each change is sent to other systems
 
-	// Copied, Newest, Page and Total say what partners show of these documents.
+	// Copied, Newest, Page and Total say what is shown with each partner.
 	Copied Copied // a few fields of each document
 	Newest Newest // the newest documents
 	Page   int64  // number of documents on a page, if reads are paged
@@ -99,7 +99,7 @@ type Count struct {
 
 // Copied describes fields of an [End] that the End's partners show.
 type Copied struct {
-	Fields string // field names, for texts: "name, thumbnail"; "" means no fields
+	Fields string // comma-separated names: "name, thumbnail"; "" means no fields
 	Bytes  int64  // size of one copy with field names; the default is 64
 
 	// ReadsPerChange is a ratio: reads of all copies, per change of the fields. The
@@ -153,7 +153,7 @@ const (
 
 	AccessLimit = 0.1 // a smaller share of reads counts as 0 (004 rules 2, 6)
 	WriteLimit  = 1.0 // minimum reads per write for embedded data (000, 002 §3)
-	CopyLimit   = 10. // minimum reads per change for at most 10 copies (004 rule 5)
+	CopyLimit   = 10. // minimum reads per change, and 1 for each copy (004 rule 5)
 
 	ArrayLimit = 1 << 20  // maximum bytes of an array (Firestore)
 	WasteLimit = 16 << 10 // maximum unused bytes per read, on average (manual)

@@ -52,9 +52,9 @@
 //
 //   - Each query has an index.
 //   - Each parent has about the same number of children.
-//   - Fields and relations are independent.
+//   - Fields and relations don't correlate.
 //   - A read omits embedded arrays that the operation doesn't need.
-//   - A separate command reads parents, without $lookup.
+//   - Parents are read by another command, not by $lookup.
 //
 // # Source
 //

@@ -39,7 +39,7 @@ type Run struct {
 type Smell struct {
 	Rule   string // a rule of Lint.Smells: "unbounded array"
 	Place  string // a collection with a path or an index, or the name of a [Run]
-	Figure string // the found value and the limit
+	Figure string // what was found, and any limit
 	Remedy string
 }
 

@@ -10,5 +10,5 @@
 //
 // # Limits
 //
-// In collections with a [Union], the fields of nested maps have no fixed order.
+// With a [Union], the fields of a Go map within a value are stored in any order.
 package embed

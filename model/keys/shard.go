@@ -132,8 +132,8 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //   - updateMany, deleteMany: all shards, or one shard if only this shard can match.
 //   - updateOne, deleteOne by the whole key: one shard.
 //   - updateOne, deleteOne by only the _id: all shards.
-//   - updateOne, deleteOne by different fields: as [Shard.Find]. Before MongoDB 7.1, the
-//     server refuses several shards.
+//   - updateOne, deleteOne by other fields: as [Shard.Find]. Only MongoDB 7.1 and later
+//     allow several shards.
 //   - replaceOne by the _id: the shard of the replacement's key.
 //   - Upsert: the filter needs the whole key by equality.
 //   - A change of the key: see [Shard.ChangeKey].

@@ -48,8 +48,8 @@ type Distribution struct {
 
 // A ShardLoad is the data and the writes of one shard.
 type ShardLoad struct {
-	Documents int64   // scaled to the whole collection
-	Bytes     int64   // scaled to the whole collection
+	Documents int64   // documents, scaled to the whole collection
+	Bytes     int64   // bytes of the documents, scaled to the whole collection
 	Share     float64 // of the bytes
 	Writes    float64 // share of the next writes, estimated from the sample's later half
 }

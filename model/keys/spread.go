@@ -107,9 +107,9 @@ func (s *Spread[D, K]) Point(value string, byValue any) *model.Find[D] {
 // Find returns the query of the value's documents that match filter, in
 // [SpreadSpec].Order. For pages, use Limited and Find.Page.
 //
-// Cost: one command for each batch. With a limit of n, MongoDB reads about n documents,
-// and one for each part ([SpreadSpec].Parts). With over 200 parts, or with another sort,
-// MongoDB sorts all documents of the value.
+// Cost: one command for each batch. With a limit of n and a nil filter, MongoDB reads
+// about n documents, and one for each part ([SpreadSpec].Parts). With over 200 parts, or
+// with another sort, MongoDB sorts all documents of the value.
 func (s *Spread[D, K]) Find(value string, filter bson.D) *model.Find[D] {
 	f := s.docs.Find(filter)
 	err := f.Err

@@ -25,7 +25,8 @@ import (
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// A different index is accepted if its plan examines and sorts no more.
+// Another index passes if its plan examines and sorts no more than the named index's
+// plan.
 //
 // If db has a [model.Scope], the query itself must limit the range. The Scope's fields,
 // such as the tenant, don't count.

@@ -10,9 +10,8 @@ import (
 )
 
 // Lag simulates a lagging secondary. Lag copies db's current contents, but no indexes and
-// validators. Until [Faults.Reset], the copy answers all reads whose read preference
-// allows a secondary, such as readpref.SecondaryPreferred(). An answer must fit one
-// batch.
+// validators. Until [Faults.Reset], the copy answers all reads with the read preference
+// secondary, secondaryPreferred or nearest. An answer must fit one batch.
 func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	f.LagOf(t, db, fromSecondaries)

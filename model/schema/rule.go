@@ -23,7 +23,7 @@ type Spec struct {
 	Tag      string
 	Variants []Variant
 
-	// Closed refuses unknown fields except _id, also in embedded documents. Inlined maps
+	// Closed refuses unknown fields at all levels, except a top-level _id. Inlined maps
 	// and types with custom marshalers accept any field.
 	Closed bool
 
