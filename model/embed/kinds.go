@@ -89,6 +89,9 @@ func newKinds(c *core.Docs, u *union, s KindsSpec) *kinds {
 		if k.list = f.IsArray(); f.Type != u.iface || f.Arrays > 1 {
 			place.Fail(fmt.Sprintf("path %q doesn't hold values of type %s", s.Path, u.iface), "declare the field, or the slice, with the union's interface type")
 		}
+		if f.Arrays > 0 && !k.list {
+			place.Fail(fmt.Sprintf("path %q lies inside the array %q", s.Path, f.Array), "keep the values, or the array of values, outside arrays")
+		}
 	} else if typ != u.iface {
 		place.Fail(fmt.Sprintf("the documents are of type %s, not %s", typ, u.iface), "declare the collection with the union's interface type, or give a Path")
 	}

@@ -269,6 +269,16 @@ func TestUnionDeclarations(t *testing.T) {
 		"kinds: an unknown tag": index("tape", d("author", 1)), "kinds: no key": index("book", nil),
 		"kinds: another type's field": index("book", d("tracks", 1)), "kinds: nobody's field": index("disc", d("trax", 1)), "kinds: sideways": index("book", d("author", 2)),
 		"kinds: no such path": at("man"), "kinds: another type": at("_id"), "kinds: documents of another type": at(""),
+		"kinds: within the elements of an array": func() {
+			type item struct {
+				Payload uniMedium `bson:"payload"`
+			}
+			type parcel struct {
+				ID    string `bson:"_id"`
+				Items []item `bson:"items"`
+			}
+			embed.NewKinds(model.NewCollectionWith[parcel, string]("parcels", uniStrict.Options()), uniStrict, embed.KindsSpec{Path: "items.payload"})
+		},
 		"kinds: a collection that doesn't know the union": func() { embed.NewKinds(model.NewCollection[uniMedium, string]("x"), uniStrict, embed.KindsSpec{}) },
 		"kinds: a collection of another union":            func() { embed.NewKinds(uniMedia, uniStrict, embed.KindsSpec{}) },
 		"kinds: unique in an array": func() {
