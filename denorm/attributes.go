@@ -45,8 +45,8 @@ func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec A
 }
 
 // Set returns the write that sets attributes of the document whose _id is owner. The
-// parameter list contains names and values. Existing attributes keep their position and
-// fields besides the value. The write is idempotent. A missing owner gives
+// parameter list contains names and values. An existing attribute keeps its position, and
+// only its value changes. The write is idempotent. A missing owner gives
 // model.ErrNotFound.
 //
 // Cost: one command, one document, by _id. [model.Merge] can't merge the write.
@@ -78,10 +78,10 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	return a.find(filter, err)
 }
 
-// Match returns the query of the documents in which the attribute of this name matches
-// operators: {$gte: 20, $lt: 40}. A condition without operators gives a
-// [*model.ValueError]. For several attributes, pass the Filter of one query to
-// [model.Find.Where] of another query.
+// Match returns the query of the documents in which the attribute of this name matches a
+// condition, such as {$gte: 20, $lt: 40}. An empty condition, or a key that isn't an
+// operator, gives a [*model.ValueError]. For several attributes, pass the Filter of one
+// query to [model.Find.Where] of another query.
 //
 // Cost: one command, served by [Attributes.Indexes].
 func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {

@@ -24,7 +24,7 @@ type BoundedSpec struct {
 	By bson.D
 
 	// Key is the path of the value that identifies an element. [Bounded.Remove] needs
-	// Key. With Key, a push does nothing if the array already contains the elements.
+	// Key. With Key, a push adds nothing if the array already contains a pushed key.
 	Key string
 
 	// Create lets a push create a missing owner. Create can't be used with Key.
@@ -61,9 +61,8 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 // is set.
 //
 // Without BoundedSpec.Key, a second run adds the elements again. With a Key, an array
-// that contains a pushed key stays unchanged. If the array contains only some of the
-// pushed keys, the write gives model.ErrStale. Elements that a push would drop don't
-// count.
+// that contains a pushed key stays unchanged. If another pushed key is missing, the write
+// gives model.ErrStale, unless a push would drop that key's element.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing.

@@ -73,7 +73,7 @@ type BucketTotals struct {
 	Buckets int              `bson:"buckets"`
 	N       int64            `bson:"n"`      // elements
 	Bytes   int64            `bson:"bytes"`  // of elements, in BSON
-	Totals  map[string]Total `bson:"totals"` // named as in [BucketDoc]; zero if no element has a number at the path
+	Totals  map[string]Total `bson:"totals"` // named as in [BucketDoc]; zero for a field without numbers
 }
 
 // Bucket stores a sequence of elements for each key, such as the mail of a mailbox. A
@@ -125,8 +125,8 @@ func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 //   - model.ErrFull: the bucket is full or closed. Pass the next number.
 //   - model.ErrStale: another writer has just created the bucket. Run the write again.
 //
-// With BucketSpec.ElementKey, the write adds nothing if this bucket has an element with
-// the same value there. The write doesn't search other buckets.
+// If this bucket has an element with the same id (BucketSpec.ElementKey), the write adds
+// nothing. The write doesn't search other buckets.
 //
 // Cost: one command, one document, by _id.
 func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
@@ -185,8 +185,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Holding returns the query of the key's bucket that holds an element. Pass as
-// element only the element's value at the path BucketSpec.ElementKey. Without
+// Holding returns the query of the key's bucket that holds an element. The parameter
+// element is the element's id, at the path BucketSpec.ElementKey. Without
 // BucketSpec.ElementKey the query gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].

@@ -25,7 +25,7 @@ import (
 // With CopySpec.Version, older values never overwrite newer values. Without a Version,
 // the last write wins.
 //
-// If other clients can change the source, store a copy by [Copy.Storing].
+// If a source can change while you store a copy of it, use [Copy.Storing].
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
@@ -61,8 +61,8 @@ type CopySpec struct {
 	// "publisher.id", "items.id", "groups.items.id".
 	KeyPath string
 
-	// Listed replaces KeyPath if sources list the _ids of the documents with copies.
-	// Listed is the list's path.
+	// If a source lists the _ids of documents with copies, Listed is the list's path, and
+	// KeyPath is "".
 	Listed string
 
 	Fields []Field // the copied fields
@@ -218,9 +218,9 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return c.c.Rebuild()
 }
 
-// Unfolded returns the check for the sources that [Copy.Fold] keeps, because a deletion
-// would lose data. Such a source has no copy, a different copy, or a field that isn't
-// copied completely. Fields in dropFields don't count. There is no repair.
+// Unfolded returns the check that finds the sources that [Copy.Fold] doesn't delete. Such
+// a source has no copy, a different copy, or a field that isn't copied completely. Fields
+// in dropFields don't count. There is no repair.
 //
 // Cost: one command, which reads every source and its copies.
 func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.c.Unfolded(dropFields) }
@@ -236,7 +236,8 @@ func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold
 // Spread returns the aggregation that counts copies, for [CopySpread.BreakEven]. The
 // aggregation has one result, or no result if there are no copies.
 //
-// Cost: one command, which reads every document of the collection with the copies.
+// Cost: one command, which reads every document of the collection with the copies. With
+// CopySpec.Listed, it also looks up the sources of each document.
 func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
 	return &model.Aggregate[CopySpread]{Aggregation: c.c.Spread()}
 }
@@ -249,11 +250,11 @@ type CopySpread struct {
 	Most      int64 `bson:"most"`      // documents with copies of the most copied source
 }
 
-// BreakEven returns a number of document reads per change of copied fields. Above this
-// number, copies are cheaper than references. If s counts no copies, the result is 0.
+// BreakEven returns a number of document reads for each change of a source. With more
+// reads, copies are cheaper than references. If s counts no copies, the result is 0.
 //
-// The parameters are prices: command of a round trip (0 means 20), write of an update (0
-// means 8). Reading a document costs 1.
+// A round trip costs command (0 means 20). An update costs write (0 means 8). Reading a
+// document costs 1.
 func (s CopySpread) BreakEven(command, write float64) float64 {
 	if s.Documents <= 0 || s.Sources <= 0 {
 		return 0

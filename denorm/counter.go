@@ -84,7 +84,7 @@ type Average struct {
 type CounterPending struct {
 	Op      bson.ObjectID   `bson:"op"`
 	Parents []bson.RawValue `bson:"parents"`        // old and new parent, unordered
-	Was     bson.Raw        `bson:"was,omitempty"`  // {parent, values}: what the child counted for before the operation
+	Was     bson.Raw        `bson:"was,omitempty"`  // {parent, values}: the old parent, and what the child added to it
 	Gone    bool            `bson:"gone,omitempty"` // the child is being deleted, and doesn't count
 }
 
@@ -97,7 +97,8 @@ type CounterPending struct {
 //
 // # Consistency
 //
-// Without CounterSpec.Tokens and CounterSpec.Partial, each operation is a transaction.
+// With neither CounterSpec.Tokens nor CounterSpec.Partial, each operation is a
+// transaction.
 //
 // With Tokens, pass each operation a new bson.NewObjectID() as token. After a crash,
 // parents can have the old numbers. Retry the operation with the same token, or run
@@ -109,7 +110,7 @@ type CounterPending struct {
 // [model.Change.Also], in a transaction. To count by status without transactions, use one
 // Counter and one parent document per status.
 //
-// To limit a number, join a write of the parent. The write's filter has a condition:
+// To limit a number, join an update of the parent. Put a condition in its filter:
 //
 //	{$expr: {$lt: ["$students", "$seats"]}}
 //
@@ -152,7 +153,7 @@ func NewCounter[C, CK, P, PK any](
 
 // Insert returns the change that stores and counts a new child. For token, see [Counter].
 // With another operation's token, Insert can silently store nothing. A taken _id gives
-// [model.ErrTaken], or the driver's error in a transaction of the caller.
+// [model.ErrTaken] (in the caller's transaction, the driver's error).
 //
 // Cost: four commands, by _id. In a transaction: one command, or two before MongoDB 8.0.
 func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Change[any] {
@@ -171,9 +172,9 @@ func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, token bson.ObjectID
 }
 
 // SetIf is [Counter.Set] for a child that must match the filter guard, such as {status:
-// "open"}. A child that doesn't match gives model.ErrGuard. With CounterSpec.Tokens, a
-// retry after success does nothing if the child has a parent. Any other retry tests guard
-// again.
+// "open"}. A child that doesn't match gives model.ErrGuard. A retry tests guard again.
+// Exception: with CounterSpec.Tokens, if the child has a parent, a retry after success
+// does nothing.
 //
 // Cost: as [Counter.Set]. Without a match, one or two more commands.
 func (x *Counter[C, CK, P, PK]) SetIf(child CK, guard, fields bson.D, token bson.ObjectID) model.Change[any] {
@@ -191,8 +192,8 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, token bson.ObjectID) m
 // Delete returns the change that deletes a child and updates the parent's numbers. For
 // token, see [Counter]. A missing child is not an error.
 //
-// A [model.Scope] with Delete fields only marks the child as deleted. To restore the
-// child, set the fields to nil by [Counter.Set], under a scope without Delete.
+// Under a [model.Scope] with Delete, the change only sets Delete's fields in the child.
+// To restore the child, set them to nil by [Counter.Set], under a scope without Delete.
 //
 // Cost: see [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, token bson.ObjectID) model.Change[any] {

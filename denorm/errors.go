@@ -12,7 +12,7 @@ import (
 // ErrUnsound is an error of [Outlier.Append] and [Outlier.Remove]. The owner's flag
 // (OutlierSpec.Flag) isn't set, but one of these is true:
 //   - The array has over OutlierSpec.Max elements. Run [Outlier.Split].
-//   - The owner has overflow documents. Run the job of the first check in
+//   - The call found overflow documents. Run the job of the first check in
 //     [Outlier.Checks].
 var ErrUnsound = outlier.ErrUnsound
 

@@ -186,8 +186,9 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, t time.Time, events []
 // appends the events that decide returns. decide must be pure. After a concurrent append,
 // the change calls decide again. A retry with the same token does nothing.
 //
-// Cost: two commands read the state: see [EventLog.Load]. One command stores one
-// document. If a snapshot exists, one more command.
+// Cost: two commands read the state: see [EventLog.Load]. If a snapshot exists, one more
+// command looks for the token. One command stores one document. Some calls also store a
+// snapshot: see [EventLog.Append].
 func (l *EventLog[K, E, S]) Decide(
 	key K, t time.Time, token bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {

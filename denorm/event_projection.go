@@ -81,8 +81,8 @@ func NewProjection[K, E, S, V any](
 }
 
 // CatchUp returns the change that updates the view of the [EventLog] aggregate with this
-// key. The change updates only generations (see [Projection]) of this
-// ProjectionSpec.Revision. A retry is safe.
+// key. Generations (see [Projection]) with another ProjectionSpec.Revision stay
+// unchanged. A retry is safe.
 //
 // Cost: five commands, one document, by _id. A second generation costs two more commands
 // and one more document.
@@ -96,8 +96,8 @@ func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.Catc
 // more command.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
-// Load returns the change that reads an [EventLog] aggregate's stored view, by the
-// aggregate's key. The view is of the live generation (see [Projection]). A missing view
+// Load returns the change that reads one stored view. The key is the [EventLog]
+// aggregate's key. Load reads the live generation (see [Projection]). A missing view
 // gives model.ErrNotFound.
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
@@ -119,8 +119,8 @@ func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
 	return readAs(p.p.Generations(), func(at eventlog.Pointer) Generations { return Generations{at.Live, at.Building} })
 }
 
-// In returns the collection of a generation's views. Read the generation's number with
-// [Projection.Generations] before each query.
+// In returns the collection of one generation (see [Projection]). Before each query, read
+// the live generation's number with [Projection.Generations].
 func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[K, V], K] {
 	return p.views.Named(p.p.Name(generation))
 }
@@ -129,8 +129,8 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[
 // Commits can continue. Readers see the views after [Projection.Switch]. After a crash,
 // run the job again.
 //
-// Cost: two commands for each aggregate, three for each 100. The job examines all commits
-// by _id.
+// Cost: two commands per aggregate, plus three per 100 aggregates. The job examines all
+// commits by _id.
 func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
 // Switch returns the job that makes readers read the views that [Projection.Rebuild]

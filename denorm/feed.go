@@ -29,8 +29,8 @@ import (
 // [model.ErrTakenOver].
 //
 // In rare cases, an old write overwrites a newer copy ([model.Stream.Run]). For safety,
-// store FeedChange.Token or the document's version in the copy. Overwrite only smaller
-// values.
+// store FeedChange.Token or a document version in the copy. Overwrite a copy only if this
+// value is smaller.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 //
@@ -51,9 +51,10 @@ type FeedSpec struct {
 	// feed skips updates of documents that no longer exist.
 	Bare bool
 
-	// Mark is a source field that only this feed writes. If plans update source
-	// documents, set Mark. The feed skips the changes by these updates. Plans that
-	// insert, upsert, replace or delete source documents stop the feed.
+	// Mark is a source field that only this feed writes. If the feed's plans update
+	// source documents, set Mark. These updates write the field, and the feed skips them,
+	// unless MongoDB reports them as [model.Replaced]. Plans that insert, upsert, replace
+	// or delete source documents stop the feed.
 	Mark string
 
 	// Since is the path to poll on servers without change streams. Each write must set a
@@ -61,8 +62,8 @@ type FeedSpec struct {
 	// these servers give model.ErrNoChangeStreams.
 	Since string
 
-	// Overlap is how far each poll goes back. Since must be a time or ObjectID. The poll
-	// repeats plans of the period. Without Overlap, polls can miss a late write. To
+	// Overlap is how far each poll goes back. The plans for these changes run again.
+	// Since must be a time or ObjectID. Without Overlap, polls can miss a late write. To
 	// repair the copy, write the document again, or run [Feed.Rebuild].
 	Overlap time.Duration
 }
@@ -142,7 +143,7 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 	return c, nil
 }
 
-// Stream returns the stream that runs the feed, by [model.Stream.Run].
+// Stream returns the stream that runs the feed. Call [model.Stream.Run].
 //
 // Cost: that of [model.Stream.Run]. Without FeedSpec.Bare, the server also looks up each
 // updated document by _id.

@@ -73,8 +73,8 @@ type Difference struct {
 // After a crash, run the change again with the same token. While the first attempt's
 // version is stored, a retry does nothing.
 //
-// Queries don't run in transactions. Under a [model.Scope], [History.Delete] isn't a soft
-// delete.
+// In a transaction, queries give errors. Under a [model.Scope], [History.Delete] isn't a
+// soft delete.
 //
 // To delete old revisions, declare a schema.Expiry on the revisions' field "until".
 //
@@ -111,7 +111,7 @@ func NewHistory[D, K any](
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
 // Insert returns the change that stores doc as a new document. The version in doc must be
-// 0. The stored version is 1 or, after a deletion, the next version. An existing _id
+// 0. The stored version is 1, or the last version of this _id plus 1. An existing _id
 // gives model.ErrTaken. For note and token, see [History].
 //
 // Cost: two commands, which write one document.
@@ -180,7 +180,8 @@ func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]]
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Version returns the query of one version of a document. The version can be the newest.
+// Version returns the query of one version of a document, also of the newest. A deletion
+// has no result.
 //
 // Cost: one command, by _id.
 func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D, K]] {
@@ -190,7 +191,7 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 
 // Revisions returns the query of a document's n newest versions, newest first, including
 // deletions. For the first page, pass version 0. For the next page, pass the lowest
-// version that you read, which isn't repeated. An n of 0 means all, grouped in server
+// version that you read, which isn't repeated. An n of 0 means all, held in server
 // memory.
 //
 // Cost: one command, n+1 revisions, by _id.

@@ -71,7 +71,8 @@ func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
 
 // Insert returns the write that stores the new document doc with the event's token. A
 // retry with the same token and event changes nothing. The _id of another document gives
-// model.ErrTaken. The token of a different event gives [ErrToken].
+// model.ErrTaken, or [ErrToken] if that document has the token of a different event. In
+// the caller's transaction, a taken _id gives the driver's error.
 //
 // Cost: one command, one document. If the _id is taken, up to three more reads.
 func (x *Inbox[D, K]) Insert(doc D, event any, token bson.ObjectID) model.Write {

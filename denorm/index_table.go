@@ -12,8 +12,8 @@ import (
 // IndexTable finds documents by a field other than _id, such as users by email. A second
 // collection has an entry ([IndexEntry]) for each value.
 //
-// Use an IndexTable to read only copied fields. In a sharded collection, an IndexTable
-// also finds a value's shard, and can keep values unique.
+// Use an IndexTable if you need only copied fields. In a sharded collection, an
+// IndexTable also finds a value's shard, and can keep values unique.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   with IndexTableSpec.Unique
@@ -39,8 +39,8 @@ import (
 //   - old copied fields
 //   - values without an entry
 //
-// With IndexTableSpec.Unique, one more check finds documents with one value. To repair,
-// change the value in one document.
+// With IndexTableSpec.Unique, one more check finds documents that share a value. To
+// repair, change the value in all but one.
 //
 // Cost: one look-up by _id for each entry or value.
 type IndexTable[D, K any] struct {
@@ -133,7 +133,7 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model
 }
 
 // Delete returns the plan that deletes a document and its entries. Pass the document as
-// you read it. If the document is already gone, only its _id is needed. If the document
+// you read it. In a retry, if the document is gone, its _id is enough. If the document
 // changed after your read, entries of new values stay: see [IndexTable.Checks].
 //
 // Cost: three commands, or two without an indexed value.
@@ -164,7 +164,7 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 }
 
 // Rebuild returns the job that writes missing entries. You can repeat the job, and run it
-// during writes. In a unique table, the document with the lowest _id gets a value's
+// during writes. In a unique table, if documents share a value, the lowest _id gets a
 // missing entry.
 //
 // Cost: two commands per batch of 500 documents, and two at the end.

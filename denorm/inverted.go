@@ -93,7 +93,8 @@ func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
-// Count returns the query of how many ids q finds, with one result.
+// Count returns the query that counts the ids that q finds. For a transaction, see
+// [Inverted.IDs].
 //
 // Cost: as [Inverted.IDs].
 func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
@@ -101,7 +102,8 @@ func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 	return commands.Indexed(model.AggregateAs[Count](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
-// Documents returns the query of the documents that q finds, sorted by _id.
+// Documents returns the query of the documents that q finds, sorted by _id. For a
+// transaction, see [Inverted.IDs].
 //
 // Cost: as [Inverted.IDs], and one document for each found _id.
 func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {

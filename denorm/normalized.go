@@ -74,8 +74,8 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 }
 
 // Documents returns the query that builds whole documents from their rows. filter selects
-// main rows. A nil filter selects all. An embedded document begins with the field that
-// [Part].Key names.
+// main rows. A nil filter selects all. If a [Part] has a Key, the Key's field comes first
+// in the embedded document.
 //
 // Cost: one command. For each main row, the server finds the rows of each part by index.
 func (x *Normalized[D, K]) Documents(filter bson.D) *model.Aggregate[D] {

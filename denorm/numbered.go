@@ -22,13 +22,13 @@ type NumberedSpec struct {
 	Separator string
 
 	// Key is the field whose value identifies an element. For plain values, Key is the
-	// list's name. With Key, an append adds nothing if the list has an element with the
-	// same value. Only appends compare values.
+	// list's name. With Key, an append adds nothing if the list already has the value.
+	// Other writes can repeat a value.
 	Key string
 }
 
 // Numbered stores a list of small documents in numbered fields. Use Numbered for:
-//   - stores and search indexes that can't nest documents
+//   - databases and search indexes that can't nest documents
 //   - range queries on several fields of an element
 //
 // In all other cases, $elemMatch is simpler.
@@ -173,10 +173,10 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Fin
 	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
-// Documents returns the pipeline that finds the documents of a query as D, with numbered
-// fields as the list. For query, pass a result of [Numbered.Equal] or [Numbered.Match].
-// For another query f, pass &model.Find[bson.Raw]{Query: f.Query}. A projection in query
-// is ignored.
+// Documents returns the pipeline that finds a query's documents, decoded as D. The
+// numbered fields become D's list. For query, pass a result of [Numbered.Equal] or
+// [Numbered.Match]. For another query f, pass &model.Find[bson.Raw]{Query: f.Query}. A
+// projection in query is ignored.
 //
 // Cost: one command for each batch, served by the index of query.
 func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {

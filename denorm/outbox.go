@@ -26,7 +26,7 @@ type Outgoing[E any] struct {
 	Events []OutgoingEvent[E] `bson:"events,omitempty"` // waiting events, in the order of publishing
 	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // failed events, for [Outbox.Retry]
 	Hash   int64              `bson:"hash,omitempty"`   // hash of the _id, by which runners divide documents
-	Fence  int64              `bson:"fence,omitempty"`  // greatest [Delivery].Fence of the document's runners
+	Fence  int64              `bson:"fence,omitempty"`  // the document's greatest [Delivery].Fence so far
 }
 
 // An OutgoingEvent is an event that waits for delivery, or that is parked: set aside
@@ -110,7 +110,7 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 //   - model.ErrFull: OutboxSpec.Max events wait
 //   - [ErrToken]: another event in the document has the token
 //
-// Cost: one command, one document, by _id.
+// Cost: one command, one document, by _id. A retry or error costs up to five more reads.
 func (x *Outbox[D, K, E]) Publish(id K, event E, t time.Time, token bson.ObjectID) model.Write {
 	return x.o.Publish(id, event, t, token)
 }
@@ -199,7 +199,7 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 // database error, Run tries again.
 //
 // With RelaySpec.Once, Run returns nil when no event is due, and a database error ends
-// Run. Groups (RelaySpec.Parts) of a different runner don't count.
+// Run. Groups (RelaySpec.Parts) that another runner has are skipped.
 //
 // The runners' clocks must differ by much less than RelaySpec.For. If a slow runner loses
 // a group, two runners can deliver an event, with different Delivery.Fence.

@@ -39,7 +39,7 @@ type OutlierCount struct {
 // # Consistency
 //
 // If the flag isn't set, the array contains all elements. With BucketSpec.ElementKey,
-// appends never store an element twice. If you unset the flag, elements can repeat.
+// appends store each element only once, unless you unset the flag.
 //
 // Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
@@ -138,8 +138,8 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 	return a
 }
 
-// Count returns the query that counts an owner's elements. For overflow documents, the
-// query uses their stored counts. [Bucket.Checks] finds wrong counts. For a missing
+// Count returns the query that counts an owner's elements. For overflow, the query uses
+// the counts that the [Bucket] stores. [Bucket.Checks] finds wrong counts. For a missing
 // owner, [model.Aggregate.One] returns model.ErrNotFound.
 //
 // Cost: one command, by _id in each collection. It reads all overflow of the owner.
@@ -148,13 +148,13 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
 }
 
-// Split returns the job that moves elements over OutlierSpec.Max from the owners' arrays
-// to overflow documents. For owners with OutlierSpec.Flag set, use [Outlier.Settle]. If
-// an array loses elements during the job, the job can end with [model.ErrStale]: see
-// [Outlier.Checks]. After a crash, run the job again.
+// Split returns the job that shortens arrays of more than OutlierSpec.Max elements. The
+// later elements move to overflow documents. For owners whose OutlierSpec.Flag is true,
+// use [Outlier.Settle]. If an array loses elements during the job, the job can end with
+// [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
 //
-// Cost: a scan, in batches of 10 owners over Max. Each of these owners costs one command,
-// and one command per overflow document.
+// Cost: a scan, in batches of 10 owners of such arrays. Each of these owners costs one
+// command, and one command per overflow document.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()
 }
@@ -164,7 +164,8 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 // BucketSpec.ElementKey. For owners without the flag, use [Outlier.Split].
 //
 // During the job, readers can see elements twice, and a removed element can come back.
-// After a crash, run the job again.
+// After a crash, run the job again. Different elements with the same key give a
+// [*model.ValueError].
 //
 // Cost: that of [Outlier.Split], and a read of the owners' overflow.
 func (x *Outlier[D, K, E]) Settle() model.Job {

@@ -32,7 +32,7 @@ type ProximitySpec struct {
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
 //
-// Indexes returns an optional index on the text. Queries read the index, not documents.
+// Indexes returns an optional index on the text: queries scan it, not all documents.
 //
 // Checks returns the check that finds texts that differ from their list. The repair
 // rewrites the texts.
@@ -92,9 +92,9 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 	return x.docs.Update(id, update)
 }
 
-// Add returns the write that appends an element to a document's list and text. If the
-// list has an equal element (same fields, same order), the status is [model.Already]. A
-// missing document gives [model.ErrNotFound].
+// Add returns the write that appends an element to a document's list and to the
+// list's text ([ProximitySpec].Text). If the list has an equal element (same fields, same
+// order), the status is [model.Already]. A missing document gives [model.ErrNotFound].
 //
 // Cost: one command, one document, by _id. If nothing is written, up to two reads more.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
@@ -102,9 +102,9 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	return x.p.Add(f.Filter, element, f.Err)
 }
 
-// Remove returns the write that removes the given elements from a document's list and
-// text. It removes only list elements that equal a given one (same fields, same order).
-// Missing elements and documents are ignored.
+// Remove returns the write that removes elements from a document's list and text: all
+// that equal a given element (same fields, same order). Missing elements and documents
+// are ignored.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
@@ -113,8 +113,8 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 }
 
 // Equal returns the query of the documents with an element that has all these fields and
-// values. A value is a string, or nil for null or missing. In a list of strings, the
-// field is the last name of the list's path.
+// values. A value is a string, or nil for null or missing. If the list at "post.tags"
+// contains strings, the only field is "tags".
 //
 // Cost: one command. The server reads all keys of the index, if any, or all documents.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {

@@ -23,8 +23,8 @@ type RollupSpec struct {
 	Zone *time.Location // time zone of the bins; nil means UTC
 	Mark string         // path to an event's *RollupMark, tagged omitempty
 
-	// Keep is the number of [Rollup.Roll] batches that a bin remembers. The maximum is
-	// 10,000. 0 means 100.
+	// Keep is how many [Rollup.Roll] batches a bin remembers, to count none twice. The
+	// maximum is 10,000. 0 means 100.
 	Keep int
 
 	// For is the age at which you delete events. [Rollup.Checks] ignores older events. 0
@@ -51,11 +51,11 @@ type RollupDoc[G, V any] struct {
 	Start  time.Time                 `bson:"start"`
 	N      int64                     `bson:"n"`                // event count
 	Values map[string]RollupValue[V] `bson:"values,omitempty"` // by path, "/" for a dot
-	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // remembered batches
+	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // ids of Rollup.Roll batches
 }
 
-// A RollupValue is what a bin ([RollupDoc]) stores of its events' numbers at one path.
-// Sum, Min and Max are zero unless Sums, Mins or Maxs of [RollupSpec] lists that path.
+// A RollupValue summarizes one numeric field of the events in a bin ([RollupDoc]). Sum,
+// Min and Max are zero unless Sums, Mins or Maxs of [RollupSpec] lists the field's path.
 type RollupValue[V any] struct {
 	N   int64 `bson:"n"` // number of events with a value
 	Sum V     `bson:"sum,omitempty"`
@@ -93,8 +93,8 @@ type RollupTotal[V any] struct {
 //
 // Indexes returns indexes of marked events, of events by time, and of bins by start.
 //
-// Checks returns one check of marked events, and one or two of wrong bins. The repairs
-// work as [Rollup.Roll] and [Rollup.Rebuild].
+// Checks returns checks that find marked events and wrong bins. The repairs work as
+// [Rollup.Roll] and [Rollup.Rebuild].
 //
 // Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
@@ -139,10 +139,10 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 // (JobOptions.BatchSize) takes seven commands.
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
-// Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. At both
-// times, a bin of the shortest Period in RollupSpec.Bins must begin. The counts of
-// deleted events are lost. After a crash, run the job again. Too many concurrent changes
-// give [model.ErrStale].
+// Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. Both
+// times must begin a bin of the shortest Period in RollupSpec.Bins. Deleted events no
+// longer count. After a crash, run the job again. Too many concurrent changes give
+// [model.ErrStale].
 //
 // Cost: four to seven commands for each hour, day and month that has bins.
 func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }
@@ -160,8 +160,8 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *m
 }
 
 // Total returns the pipeline that adds up a group's bins with
-// start ≤ RollupDoc.Start < end. At both times, a bin of the shortest Period in
-// RollupSpec.Bins must begin. If no bin is stored, [model.Aggregate.One] returns
+// start ≤ RollupDoc.Start < end. Both times must begin a [Period], the shortest in
+// RollupSpec.Bins. If no bin is stored, [model.Aggregate.One] returns
 // [model.ErrNotFound].
 //
 // Cost: one command, served by _id.

@@ -33,11 +33,11 @@ type SlotDoc[K any] struct {
 	// closed: it counts no new operations.
 	Of   int32            `bson:"of"`
 	Sum  int64            `bson:"sum"`            // total of all counted operations
-	Free int64            `bson:"free,omitempty"` // the slot's stock
+	Free int64            `bson:"free,omitempty"` // stock left in the slot
 	Ops  []SlotOp         `bson:"ops,omitempty"`
 	Seq  int64            `bson:"seq"`           // number of the last transfer sent
 	Out  bson.Raw         `bson:"out,omitempty"` // unfinished transfer to another slot
-	In   bson.Raw         `bson:"in,omitempty"`  // set while another slot's merge is awaited
+	In   bson.Raw         `bson:"in,omitempty"`  // transfer that a merge of slots waits for
 	Got  map[string]int64 `bson:"got,omitempty"` // by sending slot: the last transfer's number
 }
 
@@ -103,8 +103,8 @@ func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
 // gives a [*ShortError], which wraps [model.ErrFull]. An unknown key has the stock 0. For
 // the token, see [Slots.Add].
 //
-// Cost: one command, one document by _id. A transfer from one other slot raises the cost
-// to five commands and three writes.
+// Cost: one command, one document (slot) by _id. If the slot needs stock from one other
+// slot, five commands and three writes.
 func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
 	return s.s.Take(key, n, token)
 }

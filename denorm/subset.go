@@ -40,8 +40,9 @@ type SubsetSpec struct {
 	By bson.D
 
 	// Fields are the paths that the array copies from a child, besides _id and the fields
-	// of By. Nil copies the whole child. If a [Copy] writes a child's author.name, pass
-	// author. After [Copy.Set], run [Subset.Refresh].
+	// of By. Nil copies the whole child. If a [Copy] writes the children's author.name,
+	// pass author: for author.name, [model.New] panics. After the Copy changes children,
+	// run [Subset.Refresh].
 	Fields []string
 }
 
@@ -55,7 +56,7 @@ func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath stri
 }
 
 // Insert returns the plan that stores a child and adds the child to the parent's array.
-// The array keeps the first Max children. A missing parent gives [model.ErrNotFound], but
+// SubsetSpec sorts and limits the array. A missing parent gives [model.ErrNotFound], but
 // the child is stored. A crash can leave the array without the child: run the plan again.
 //
 // Cost: two commands, two documents.
@@ -75,8 +76,8 @@ func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 }
 
 // Delete returns the change that deletes a child. In the parent's array, the next child
-// fills the gap. A missing child isn't an error. After a crash, the child can be deleted
-// from the array only: run the change again.
+// fills the gap. A missing child isn't an error. A crash can leave a stored child that
+// isn't in the array: run the change again.
 //
 // Cost: two reads and one write. A child in the array costs one more command, or two if
 // the array is full.

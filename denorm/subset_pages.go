@@ -36,8 +36,8 @@ type SubsetPagesSpec struct {
 //
 // Checks returns the Bucket's checks and two more:
 //
-//   - Parents whose array differs from the pages. After a new declaration or spec, run
-//     this check's job.
+//   - Parents whose array differs from the pages. After you declare or change a
+//     SubsetPages, run this check's job.
 //   - Pages without a parent. The repair deletes the pages.
 //
 // Cost: each check reads all pages.
@@ -61,9 +61,9 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), parents, pages, s}
 }
 
-// Append returns the change that adds an element to the newest page, as [Bucket.Append],
-// and to the parent's array. A retry is safe. A missing parent gives [model.ErrNotFound]
-// before anything is written.
+// Append returns the change that adds an element to the parent's array and, like
+// [Bucket.Append], to the newest page. A retry is safe. A missing parent gives
+// [model.ErrNotFound] before anything is written.
 //
 // Cost: two reads, and two writes of one document each. A transaction adds commands.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
@@ -109,8 +109,8 @@ func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.
 // the parent's array. Pass the parent as you read it. pageToken is "" for the first call,
 // later the last BucketDoc.ID. n is the maximum number of pages; 0 means all.
 //
-// Cost: one command, served by _id. The server reads n pages, and those without further
-// elements.
+// Cost: one command per batch, served by _id. The server also reads pages whose elements
+// are all in the parent's array. They don't count in n.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, pageToken string, n int64) *model.Aggregate[BucketDoc[K, E]] {
 	pipeline, err := x.s.Rest(parent, pageToken, n)
 	return commands.Indexed(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)

@@ -18,8 +18,8 @@ type UniqueSpec struct {
 	Period   Period
 	Location *time.Location // time zone of days; nil means UTC
 
-	// A TTL index deletes documents when the time For has passed since their period
-	// began. The minimum is one Period. 0 keeps all documents.
+	// For is a document's lifetime after its period began (TTL index). For needs a
+	// Period, and must be at least as long. 0 keeps all documents.
 	For time.Duration
 }
 
@@ -38,7 +38,7 @@ type UniqueDoc[G, M any] struct {
 //
 // A query's time range includes start but not end. A zero time means no bound. If a day
 // or month (UniqueSpec.Period) is partly in the range, the whole period counts. Without a
-// Period, pass zero times.
+// Period, both times must be zero.
 //
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
@@ -99,8 +99,8 @@ func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[Un
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Count returns the pipeline of one result: how many different members a group saw, or 0,
-// in the periods that overlap the time start ≤ t < end.
+// Count returns the pipeline that counts a group's different members. Count uses the
+// periods that overlap start ≤ t < end. Without members, the result is 0.
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregate[Count] {
@@ -131,9 +131,9 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counte
 }
 
 // Rollup returns the plan that copies members into target, which has a longer Period
-// (months instead of days) or no Period. The plan copies the periods that overlap
-// start ≤ t < end. More than 120 periods of target give a [*model.ValueError]. After a
-// crash, run the plan again.
+// (months instead of days) or no Period. The plan copies x's periods that overlap the
+// times start ≤ t < end. More than 120 periods of target give a [*model.ValueError].
+// After a crash, run the plan again.
 //
 // Cost: one command per period of target, served by [UniqueCount.Indexes].
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {

@@ -94,8 +94,8 @@ func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, t time.Time, token bson.
 	return x.w.Link(left, right, t, token)
 }
 
-// Unlink returns the change that removes both columns of a pair. If the pair isn't
-// linked, it does nothing.
+// Unlink returns the change that removes a link from both documents' rows. If the
+// documents aren't linked, it does nothing.
 //
 // Cost: four commands, two documents.
 func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
@@ -124,7 +124,7 @@ type RowPage[K any] struct {
 // Left returns the [RowSide] that reads the rows of the documents of type L.
 func (x *WideRow[L, LK, R, RK]) Left() RowSide[L, LK, RK] { return RowSide[L, LK, RK]{x.w, 0} }
 
-// Right returns the [RowSide] that reads the right documents' rows.
+// Right returns the [RowSide] that reads the rows of the documents of type R.
 func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
 	return RowSide[R, RK, LK]{x.w, 1}
 }
@@ -147,8 +147,8 @@ func (s RowSide[D, K, O]) Newest(id K, pageToken string, n int64) *model.Aggrega
 }
 
 // Oldest returns the pipeline of a document's n oldest links ([RowColumn]), oldest first.
-// The parameters are those of [RowSide.Newest]. But for links from the time t or later,
-// pass [ColumnsFrom](t).
+// The parameters are those of [RowSide.Newest]. With the pageToken [ColumnsFrom](t),
+// links begin at the time t.
 //
 // Cost: one command per batch, served by [WideRow.Indexes].
 func (s RowSide[D, K, O]) Oldest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
@@ -166,7 +166,7 @@ type RowCount struct {
 }
 
 // Count returns the pipeline that counts a document's links: the columns of its row. If
-// the document has no links, Aggregate.One can return model.ErrNotFound. While a
+// the document never had links, Aggregate.One returns model.ErrNotFound. While a
 // [RowPage] is split, links can count twice.
 //
 // Cost: one command, served by _id. It reads every RowPage of the row.

@@ -3,7 +3,7 @@ package geohash
 import "math/bits"
 
 const (
-	// MaxBits is the number of bits of a key, and of the smallest cell.
+	// MaxBits is a key's number of bits, and the maximum of Cell.Bits.
 	MaxBits = 60
 	// MaxChars is the maximum length of a geohash, with five bits per character.
 	MaxChars = 12

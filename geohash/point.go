@@ -9,7 +9,7 @@ const (
 
 // Point is a place on Earth in degrees: Lat from -90 (south) to 90, Lng from -180 (west)
 // to 180. [Distance] and [Circle] treat longitudes -180 and 180 as equal, and all
-// longitudes at a pole as equal. The keys of these equal points differ.
+// longitudes at a pole as equal. [Encode] can give these points different keys.
 type Point struct{ Lat, Lng float64 }
 
 // Validate returns a [*CoordinateError] if a coordinate is NaN, infinite or out of range.

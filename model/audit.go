@@ -16,8 +16,8 @@ type Audit struct {
 	// Readers is how many checks [Audit.Each] runs concurrently; 0 means 1.
 	Readers int
 
-	// [Audit.Each] calls Progress before each check's findings, and at the end.
-	// The argument's Stage is the check's index. Left is the number of findings. An error
+	// [Audit.Each] calls Progress before each check's findings, and at the end. The
+	// argument's Stage is the check's index. Left counts the findings so far. An error
 	// from Progress ends Each.
 	Progress func(Progress) error
 }

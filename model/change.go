@@ -63,8 +63,9 @@ type Change[S any] struct {
 }
 
 // Run runs the change and returns the last state from c.Read. The [Result] includes the
-// writes of the changes from c.Then. An error comes from c.Read, c.Decide or [Plan.Run],
-// or is [ErrLeased]. If no attempt succeeds, the error wraps [ErrStale] or [ErrNotFound].
+// writes of the changes from c.Then. An error is c.Err or [ErrLeased], or comes from
+// c.Read, c.Decide or [Plan.Run]. If no attempt succeeds, the error wraps [ErrStale] or
+// [ErrNotFound].
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}
 	result, err := runChange(ctx, db, s, changeOptions{})

@@ -38,7 +38,7 @@ type Check struct {
 	Queries []*Aggregate[bson.Raw]
 
 	// Tell sets a finding's ID, Problem and Since from f.Detail, one result of Pipeline.
-	// Nil sets the ID to the result's _id, and the Problem to the result's text.
+	// If Tell is nil, the ID is the result's _id, and the Problem is the result's text.
 	Tell func(f *Finding) error
 
 	// Mend returns the plan that repairs findings. The plan must skip documents that

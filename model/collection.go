@@ -65,8 +65,8 @@ func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
 // Of returns the driver's collection with the [CollectionOptions], without any [Scope].
 func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return declOf(c).of(db) }
 
-// ID returns the document's _id. If the _id is missing, nil, a zero value or refused by
-// MongoDB, ID returns a [*ValueError]. The zero values 0 and false are valid.
+// ID returns the document's _id. If the _id is missing, nil, a zero value (except 0 and
+// false) or refused by MongoDB, ID returns a [*ValueError].
 func (c *Collection[D, K]) ID(doc *D) (id K, err error) {
 	v, err := c.Docs().ID(doc)
 	id, _ = v.(K)

@@ -83,9 +83,9 @@ func indexes(name string) []string {
 //
 //   - If a write with Expect [One] matches nothing: one command for [Write].Done, one per
 //     [Reason], one to find the _id, and the [Plan.IfStale] steps.
-//   - After a duplicate key error: one command for Write.Done or to compare documents,
-//     and one per Reason. If a Reason applies, Run sends the IfStale steps. If an earlier
-//     run applied the write, one command sends the next writes.
+//   - After a duplicate key error: one command that tests Write.Done or compares
+//     documents, and one per Reason. If a Reason applies, Run sends the IfStale steps. If
+//     an earlier run applied the write, one command sends the writes after it.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {
@@ -95,8 +95,8 @@ func (p Plan) Cost() Cost {
 }
 
 // CostTx returns the plan's price in a transaction of MongoDB 8.0 (see [Plan]). The price
-// doesn't include hello and commit. If [Plan].InTx is set, it replaces Steps. Older
-// servers need as many commands as [Plan.Cost] counts for the same steps.
+// doesn't include hello and commit. If [Plan].InTx is set, the price is that of InTx.
+// On older servers, the same steps need as many commands as outside a transaction.
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()

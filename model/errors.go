@@ -108,7 +108,7 @@ func errNoCollection(what string) error {
 // can have undone these steps.
 type StepError struct {
 	Step  int    // index in Plan.Steps
-	Where string // collection and _id (or filter) of a sent step
+	Where string // a sent step's collection, and filter or filter's _id
 	Err   error
 }
 

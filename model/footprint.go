@@ -52,7 +52,7 @@ func (u Use) String() string {
 
 var useNames = [...]string{"reads", "mends", "writes", "owns", "guards", "spares"}
 
-// String says what the technique does with the path: owns orders.total.
+// String says what the technique does with the path, such as "owns orders.total".
 func (f Footprint) String() string {
 	s := f.Use.String() + " " + f.Collection
 	switch {

@@ -92,9 +92,10 @@ func (s IndexSet) String() string {
 	return b.String()
 }
 
-// Ensure creates the missing indexes. It drops no index. If an index with the same name
-// has other keys or options, Ensure returns the server's error. Under a [Scope] it
-// creates what [Scope.Indexes] returns. Cost: one createIndexes command per collection.
+// Ensure creates the missing indexes. It drops no index. If an existing index has the
+// same name but differs, or differs only in its name, Ensure returns the server's error.
+// Under a [Scope] it creates what [Scope.Indexes] returns. Cost: one createIndexes
+// command per collection.
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
@@ -118,16 +119,16 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 
 // An IndexDiff is the difference between an [IndexSet] and the indexes of a database.
 type IndexDiff struct {
-	Missing []Index  // missing under any name
+	Missing []Index  // don't exist, even under other names
 	Changed []Index  // exist with other keys or options
-	Extra   []string // collection.name of unneeded indexes in the set's collections
+	Extra   []string // unneeded indexes in the set's collections, as "collection.name"
 }
 
 // Empty reports whether no index is missing or changed.
 func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) == 0 }
 
-// Diff compares the set with the existing indexes. Under a [Scope] it uses
-// [Scope.Indexes]. Cost: one listIndexes command per collection.
+// Diff compares the set with the existing indexes. Under a [Scope], it compares the set
+// that [Scope.Indexes] returns. Cost: one listIndexes command per collection.
 func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	var diff IndexDiff
 	if err := core.CheckRun(ctx, db); err != nil {

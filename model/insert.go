@@ -19,7 +19,8 @@ func (c *Collection[D, K]) Insert(doc D) (w Write) {
 
 // InsertMany returns the plan that stores documents in order. A document that is invalid
 // for [Collection.Insert] gives an error, and nothing is stored. After a duplicate key
-// error, earlier documents stay stored. A retry is safe, also after a crash.
+// error, earlier documents stay stored. A retry skips documents that are stored
+// unchanged.
 // Cost: one command for each 25,000 documents or 16 MiB.
 func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })

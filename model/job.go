@@ -106,7 +106,7 @@ type JobOptions struct {
 // Progress is how far a job has come.
 type Progress struct {
 	Stage     int           // position in Job.Stages, from 0
-	After     bson.RawValue // the last _id of the stage
+	After     bson.RawValue // the last _id processed, or Batch.After of Stage.Do
 	Batches   int
 	Documents int64     // read
 	Writes    int64     // planned steps

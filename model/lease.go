@@ -48,7 +48,7 @@ type Lease struct {
 	Collection string        // the lock document's collection
 	ID         any           // the lock document's _id
 	For        time.Duration // how long a dead writer keeps the lease; 0 means 5 s
-	Wait       time.Duration // how long to wait for the lease; 0 means 30 s, but at least 2 * For
+	Wait       time.Duration // how long to wait for the lease; 0 means max(30 s, 2 * For)
 
 	// Begin, for a missing lock document, returns the greatest fence in the protected
 	// documents. If Begin is nil, the fence begins at 0.

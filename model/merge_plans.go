@@ -16,7 +16,7 @@ import (
 //
 // The result gives a [*ConflictError] if plans update the same path, or insert different
 // documents with the same _id. A merged write's filter sees the document before all
-// updates. Run several steps by [Plan.RunTx] or in a [Change] with Tx.
+// updates. If several steps remain, use [Plan.RunTx] or a [Change] with Tx.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {

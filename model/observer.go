@@ -25,8 +25,8 @@ type Observer struct {
 // An Operation describes one operation to an [Observer]. An Operation contains no values
 // of documents or filters, and no error texts.
 //
-// Operation.Actual includes nested operations. For a sum, use only operations without a
-// Parent, or only those of one Kind (not "change").
+// Operation.Actual includes nested operations. To add up Actual, use only operations
+// without a Parent, or only those of one Kind (not "change").
 //
 //	Kind         Run by                                                  Nested operations
 //	find         [Find.All], [Find.One], [Find.Each]
@@ -56,8 +56,8 @@ type Operation struct {
 
 	Collection string // of the read or the first write
 
-	// Attempt is the number of attempts (change, transaction), or an attempt's number
-	// from 1.
+	// Attempt counts a change's or transaction's attempts. For the Kinds attempt and
+	// batch, it is the attempt's number, from 1.
 	Attempt int
 
 	Stale     bool // ended with [ErrStale], or a document was missing
@@ -81,8 +81,8 @@ type Operation struct {
 	Index   string // the unique index of a duplicate key error, if known
 }
 
-// On returns a database that reports its operations to o. Of several observers, the first
-// added has its Start called first and its End called last.
+// On returns a database that reports its operations to o. For two observers, use
+// b.On(a.On(db)): a's Start is called first, and a's End last.
 func (o Observer) On(db DB) DB {
 	h := core.HandleOf(db)
 	h.Observers = with(db, o)

@@ -21,8 +21,8 @@ type ReadOptions struct {
 	BatchSize    int32              // documents per batch; 0 means the server's default
 	AllowDiskUse bool               // a blocking stage can use disk
 
-	// MaxTime limits the whole read on the client, with the caller's loop over the
-	// results. Only [Query.Count] sends maxTimeMS.
+	// MaxTime is the client's timeout for the whole read, including the caller's loop
+	// over the results. Only [Query.Count] sends maxTimeMS.
 	MaxTime time.Duration
 
 	ReadConcern    *readconcern.ReadConcern // nil for the database's

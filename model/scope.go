@@ -29,11 +29,12 @@ type DB interface {
 // Documents outside the scope count as missing ([ErrNotFound]).
 //
 // A write with another value for a field of Tenant, Insert or Set returns a
-// [*ConflictError]. In three cases, the write succeeds:
+// [*ConflictError]. There is no error in three cases:
 //
-//   - Inserts and replacements get the scope's Set values.
-//   - Replacements keep their own Insert values.
-//   - Updates by a pipeline get the scope's Tenant and Set values.
+//   - In inserts and replacements, the scope's Set values win.
+//   - In replacements, the document's Insert values win, unless Filter has the field.
+//   - In updates by a pipeline, the scope's Tenant and Set values win. The pipeline can
+//     change Insert fields.
 type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
 	// fields. Use random _ids, because a failed insert reveals another tenant's _id.
@@ -44,8 +45,8 @@ type Scope struct {
 	Set    bson.D // fields that every write sets
 
 	// Delete lists fields that mark a document as deleted. A delete only sets the fields,
-	// except with [Write.Final]. If one field isn't null, the document is hidden. A
-	// hidden document's _id stays taken.
+	// except with [Write.Final]. If any listed field isn't null, the document is hidden.
+	// A hidden document's _id stays taken.
 	Delete bson.D
 
 	Collections []string // the collections that the scope applies to; nil means all
@@ -58,7 +59,7 @@ type Scope struct {
 // If the scope is invalid, each run returns an error. A [*ConflictError] comes from
 //
 //   - $where, $function and $accumulator
-//   - a filter with another condition on a Tenant field
+//   - a filter on a Tenant field, except for Tenant's value
 //   - $geoNear or a [Stream] on a collection that the scope filters
 //   - rare pipeline stages, such as $search and $currentOp
 //   - $merge or $out in an [Aggregate]

@@ -12,10 +12,10 @@ import (
 
 // A ShardKey is the shard key of a collection, made by keys.Shard.
 //
-// A database of [Model.On] adds the key's fields to a filter on _id. As a result, mongos
-// uses one shard. The values come from the _id, or from documents that the same [Change]
-// or [Job] has read. If an upsert's filter lacks a field of the key, the upsert gives a
-// [*ConflictError].
+// A database of [Model.On] adds the key's fields to a filter on _id. So mongos uses only
+// the documents' shards. The values come from the _id, or from documents that the same
+// [Change] or [Job] has read. If an upsert's filter lacks a field of the key, the upsert
+// gives a [*ConflictError].
 type ShardKey struct {
 	Collection string
 	Fields     []string // the paths of the key, in order
@@ -23,7 +23,7 @@ type ShardKey struct {
 	// Moves allows documents to change their key. Without Moves, a write that can change
 	// the key gives a [*ConflictError]. Updates by a pipeline aren't checked.
 	//
-	// With Moves, the read documents' keys are added only to writes with Expect [One].
+	// With Moves, only writes with Expect [One] use the values from read documents.
 	Moves bool
 }
 

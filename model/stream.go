@@ -58,8 +58,8 @@ type Stream struct {
 	Collection string // the watched collection
 	Places     string // the collection for the place, with write concern majority
 
-	// Plan only computes the plan for an event. The plan must be [Plan.Repeatable]. An
-	// error stops the stream.
+	// Plan computes an event's plan, without reads or writes. The plan must be
+	// [Plan.Repeatable]. An error stops the stream.
 	Plan func(Event) (Plan, error)
 
 	// Work replaces Plan if plans depend on reads. Work must not write.
@@ -68,8 +68,8 @@ type Stream struct {
 	Bare bool // updates have no Event.Document, to save a read
 
 	// Mark names a field that only the stream writes. Plans need Mark to update watched
-	// documents. The stream skips these updates, unless MongoDB reports [Replaced]. Plans
-	// can't insert, upsert, replace or delete watched documents.
+	// documents. These updates give no events, unless MongoDB reports them as [Replaced].
+	// Plans can't insert, upsert, replace or delete watched documents.
 	Mark string
 
 	// Polling needs Since, the path of a field that every write increases, such as a

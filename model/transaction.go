@@ -177,7 +177,7 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 // the context that f receives to each command. A server without transactions gives
 // [ErrNoTransactions].
 //
-// InTx can repeat f. If a new transaction gives [ErrStale], call InTx again.
+// InTx can repeat f. If InTx began the transaction, repeat InTx after [ErrStale].
 //
 // Cost: hello, the commands of f, and the commit.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Expect is the number of documents that a write must match.
+// Expect says whether a write must match a document: see [One].
 type Expect uint8
 
 const (

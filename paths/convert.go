@@ -42,10 +42,9 @@ type IntoSpec[K any] struct {
 // ConvertInto returns the job that copies a tree to another collection, as any kind of
 // tree. First create the target's indexes.
 //
-// For each source document, your pure function returns a target document. It chooses the
-// target document's _id.
-// The job fills in the tree's fields. If a target document differs, the job replaces the
-// whole document.
+// For each source document, your pure function returns a target document, with an _id of
+// its choice. The job fills in the tree's fields. If a target document differs, the job
+// replaces the whole document.
 //
 // JobOptions.BatchSize is the number of nodes per [model.Lease]. 0 means 500.
 //

@@ -40,6 +40,6 @@
 //	ancestors            $graphLookup by _id     query by _id   query by path
 //	descendants          $graphLookup by parent  one query      one range of an index
 //
-// Only one writer at a time changes a tree. A reader can see part of a change: see
-// [Tree]. The repair of [Tree.Checks] corrects damage by other code.
+// A lock admits one writer at a time. A reader can see part of a change: see [Tree].
+// The repair of [Tree.Checks] corrects damage by other code.
 package paths

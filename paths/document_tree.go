@@ -51,8 +51,9 @@ type DocumentTreeSpec struct {
 //
 //	{_id: 'p1', comments: [{id: 'a', replies: [{id: 'b'}]}]}
 //
-// Prefer the flat form: there, queries find a node's id at any depth. [DocumentTree.Push],
-// [DocumentTree.Patch] and [DocumentTree.Pull] never conflict there with other writers.
+// Prefer the flat form: there, queries find a node's id at any depth, and
+// [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull] never conflict with
+// other writers.
 //
 // # Errors
 //
@@ -65,8 +66,8 @@ type DocumentTreeSpec struct {
 //   - missing parents, and cycles
 //   - siblings with equal or missing order keys
 //
-// The repair keeps invalid elements, and different nodes with one id. For those nodes, run
-// [DocumentTree.Repair] with new ids.
+// The repair keeps invalid elements, and different nodes with one id. For those nodes,
+// run [DocumentTree.Repair] with new ids.
 //
 // Cost: one command reads every list, in batches. The repair writes each changed list.
 //
@@ -83,9 +84,9 @@ type DocumentTree[E, N, K any] struct {
 //
 //	var comments = paths.NewDocumentTree[comment, string](posts, "comments", paths.DocumentTreeSpec{})
 //
-// Unless ids are strings or ObjectIDs, tag the field DocumentTreeSpec.Parent omitempty, or
-// use a pointer: a root must not store a parent's id, such as 0. A bad path, type or spec panics with a
-// [*model.DeclarationError].
+// Unless ids are strings or ObjectIDs, tag the field DocumentTreeSpec.Parent omitempty,
+// or use a pointer: a root must not store a parent's id, such as 0. A bad path, type or
+// spec panics with a [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}
@@ -121,8 +122,8 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 }
 
 // Load returns the write that stores a whole tree in an owner without nodes. Pass nodes
-// in any order. If siblings lack or repeat order keys (DocumentTreeSpec.Order), all
-// siblings get new keys. Errors:
+// in any order. If one sibling lacks or repeats an order key (DocumentTreeSpec.Order), it
+// and its siblings get new keys. Errors:
 //   - [model.ErrTaken]: two nodes have one id, or the owner has other nodes
 //   - [model.ErrNotFound]: the owner or a node's parent is missing
 //   - [ErrCycle], [model.ErrFull]
@@ -150,8 +151,8 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Writ
 
 // Patch returns the write that sets fields of a node in a flat tree. The parameter fields
 // contains paths within the node, and values. Patch can't set fields that
-// DocumentTreeSpec names. Errors are [model.ErrNotFound] and [model.ErrFull]. Near
-// MaxBytes, ErrFull can come too early. After ErrFull, or for a nested tree, use
+// DocumentTreeSpec names. Errors are [model.ErrNotFound] and [model.ErrFull]. ErrFull can
+// come although the new values would fit. After ErrFull, or for a nested tree, use
 // [DocumentTree.Set].
 //
 // Cost: one command, one document, by _id.
@@ -160,9 +161,10 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 	return t.t.Patch(o, n, fields, err)
 }
 
-// Pull returns the write that deletes a leaf of a flat tree ([DocumentTree]), or all
-// leaves with this id. Errors are [ErrHasChildren] and [model.ErrNotFound]. A retry after
-// success gives model.ErrNotFound. For a nested tree, use [DocumentTree.Delete].
+// Pull returns the write that deletes a leaf of a flat tree ([DocumentTree]). If several
+// leaves have this id, all are deleted. Errors are [ErrHasChildren] and
+// [model.ErrNotFound]. A retry after success gives model.ErrNotFound. For a nested tree,
+// use [DocumentTree.Delete].
 //
 // Cost: one command, one document, by _id. If nothing is deleted, up to three more
 // commands find the reason.
@@ -184,8 +186,8 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Ch
 // Move returns the change that moves a node, with its subtree, to a place. Errors are
 // [model.ErrNotFound], [ErrCycle] and [model.ErrFull].
 //
-// Cost: two commands, one document. Move writes the whole list. With
-// DocumentTreeSpec.Order, Move usually writes only two fields of the node.
+// Cost: two commands, one document. With DocumentTreeSpec.Order, Move usually writes only
+// two fields of the node. Otherwise, Move can write all nodes.
 func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	p, errTo := forest.PlaceOf(place.place, t.nodeID)
@@ -254,8 +256,8 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 
 // Arrange yields the nodes of an owner's list in preorder, parents before children.
 // Siblings are sorted by their order keys. Without order keys, siblings keep the list's
-// order. Roots have depth 0. Arrange sends no command. It leaves out a damaged list's
-// orphans and cycles.
+// order. Roots have depth 0. Arrange sends no command. It leaves out orphans, cycles,
+// invalid elements, and later nodes with a repeated id.
 func (t *DocumentTree[E, N, K]) Arrange(elements []E) iter.Seq2[Visit[E], error] {
 	return func(yield func(Visit[E], error) bool) {
 		err := t.t.Arrange(elements, func(node bson.Raw, depth int) bool {

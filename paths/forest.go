@@ -42,7 +42,8 @@ func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) 
 	return f, nil
 }
 
-// Insert adds a node at a place. Errors are [model.ErrTaken] and [model.ErrNotFound].
+// Insert adds a node at a place. A used id gives [model.ErrTaken]. If the place names a
+// missing node, the error is [model.ErrNotFound].
 func (f *Forest[K]) Insert(id K, place Place[K]) error { return f.f.Insert(id, place.place) }
 
 // Move moves a node, with its subtree, to a place. Errors are [model.ErrNotFound] and

@@ -15,8 +15,8 @@ import (
 // GraphSpec says where a [Graph] stores its computation.
 type GraphSpec struct {
 	// States is the name of the collection of [VertexState] documents. "" means the name
-	// of the vertices' collection plus "_states". Two more collections add "_steps"
-	// ([GraphStep]) and "_messages" ([NewProgram]) to this name.
+	// of the vertices' collection plus "_states". Two more collections have this
+	// name plus "_steps" ([GraphStep]) or "_messages" ([NewProgram]).
 	States string
 }
 
@@ -35,8 +35,8 @@ type VertexState[K any] struct {
 }
 
 // Graph is a directed graph. The vertices are a collection's documents. The edges are
-// _ids in an array of each vertex. Repeated edges count once. Edges to missing vertices
-// don't count.
+// _ids in an array of each vertex. Except in [GraphVertex].Edges, repeated edges count
+// once, and edges to missing vertices don't count.
 //
 // [Graph.Distances], [Graph.Components], [Graph.PageRank] and [NewProgram] compute a
 // [VertexState] for each vertex. A Graph stores the results of one computation at a time.

@@ -13,7 +13,7 @@ type GraphVertex[D, K, S, M any] struct {
 	Step     int64 // number of the step; the first is 1
 	ID       K
 	Doc      D                    // the current document
-	Edges    []K                  // the _ids that Doc lists, in order
+	Edges    []K                  // all _ids of Doc's list, in its order
 	State    S                    // result of the last call for this vertex; zero at first
 	Messages []GraphMessage[K, M] // from the previous step, by sender, then as sent
 
@@ -33,9 +33,10 @@ type GraphMessage[K, M any] struct {
 // [Supersteps]. A message to a missing vertex is lost.
 func (v *GraphVertex[D, K, S, M]) Send(target K, m M) { v.send(target, m) }
 
-// NewProgram returns a computation on the graph x. Each superstep calls compute for every
-// vertex that received messages, or whose last call didn't set [GraphVertex].Halt. If no
-// vertex is left, the computation ends. BSON must be able to encode the types S and M.
+// NewProgram returns a computation on the graph x, in steps. Each step calls compute for
+// every vertex that received messages, or whose last call didn't set [GraphVertex].Halt.
+// If no vertex is left, the computation ends. BSON must be able to encode S, the type of
+// a vertex's state, and M, the type of a message.
 //
 // compute must depend only on its argument. Calls aren't concurrent. An error from
 // compute ends the run.

@@ -55,7 +55,7 @@ type GraphStep struct {
 	Kind     string  `bson:"kind"`     // distances, components, rank or program
 	Asked    int64   `bson:"asked"`    // a hash of the arguments, such as the damping
 	Changed  int64   `bson:"changed"`  // number of written states ([VertexState])
-	Vertices int64   `bson:"vertices"` // PageRank, and NewProgram in step 0: all vertices
+	Vertices int64   `bson:"vertices"` // PageRank: all vertices; NewProgram: only in step 0
 	Delta    float64 `bson:"delta"`    // PageRank: total change of all ranks
 	Dangling float64 `bson:"dangling"` // PageRank: total rank of vertices without edges
 	Lost     int64   `bson:"lost"`     // PageRank: vertices without a state of this step; if any, Job fails

@@ -20,8 +20,8 @@ type NestedSetSpec struct {
 	// Gap is the distance between new numbers, at most 2³². 0 means 1.
 	Gap int64
 
-	// Direct shifts numbers in one update, not two. With Direct, the index on Left isn't
-	// unique.
+	// Direct shifts numbers in one update, not two. Then Indexes returns a non-unique
+	// index on Left.
 	Direct bool
 }
 
@@ -43,8 +43,8 @@ type NestedSetSpec struct {
 // # Consistency
 //
 // A shift takes two updates. Between the updates, queries don't find the shifted nodes.
-// With NestedSetSpec.Direct, a shift takes one update. During an update, queries can
-// return wrong nodes. Readers in [Tree.Settled] see no shifts.
+// With NestedSetSpec.Direct, a shift takes one update. In both cases, queries can return
+// wrong nodes during an update. Readers in [Tree.Settled] see no shifts.
 //
 // # Cost
 //

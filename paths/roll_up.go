@@ -52,9 +52,9 @@ type RollUp[V Numeric, D, K any] struct {
 }
 
 // NewRollUp declares totals of a field over subtrees of t. The field at path has type V.
-// [RollUp.Store] stores [Totals] of V at target. Without Store, pass "" as target. A path
-// that isn't in D, has a wrong type, lies in an array or belongs to the tree panics with
-// a [*model.DeclarationError].
+// [RollUp.Store] stores [Totals] of V at target. Without Store, pass "" as target.
+// NewRollUp panics with a [*model.DeclarationError] if a path isn't in D, has a wrong
+// type, is in an array, or is one of the tree's fields.
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, target string) *RollUp[V, D, K] {

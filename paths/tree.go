@@ -51,7 +51,7 @@ import (
 //   - field: a field contradicts the parent links
 //   - same: two nodes would have the same path
 //   - segment: the node's segment can't be in a path
-//   - change: the number at TreeSpec.Change is invalid or too high
+//   - change: the last change's number is invalid or too high
 //
 // The repair trusts the parent links, and deletes no nodes. Orphans, and one node of each
 // cycle, become the last roots. Correct the kinds same and segment yourself. After a
@@ -155,9 +155,9 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 // A crash can leave nodes in the old place. The tree's next change moves these nodes: see
 // [Tree].
 //
-// Cost: six to eight commands, or up to ten in a tree of [NewChildTree]. In a tree of
-// [NewNestedSet], a full gap costs up to twelve more commands. For the written documents,
-// see the tree's constructor.
+// Cost: six to eight commands, or up to ten in a tree of [NewChildTree]. A tree of
+// [NewNestedSet] can need up to twelve more commands. For the written documents, see the
+// tree's constructor.
 func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	n, err := t.id(id)
 	p, errTo := forest.PlaceOf(place.place, t.id)
@@ -175,8 +175,8 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 //
 // Cost:
 //
-//	no children  6 or 7 commands, 1 document, or 2 in a child tree
-//	Subtree      6 or 7 commands, the documents of the subtree
+//	no children  6 or 7 commands; 1 document (in a child tree, 2 documents)
+//	Subtree      6 or 7 commands; the documents of the subtree
 //	Promote      7 to 11 commands; the node and its children, or all descendants if nodes
 //	             contain paths or ancestors
 //	Rootify      8 to 11 commands; the same documents as for Promote
@@ -222,8 +222,8 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // After a crash, run Load again with the same documents, before anything changes the
 // tree. A stored node that differs from its document gives a duplicate key error.
 //
-// Cost: one command per 25,000 documents or 16 MiB, and two for the lease (six in a new
-// tree).
+// Cost: one command per 25,000 documents or 16 MiB, and two for the tree's [model.Lease]
+// (six in a new tree).
 func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
 	nodes, err := t.nodes(docs)
 	return t.t.Load(nodes, err)

@@ -38,8 +38,8 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 }
 
 // Add returns the write that appends ids to a parent's list. Listed ids keep their place.
-// If the list contains documents, pass one id. The write appends a document with only
-// this id. Without ids, the write fails before it is sent.
+// A list of documents gets a document with only the id. For such a list, several ids are
+// an error. Without ids, the write fails before it is sent.
 //
 // Cost: one command, one document, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {

@@ -40,7 +40,7 @@ type DanglingSpec struct {
 	Repair RepairPolicy // the default is ReportOnly
 
 	// ReplaceBy is the _id of a target. In a repair, ReplaceBy replaces each dangling id.
-	// Don't set Repair and ReplaceBy together. A list can contain ReplaceBy twice.
+	// A list can then contain ReplaceBy twice. Don't set Repair and ReplaceBy together.
 	ReplaceBy any
 
 	// List is the path of the array that contains the ids. Set List only if type D
@@ -54,11 +54,11 @@ type RepairPolicy uint8
 const (
 	// ReportOnly repairs nothing.
 	ReportOnly RepairPolicy = iota
-	// DetachIDs removes the id, or the element with the id, from a list. A single id is
-	// unset. A single [Link] is marked as Ended.
+	// DetachIDs removes the dangling id, or the element with it, from a list. A single id
+	// is unset. A single [Link] is marked as Ended.
 	DetachIDs
-	// DeleteReferrers deletes the document with the id, even if the document contains
-	// other ids.
+	// DeleteReferrers deletes the document that contains the dangling id, even if the
+	// document contains other ids.
 	DeleteReferrers
 )
 

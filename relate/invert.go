@@ -11,8 +11,9 @@ import (
 type InvertSpec struct {
 	ToLists bool // turn references into lists
 
-	// Order is the path of a child's position, from 0, in the parent's list. With "", no
-	// position is stored, and new lists are sorted by the children's _ids.
+	// Order is the path of a child's field. The field stores the child's position in the
+	// parent's list, from 0. With "", no position is stored, and new lists are sorted by
+	// the children's _ids.
 	Order string
 
 	// FirstWins gives a child of several lists only to the parent with the least _id. By
@@ -30,7 +31,7 @@ type InvertSpec struct {
 // An invalid path or spec panics with a [*model.DeclarationError].
 //
 // From lists to references, [Migration.Copy] also changes children that no parent lists.
-// Copy unsets the child's reference and position (InvertSpec.Order).
+// Copy unsets their references and positions (InvertSpec.Order).
 //
 // From references to lists, [Migration.Drop] also unsets the positions.
 //

@@ -48,7 +48,7 @@ type JoinSpec struct {
 
 // Joined is a parent with its children, in the order of the parent's ids, or of
 // [JoinSpec].Sort. If the parent contains an id twice, the child appears twice. With
-// [Then], Children contains the results of Then's parameter next.
+// [Then], Children contains the second loader's result for each child.
 type Joined[P, C any, CK comparable] struct {
 	Parent   P    `bson:"parent"`
 	Children []C  `bson:"children"`

@@ -95,9 +95,9 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 }
 
 // Queries returns the queries that [Join.Load] sends for parents, one query for each
-// chunk of ids (JoinSpec.ChunkIDs). With JoinSpec.Filter, the result omits Load's later
-// queries for unmatched ids. If a value can't be an _id, Queries returns one query with
-// the error in Err.
+// chunk of ids (JoinSpec.ChunkIDs). With JoinSpec.Filter, Queries omits Load's search for
+// missing children. If a value can't be an _id, Queries returns one query with the error
+// in Err.
 //
 // Cost: nothing is sent. Each query is one command, served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {

@@ -31,7 +31,7 @@ type Link[K any] struct {
 	V  int64         `bson:"v"`  // version
 	Op bson.ObjectID `bson:"op"` // token of the last operation
 
-	// Ended marks a removed reference that isn't in a list.
+	// Ended marks a single (non-list) reference as removed.
 	Ended bool `bson:"ended,omitempty"`
 }
 

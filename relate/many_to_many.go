@@ -57,7 +57,7 @@ type ManyToManySpec struct {
 
 // NewManyToMany declares that documents of two collections list each other. The arrays at
 // leftPath and rightPath contain _ids (bare ids) or the type [Link] (versioned links).
-// For versioned links, the left collection should have fewer concurrent changes. An
+// For versioned links, pass the collection with fewer concurrent changes as left. An
 // invalid path or spec panics with a [*model.DeclarationError].
 func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec) *ManyToMany[L, LK, R, RK] {
 	m := &ManyToMany[L, LK, R, RK]{in: twosided.ManyToMany{
@@ -81,12 +81,12 @@ func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
 // Right returns the right side, for queries by a right document.
 func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 
-// Link returns the plan that links a left document, as you read it, with a right
-// document. For token, see the type [Link]. After a crash, run the plan again. Errors:
+// Link returns the plan that links two documents. Pass the left document as you read it.
+// For token, see the type [Link]. After a crash, run the plan again. Errors:
 //
 //   - [model.ErrFull]: a list is full ([ManyToManySpec])
 //   - model.ErrNotFound: a document is missing
-//   - model.ErrStale: the left list of Links has changed since your read
+//   - model.ErrStale: with Links (not plain _ids), the left list changed since your read
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) model.Plan {

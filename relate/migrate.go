@@ -11,8 +11,8 @@ import (
 //  2. Let all programs write both forms.
 //  3. Repeat Copy until Verify finds no differences.
 //  4. Let all programs read the new form.
-//  5. Let all programs create only the new form. Updates of the old form need the filter
-//     {$exists: true}.
+//  5. Let all programs create only the new form. They update the old form only where it
+//     exists ($exists).
 //  6. When no Copy runs, run Drop. It removes the old form where both forms agree.
 //
 // If the new form has data, the first Copy can return [ErrPresent]. After Drop has begun,

@@ -18,7 +18,7 @@ import (
 //   - delete the related documents, and apply the rules to their related documents
 //   - remove references to deleted documents
 //
-// Before the deletion, delete children of a denorm.Counter by Counter.Delete.
+// If a denorm.Counter counts documents, first delete them by Counter.Delete.
 //
 // # Consistency
 //
@@ -47,7 +47,8 @@ type OnDeleteSpec struct {
 	Cascade []Referrer
 
 	// Owns deletes the documents that a deleted document refers to. If an owned document
-	// can have several owners, repeat the reference in Nullify or Restrict.
+	// can have other owners, list the reference also in Nullify (the other owners lose
+	// the id) or Restrict (the other owners forbid the deletion).
 	Owns []Referrer
 
 	// Nullify removes a deleted document's id, or the list element with the id.
@@ -59,8 +60,8 @@ type OnDeleteSpec struct {
 	ChunkIDs int // maximum number of ids in one command; 0 means 10,000
 }
 
-// NewOnDelete declares the rules for deleting documents of the collection root. A rule
-// about the documents of another collection applies when a deletion reaches them. An
+// NewOnDelete declares the rules for deleting documents of the collection root. If
+// another collection's documents are deleted too, spec's rules for them also apply. An
 // invalid rule panics with a [*model.DeclarationError].
 func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnDelete[D, K] {
 	refs := func(referrers []Referrer) []idref.Ref {
@@ -125,7 +126,7 @@ type ReachLevel struct {
 // A ReachVia lists the documents that one query of a deletion reached.
 type ReachVia struct {
 	From, Path, To string          // collection From stores _ids of collection To at Path
-	Owned          bool            // true: an Owns rule found documents of To; false: Cascade, of From
+	Owned          bool            // true: Owns found IDs, in To; false: Cascade found IDs, in From
 	IDs            []bson.RawValue // _ids of the reached documents
 	Sources        []bson.RawValue // _ids with which the query began
 }

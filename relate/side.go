@@ -57,7 +57,7 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 // defined order. If the other side decides whether a [Link] exists, the query omits
 // documents that don't refer to doc.
 //
-// Cost: one command, served by _id.
+// Cost: one command per batch, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 	f := findIDs(s.others, s.in.IDs, s.ids(doc))
 	if doc == nil || s.in.Narrow && f.Err == nil {

@@ -45,8 +45,8 @@ type TwoWaySpec struct {
 }
 
 // NewTwoWay declares a one-to-many relation, stored in the owners' list at listPath and
-// in the items' field at refPath. Both contain plain _ids (bare ids), or both [Link]. An
-// invalid path or spec panics with a [*model.DeclarationError].
+// in the items' field at refPath. Both must store plain _ids, or both must store the type
+// [Link]. An invalid path or spec panics with a [*model.DeclarationError].
 func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], listPath string, items *model.Collection[I, IK], refPath string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	l, r := owners.Docs().CheckArray(listPath), items.Docs().MustField(refPath)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
@@ -59,10 +59,10 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], listPath strin
 	return t
 }
 
-// Left returns the owners' side, for queries by an owner.
+// Left returns the owners' side, to find an owner's items.
 func (t *TwoWay[O, OK, I, IK]) Left() Side[O, OK, I, IK] { return t.owners }
 
-// Right returns the items' side, for queries by an item.
+// Right returns the items' side, to find an item's owner.
 func (t *TwoWay[O, OK, I, IK]) Right() Side[I, IK, O, OK] { return t.items }
 
 // held returns what an item in memory says about its owner, not encoded yet.

@@ -22,9 +22,9 @@ import (
 // Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
 // FieldSpec.Sphere, Indexes also returns a 2dsphere index.
 //
-// Prefix and the key, all ascending, can be a shard key. In this case, add the document's
-// old shard key to the filter of [Field.Set]'s write. Use a retryable write or a
-// transaction
+// The Prefix fields and the key, ascending, can form a shard key. In this case, add the
+// document's old shard key to the filter of [Field.Set]'s write. Use a retryable write or
+// a transaction
 // (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 //
 // Checks returns one check, which finds invalid points and wrong or missing keys. The

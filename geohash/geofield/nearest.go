@@ -23,7 +23,8 @@ type Nearest[D any] struct {
 	n nearest
 }
 
-// NearestSpec says where to search. The zero value searches everywhere.
+// NearestSpec says where to search. If FieldSpec.Prefix is empty, the zero value searches
+// everywhere.
 type NearestSpec struct {
 	Max float64 // maximum distance in metres; 0 means no maximum
 	// Start is the first query's radius in metres; 0 means 1000. Choose a radius that

@@ -23,7 +23,7 @@ type Mark struct {
 	// Other searches give 0.
 	Meters float64       `bson:"meters"`
 	ID     bson.RawValue `bson:"id"`   // the document's _id
-	Rank   int           `bson:"rank"` // 1 for the nearest of all pages; 0 if unknown
+	Rank   int           `bson:"rank"` // position over all pages, from 1; 0 if unknown
 }
 
 // located is a place with an undecoded document.

@@ -13,10 +13,10 @@ import (
 type Within[D any] struct {
 	// Find is the query by the key ranges that cover the area. Except for a box, Find
 	// also returns documents around the area (for a circle, about 44 % more by default).
-	// Each, All and Count skip documents around the area.
+	// Within's methods Each, All and Count skip these documents.
 	//
 	// You can add Where, a sort, options, or a projection that includes the point. With a
-	// limit or skip, Each, All and Count return a [*model.ValueError], except for a box.
+	// limit or skip, Within's methods give a [*model.ValueError], except for a box.
 	Find *model.Find[D]
 
 	f    *field

@@ -166,7 +166,7 @@ func (b *Budget) Worst() Worst {
 	return w
 }
 
-// String returns the document's size, its parts, and the paths without a bound.
+// String returns the document's size, its parts, and paths without a complete [Bound].
 func (w Worst) String() string {
 	var s strings.Builder
 	fmt.Fprintln(&s, w.title())
@@ -196,8 +196,9 @@ func (o Open) line() string {
 }
 
 // Item returns the maximum size of one value in the array or map at path, without the
-// value's type and name. Use the size as Bytes of an [End]. Paths without a [Bound] count
-// as empty. If path isn't an array or map, Item panics with a [*model.DeclarationError].
+// value's type and name. Use the size as Bytes of an [End]. In the value, fields that
+// need a [Bound] but have none count as empty. If path isn't an array or map, Item panics
+// with a [*model.DeclarationError].
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {

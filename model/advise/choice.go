@@ -36,7 +36,7 @@ const (
 	Subset                                  // copies of the newest children in the parent: denorm.Subset
 	CopyIntoParent                          // copies of children's fields in the parent: denorm.Copy
 	CopyIntoChild                           // copies of the parent's fields in each child: denorm.Copy
-	Fold                                    // copies of parents, without the parents: denorm.Copy.Fold
+	Fold                                    // deletion of the copied parents: denorm.Copy.Fold
 	Counter                                 // a total of children in the parent: denorm.Counter
 	CountInChild                            // a total of parents in each child: denorm.Counter
 	Distinct                                // a count of distinct children: denorm.UniqueCount

@@ -20,7 +20,7 @@ type Advice struct {
 	Err       error        // a [*model.ValueError] if the relation is invalid
 }
 
-// A Reason explains the choice of an [Advice] by a rule, or says why a field of the
+// A Reason gives a rule for or against an [Advice]'s choice, or says why a field of the
 // relation isn't used.
 type Reason struct {
 	Text    string

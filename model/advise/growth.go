@@ -17,10 +17,11 @@ const (
 
 // Growth says how many children the fastest-growing parent gains in a day.
 //
-// A [Survey] counts new children in SurveySpec.Window, but ignores bursts of children.
-// Parents without children before the window don't count.
+// A [Survey] counts new children in SurveySpec.Window. If a parent's growth is uneven,
+// only the window's quietest third counts. Parents without children before the window
+// don't count.
 //
-// PerDay is the greatest gain of a parent, reduced by the effect of chance
+// PerDay is the greatest gain of a parent, minus the part that chance explains
 // (https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are the confidence
 // interval of the greatest gain, if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
@@ -31,9 +32,9 @@ type Growth struct {
 	Unknown           string  // why growth is unknown, or ""
 }
 
-// String returns the numbers: "0.21 a day (0.1 to 0.4) for the parent that gains most,
-// from 90 days of 812 parents". If the growth is unknown, it returns "not known: " and
-// the reason.
+// String returns the fields in order: "0.21 a day (0.1 to 0.4) for the parent that gains
+// most, from 90 days of 812 parents". If Unknown is set, String returns "not known: "
+// and Unknown.
 func (g Growth) String() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown

@@ -36,11 +36,12 @@ type Spread struct {
 	Sampled
 	P50, P99 Quantile
 	Max      int64   // greatest value read: a lower bound, if sampled
-	Beyond   float64 // at most this share is above Max, with the survey's confidence
+	Beyond   float64 // at most this share of documents exceeds Max, at the survey's confidence
 }
 
-// String returns "2 (2 to 3) at p50, 9 (8 or more) at p99, greatest seen 12 (up to 0.3 %
-// may have more); 1,000 of 28,000 sampled".
+// String returns a text with P50, P99 and their confidence intervals, such as "2 (2 to 3)
+// at p50, 9 (8 or more) at p99, greatest seen 12 (up to 0.3 % may have more); 1,000 of
+// 28,000 sampled".
 func (s Spread) String() string {
 	if s.N == 0 {
 		return "nothing read"

@@ -8,8 +8,8 @@ const None = -1
 // A Relation describes two kinds of documents that belong together: parents and children.
 // Set at least one of Parent.Has, Child.Has and Tree.
 //
-// A share is a number from 0 to 1. If nothing changes, set a ratio of reads to changes to
-// math.Inf(1).
+// A share in an [End] is from 0 to 1. If nothing changes, set ReadsPerAdd or
+// ReadsPerChange to math.Inf(1).
 type Relation struct {
 	Parent, Child End
 
@@ -119,8 +119,8 @@ type Newest struct {
 	Drop          bool    // older documents needn't be kept
 }
 
-// A Total is a number computed from documents of an [End], such as a count of comments. A
-// partner, such as an article, shows the Total.
+// A Total is a number computed from documents of an [End] and shown at the other End: a
+// count of comments, shown with the article.
 type Total struct {
 	ReadsPerChange float64 // reads of the total per change of the total; 0 means no total
 	Distinct       bool    // counts different values: a site's visitors, not the visits
@@ -168,7 +168,7 @@ type Assumption struct {
 	Value float64 // in the field's unit; 0 means zero, not unknown
 }
 
-// String returns "ReadsPerAdd 10", or "Child.Alone none" for the value 0.
+// String returns Field and Value: "ReadsPerAdd 10". Value 0 gives "none".
 func (a Assumption) String() string {
 	if a.Value == 0 {
 		return a.Field + " none"

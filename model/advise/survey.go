@@ -235,7 +235,7 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 }
 
 // Added returns the pipeline that counts new children of each parent in ids. New children
-// were created in the [SurveySpec].Window before windowEnd, or later. Parents without new
+// were created at windowEnd minus [SurveySpec].Window, or later. Parents without new
 // children have no result.
 //
 // Cost: one command, which reads children by an index on SurveySpec.Ref. If Ref is empty,

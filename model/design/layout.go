@@ -23,8 +23,8 @@ type Storage struct {
 	// Copy needs As = Reference.
 	Copy []string
 
-	// Newest is the number of children that the parent repeats, without the fields in
-	// Copy (denorm.Subset). If As is Paged, the technique is denorm.Bounded. By names the
+	// Newest is how many children the parent also stores, without their copied fields
+	// (denorm.Subset). If As is Paged, the technique is denorm.Bounded. By names the
 	// field that sorts the children, greatest first. 0 and "" mean none.
 	Newest int64
 	By     string
@@ -32,7 +32,7 @@ type Storage struct {
 	// If As is Paged, Page is the number of children in one document.
 	Page int64
 
-	// Totals makes the parent store totals that operations show, such as bidsCount
+	// Totals makes the parent store the totals in Access.Fields, such as bidsCount
 	// (denorm.Counter).
 	Totals bool
 }
@@ -41,10 +41,10 @@ type Storage struct {
 type Structure uint8
 
 const (
-	// Reference means that a child contains its parent's _id (relate.ParentRef). If the
-	// relation is Ordered, a parent lists its children's _ids (relate.ChildRefs). In a
-	// many-to-many relation, a child lists its parents' _ids (relate.ChildRefs). In a
-	// many-to-many relation with Copy, a child lists copies of parents (embed.Embedded).
+	// Reference means that a child contains its parent's _id (relate.ParentRef). With
+	// Relation.Ordered, a parent lists its children's _ids (relate.ChildRefs). In a
+	// many-to-many relation, a child lists its parents' _ids (relate.ChildRefs). With
+	// Storage.Copy, this list contains copies of the parents (embed.Embedded).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
 	Paged               // a document contains several children of one parent, in insertion order (denorm.Bucket)

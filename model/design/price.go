@@ -26,7 +26,7 @@ type Price struct {
 	Entries  float64 // index entries added or removed
 	Bytes    float64 // bytes returned
 	Loaded   float64 // bytes of whole documents that the server reads or writes
-	Shards   float64 // shards beyond the first of each command, added up
+	Shards   float64 // number of shards minus 1, summed over all commands
 	Cold     float64 // documents read from disk
 
 	Time time.Duration // computed from the unit times in Workload.Server.Costs
@@ -142,7 +142,7 @@ func (p Prices) Operation(name string) Price {
 	return Price{}
 }
 
-// Costs returns the server's unit times, from which p.Time was computed.
+// Costs returns the time per command, document etc. used for p.Time.
 func (p Prices) Costs() Costs {
 	if p.store == nil {
 		return DefaultCosts

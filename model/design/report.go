@@ -120,7 +120,7 @@ func (d Design) nextText() (out []string) {
 	return out
 }
 
-// String returns the flip in words: "better if comment comes more than 15 times as
+// String returns the flip in words: "better if addComment comes more than 15 times as
 // often".
 func (f Flip) String() string {
 	switch {

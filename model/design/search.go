@@ -12,10 +12,10 @@ import (
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // second best, and up to two that differ in more than Storage.Copy
+	Next       []Prices // second best; up to two that differ from Best in more than copies
 	Normalized Prices   // the layout with references only
 	Reasons    []Reason // the time that Best saves, by relation
-	Flips      []Flip   // when a layout of Next becomes the best
+	Flips      []Flip   // when a layout of Next is better than Best
 
 	Priced int  // number of layouts priced
 	Exact  bool // all layouts were priced

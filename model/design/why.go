@@ -24,9 +24,9 @@ type Gain struct {
 	Saves     time.Duration
 }
 
-// A Flip says at which new rate of an operation another layout is the best. If Factor is
-// at least 1, the new rate is above Factor × Rate. If Factor is below 1, the new rate is
-// below Factor × Rate.
+// A Flip says at which rate of an operation the layout To is better than [Design].Best.
+// If Factor is at least 1, the rate must be above Factor × Rate. If Factor is below 1,
+// the rate must be below Factor × Rate.
 type Flip struct {
 	To        Layout
 	Operation string

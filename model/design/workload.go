@@ -115,17 +115,17 @@ type Access struct {
 	// document named like the parent's entity.
 	By []string
 
-	// Since is the path of a field. A Read returns only the documents with the greatest
-	// values, greatest value first. Share is the fraction of documents that have these
-	// values, above 0 and at most 1.
+	// Since is the path of a field. A Read returns only documents with at least a certain
+	// value ($gte), greatest value first. Share is the fraction of documents that match
+	// this condition, above 0 and at most 1.
 	Since string
 	Share float64
 
 	Order string // path to sort by, greatest value first; "" means Since, or any order
 	Limit int64  // maximum number of results; 0 means all
 
-	// For an Update, Fields lists the changed fields. A many-to-many relation
-	// (Relation.Field) adds a parent.
+	// For an Update, Fields lists the changed fields. If Fields lists a many-to-many
+	// relation (Relation.Field), the Update adds a parent to the document.
 	//
 	// A Read returns the whole document. For a Read, Fields adds more:
 	//
@@ -158,8 +158,8 @@ var actionNames = [...]string{"read", "insert", "update", "delete"}
 
 // A Server describes the server of a [Workload].
 type Server struct {
-	// Transactions makes operations use model.WithTransactions. Prices of transactions
-	// are those of MongoDB 8.0 or later.
+	// Transactions makes operations use model.WithTransactions. The [Price] of such an
+	// operation assumes MongoDB 8.0 or later.
 	Transactions bool
 
 	// Shards is the number of shards. 0 means 1. All collections have the shard key

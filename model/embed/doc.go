@@ -10,5 +10,5 @@
 //
 // # Limits
 //
-// With a [Union], the fields of a Go map within a value are stored in any order.
+// With a [Union], fields of Go maps in filters and updates are encoded in any order.
 package embed

@@ -56,7 +56,7 @@ const (
 //
 //   - repeated keys, or too many elements. The repair follows EmbeddedSpec.Keep.
 //   - null. The repair stores an empty array.
-//   - any value except an array of documents with keys. There is no repair.
+//   - other non-arrays, or elements without a valid key. There is no repair.
 //
 // Cost: each check reads every parent.
 type Embedded[D, K, E any] struct {
@@ -89,7 +89,7 @@ type embedding struct {
 // panics with a [*model.DeclarationError] if
 //
 //   - path isn't an array of E, or is in another array
-//   - a nil array is stored as null
+//   - a nil array would be stored as null: tag it omitempty
 //   - spec is invalid, or has a path that E lacks
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}

@@ -179,14 +179,14 @@ func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 }
 
 // Retag returns the write that stores tag in the values with a missing or null tag, in
-// documents that match filter. The write is idempotent. An undeclared tag, or values in
-// arrays, give a [*model.ValueError].
+// documents that match filter. The write is idempotent. An undeclared tag, or an array at
+// KindsSpec.Path, gives a [*model.ValueError].
 //
 // Cost: one command, which writes each document that changes.
 func (k *Kinds[D, K]) Retag(filter bson.D, tag string) model.Write { return k.k.assign(filter, tag) }
 
-// Counts returns the pipeline that counts each stored tag's values, in the order of tags.
-// Undeclared tags are included.
+// Counts returns the pipeline that counts the [Union] values with each tag, sorted by
+// tag. Undeclared tags are included.
 //
 // Cost: one command, which reads every document.
 func (k *Kinds[D, K]) Counts() *model.Aggregate[KindCount] {

@@ -12,11 +12,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Nested is an array of small documents in each element of an [Embedded] array: the
-// phones of each address of a person. To read inner arrays, query the outer Embedded. A
-// missing outer element gives [ErrNoElement].
+// Nested is an array in each element of an [Embedded] array: each address of a person has
+// phones. To read inner arrays, query the outer Embedded. A missing outer element gives
+// [ErrNoElement].
 //
-// Indexes returns EmbeddedSpec.Indexes.
+// Indexes returns the Indexes of the spec given to [NewNested].
 //
 // Checks returns the checks of [Embedded], for inner arrays, at the same cost.
 type Nested[K, F any] struct {

@@ -13,8 +13,8 @@ import (
 // as {city: "Anytown", cc: "USA"}. Paths begin at the element. $and, $or and $nor are
 // allowed.
 //
-// Cost: one command. It uses an index whose first field has a condition, or reads all
-// parents.
+// Cost: one command. An index serves it if the conditions contain the index's first
+// field. Without an index, it reads all parents.
 func (e *Embedded[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = e.docs.Find(nil)
 	e.m.having(&f.Query, conditions)
@@ -36,8 +36,8 @@ func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[Eleme
 //   - order: paths within an element to sort by, such as {due: 1}
 //   - parents: the parents' _ids; nothing means all parents
 //
-// Cost: one command, which sorts in memory. Without parents, the command uses an index
-// whose first field has a condition, or reads all parents.
+// Cost: one command, which sorts in memory. Without parents, it reads all documents,
+// unless the conditions contain an index's first field.
 func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a *model.Aggregate[ElementOf[K, E]]) {
 	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
 	ids := make([]any, len(parents))

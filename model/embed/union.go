@@ -177,7 +177,7 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // [model.CollectionOptions].
 //
 // Register panics with a [*model.DeclarationError] if the registry has a union of I, or
-// another union that stores one of the types with the same tag field.
+// another union that shares both a type and the tag field with u.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

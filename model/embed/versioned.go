@@ -38,12 +38,12 @@ type VersionedSpec struct {
 //
 // [Versioned.Replace] can undo a write that doesn't increase the version. If another
 // technique writes the document, set CountUp in the technique's spec. If the spec has no
-// CountUp, list the written paths in VersionedSpec.Uncounted. [model.New] panics if both
-// are missing.
+// CountUp, list the written paths in VersionedSpec.Uncounted. If CountUp and Uncounted
+// are both missing, [model.New] panics.
 //
-// For the parameter token, pass a new ObjectID for each operation. Without
-// VersionedSpec.Tokens, pass the zero ObjectID. While the document stores the token, a
-// retry does nothing.
+// With VersionedSpec.Tokens, pass a new ObjectID as the token of each operation. While
+// the document stores the token, a retry does nothing. Without Tokens, pass the zero
+// ObjectID.
 //
 // Another version gives [ErrVersion]. A missing document gives [model.ErrNotFound].
 //
@@ -169,7 +169,7 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
-// Guarded applies update operators to the document of any version, and increases the
+// Guarded applies update operators without comparing versions, and increases the
 // version. For example, the guard {qty: {$gte: 3}} protects the update {$inc: {qty: -3}}.
 // If guard doesn't match, the write gives [model.ErrGuard]. A nil update only increases
 // the version.
@@ -184,8 +184,8 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectI
 // Take subtracts n from the number at path. A number below n gives [model.ErrGuard]. For
 // retries, see [Versioned.Guarded].
 //
-// To undo a Take, call Guarded with a new token and the update {$inc: {path: n}}. The
-// guard finds the Take's token at the path [VersionedSpec].Tokens: {"tokens": takeToken}.
+// To undo a Take, call Guarded with a new token, the update {$inc: {path: n}} and the
+// guard {"tokens": takeToken}. Here, "tokens" is the path [VersionedSpec].Tokens.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, token bson.ObjectID) model.Write {
@@ -196,7 +196,7 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, token bson.ObjectID) 
 // After a concurrent write, Change starts again. 100 failed attempts give [ErrVersion].
 //
 // The function decide must be pure. An error of decide ends the change without a write.
-// Change ignores the version and tokens in the result. For retries, see [Versioned].
+// Change ignores the result's version and tokens. For token, see [Versioned].
 //
 // Cost: two commands for each attempt.
 func (v *Versioned[D, K]) Change(id K, token bson.ObjectID, decide func(D) (D, error)) model.Change[D] {

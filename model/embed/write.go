@@ -14,8 +14,8 @@ import (
 
 // Add appends elements to a parent's array, all or none. If the array already contains
 // all these elements, Add does nothing. If the array contains only some of the elements,
-// or one key with other fields, Add gives [model.ErrTaken]. An array that would exceed
-// EmbeddedSpec.Max gives [model.ErrFull].
+// or a different element with the same key, Add gives [model.ErrTaken]. An array that
+// would exceed EmbeddedSpec.Max gives [model.ErrFull].
 //
 // Cost: see [Embedded].
 func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {

@@ -17,8 +17,8 @@ import (
 //
 //	CA :San Francisco :b42
 //
-//	text      A space at the end, or before a byte up to "<" (such as a digit), becomes
-//	          " <": "a 1" is "a <1". A control character becomes " ;" and a letter: a
+//	text      A space becomes " <" at the end, and before a byte ≤ "<" (such as a
+//	          digit): "a 1" is "a <1". A control character becomes " ;" and a letter: a
 //	          tab is " ;I".
 //	integer   A letter tells the number of digits: a7, b42, c100. A negative number has
 //	          the letter S, R, …, and each digit d becomes 9-d: -42 is R57.

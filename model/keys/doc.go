@@ -11,7 +11,8 @@
 //
 // A compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same
 // queries as a composite key, and the fields can change. A composite key needs no
-// compound index, makes the combination unique, and keeps neighbours on one shard.
+// compound index, and makes the combination unique. If it is a ranged shard key, most
+// neighbours are on one shard.
 //
 // # Limits
 //

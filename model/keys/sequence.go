@@ -59,9 +59,9 @@ type SequenceGap[K any] struct {
 //
 // Checks returns three checks:
 //
-//   - Counters that are missing, damaged or too low for stored documents. The repair
-//     raises the counter.
-//   - All damaged counters. Repair a counter by [Sequence.Raise].
+//   - For owners with documents: counters that are missing, damaged or too low. The
+//     repair raises the counter.
+//   - For all owners: damaged counters. Repair a counter by [Sequence.Raise].
 //   - _ids that aren't keys of the sequence. There is no repair.
 //
 // Cost: the checks read all counters and _ids.
@@ -78,7 +78,7 @@ type Sequence[D, K any] struct {
 // owner's counter in counters. K is the type of an owner's id: a string, a signed integer
 // or bson.ObjectID. NewSequence panics with a [*model.DeclarationError] if
 //   - K or spec is invalid
-//   - two of docs, counters and SequenceSpec.Days have the same name
+//   - two of the collections docs, counters and SequenceSpec.Days have the same name
 func NewSequence[D, K any](
 	docs *model.Collection[D, string], counters *model.Collection[SequenceCounter[K], K], spec SequenceSpec,
 ) *Sequence[D, K] {
@@ -97,7 +97,7 @@ func NewSequence[D, K any](
 // Key returns the _id of an owner's document with the number n, such as
 // "alice_000000000000000042". In the owner's part, "_" becomes %5F, and "%" becomes %25.
 // An invalid owner or n gives a [*model.ValueError]. The owner must be UTF-8 and not
-// empty. The first number from a counter is 1.
+// empty. n can be 0, but [Sequence.Take] starts at 1.
 func (s *Sequence[D, K]) Key(owner K, n int64) (string, error) { return s.in.Key(owner, n) }
 
 // Parse returns a key's owner and number. A string that isn't a key of the sequence gives
@@ -146,7 +146,7 @@ func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {
 	return s.in.Append(owner, doc)
 }
 
-// At returns the query of an owner's document by its number.
+// At returns the query of the owner's document that has number n.
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) At(owner K, n int64) *model.Find[D] {

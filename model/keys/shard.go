@@ -65,7 +65,7 @@ func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollecti
 // Reshard returns the command that replaces the shard key of the collection in database
 // db (since MongoDB 5.0). The command rewrites all documents. Run the command like
 // [Shard.Command]. With [ShardSpec].Unique, first create the index of [Shard.Indexes].
-// This index needs a new key that begins with the old key. Manual: "reshardCollection".
+// For this index, the new key must begin with the old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
 // ShardKey returns the key for [model.Model.On], which adds the key's fields to filters
@@ -131,10 +131,10 @@ func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 //   - Insert: the shard of the document's key.
 //   - updateMany, deleteMany: all shards, or one shard if only this shard can match.
 //   - updateOne, deleteOne by the whole key: one shard.
-//   - updateOne, deleteOne by only the _id: all shards.
-//   - updateOne, deleteOne by other fields: as [Shard.Find]. Only MongoDB 7.1 and later
-//     allow several shards.
-//   - replaceOne by the _id: the shard of the replacement's key.
+//   - updateOne, deleteOne by the _id, without the whole key: all shards.
+//   - updateOne, deleteOne by neither: as [Shard.Find]. Only MongoDB 7.1 and later allow
+//     several shards.
+//   - replaceOne by the _id: the shard of the replacement's key. By neither: all shards.
 //   - Upsert: the filter needs the whole key by equality.
 //   - A change of the key: see [Shard.ChangeKey].
 //

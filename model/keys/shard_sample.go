@@ -27,12 +27,12 @@ type SampleSpec struct {
 type Distribution struct {
 	Documents int // documents in the sample
 	Keys      int // different keys in the sample
-	Missing   int // sampled documents without a field of the shard key
+	Missing   int // sampled documents that lack one or more key fields
 	Chunks    int
 	Shards    []ShardLoad
 	Jumbo     int      // keys whose documents don't fit in one chunk
 	Hot       []HotKey // most frequent first
-	Rising    float64  // share of the sample's later half with keys above the earlier half
+	Rising    float64  // share of the sample's later half with keys above all earlier ones
 
 	// Warnings are disadvantages of the shard key. Each warning begins with a subject:
 	//
@@ -46,12 +46,12 @@ type Distribution struct {
 	Warnings []string
 }
 
-// A ShardLoad is the data and the writes of one shard.
+// A ShardLoad is one shard's data and writes, estimated from a sample of documents.
 type ShardLoad struct {
 	Documents int64   // documents, scaled to the whole collection
 	Bytes     int64   // bytes of the documents, scaled to the whole collection
 	Share     float64 // of the bytes
-	Writes    float64 // share of the next writes, estimated from the sample's later half
+	Writes    float64 // share of the next inserts, if they resemble the sample's later half
 }
 
 // A HotKey is a frequent key.

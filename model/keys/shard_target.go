@@ -26,7 +26,7 @@ const (
 	OneShard   // the shard of one value of the key
 
 	// NoShard means that the command is refused, is for another collection, or can't
-	// match a document: see Target.Why. Without a possible match, mongos asks one shard.
+	// match a document: see Target.Why. In the last case, mongos still asks one shard.
 	NoShard
 )
 

@@ -42,11 +42,11 @@ type SpreadSpec struct {
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
 //
-// Indexes returns an index on the key and [SpreadSpec].Order. A [SpreadSpec].By except
-// _id adds an index on the key and By.
+// Indexes returns an index on the key and [SpreadSpec].Order. If [SpreadSpec].By is set
+// and isn't _id, a second index is on the key and By.
 //
-// Checks returns one check for documents in a wrong part. The repair moves documents if
-// their new keys are known.
+// Checks returns one check for documents in a wrong part. The repair skips documents with
+// an invalid key or without the field at By.
 //
 // Cost: the check reads every document.
 type Spread[D, K any] struct {
@@ -92,8 +92,8 @@ func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write 
 	return s.k.InsertAt(value, number, doc)
 }
 
-// Point returns the query of the documents that are stored under the string value, and
-// whose field at [SpreadSpec].By equals the parameter byValue. A spec without By gives a
+// Point returns the query of the documents that are stored under the parameter value, and
+// whose field at [SpreadSpec].By equals byValue. A spec without By gives a
 // [*model.ValueError].
 //
 // Cost: one command, which searches one part (see [Spread]). Each number in

@@ -105,8 +105,8 @@ func allDocuments(ctx context.Context, coll *mongo.Collection) ([]bson.Raw, erro
 }
 
 // Load inserts the output of [Dump], or a text in the same form, into a database. Load
-// creates the text's empty collections. Existing documents stay. A duplicate _id is an
-// error. If the text is invalid, Load returns an error and inserts nothing.
+// also creates collections without documents. Existing documents stay. A duplicate _id is
+// an error. If the text is invalid, Load returns an error and inserts nothing.
 func Load(ctx context.Context, db *mongo.Database, dump string) error {
 	var collections bson.D
 	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {

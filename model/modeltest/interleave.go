@@ -25,8 +25,8 @@ type InterleaveCase struct {
 	// fewer orders, but doesn't test reads between writes.
 	Match Match
 
-	// Nested runs only orders in which one operation isn't interrupted. m and n commands
-	// have about m+n orders.
+	// Nested runs only orders in which A or B isn't interrupted. If A has m commands and
+	// B has n, these are about m+n orders.
 	Nested bool
 
 	// Max is the allowed number of orders; 0 means 5000. More orders fail the test.
@@ -51,7 +51,7 @@ type InterleaveCase struct {
 
 // Interleave runs c.A and c.B in every order of their commands. Each order runs on a new
 // database, followed by c.Check. The first failure ends the test. m and n commands have
-// (m+n)!/(m!n!) orders. A real server runs only InterleaveCase.Sample orders.
+// (m+n)!/(m!n!) orders. On a real server, InterleaveCase.Sample limits the orders.
 //
 // On the in-memory engine, time.Sleep takes no time (testing/synctest).
 func Interleave(t *testing.T, c InterleaveCase) {

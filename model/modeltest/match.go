@@ -4,7 +4,7 @@ import "slices"
 
 // A Match selects commands, for example for [Faults.On]. [All], [Reads] and [Writes] are
 // matches. [Named], [On] and [Both] return matches. Your own function can inspect
-// Command.Body, in which document sequences are arrays. A Match isn't asked about
+// Command.Body, which includes an insert's documents. A Match isn't asked about
 // handshakes, server monitoring and endSessions.
 type Match func(Command) bool
 

@@ -26,7 +26,7 @@ type VerifyCase struct {
 	Scopes []model.Scope
 
 	// Ignore maps a path ("collection.field" or "collection.*") to the reason why Verify
-	// skips the path. Ignore values that depend on the order of operations.
+	// skips the path. Give paths whose values depend on the order of operations.
 	Ignore map[string]string
 
 	// Except maps a subtest's name ("view cut") to the reason why the subtest can fail.
@@ -38,8 +38,8 @@ type VerifyCase struct {
 	// runs fewer orders: see InterleaveCase.Nested.
 	Max int
 
-	// Sample limits Verify on a real server; 0 means 3, negative means all. At most
-	// Sample subtests "cut" and "and" run, each with at most Sample faults or orders.
+	// Sample limits Verify on a real server; 0 means 3, negative means all. Each run has
+	// up to Sample subtests "A cut" or "A and B", each of up to Sample faults or orders.
 	Sample int
 }
 

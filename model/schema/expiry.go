@@ -146,8 +146,8 @@ func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	return x.in.Restore(w, until)
 }
 
-// Both returns the pipeline of pairs, sorted by _id: a live and an archived document with
-// the same _id. If ExpiryPair.Expired is true, the next [Expiry.Archive] moves the live
+// Both returns the pipeline that finds each _id with a live and an archived document, in
+// _id order. If ExpiryPair.Expired is true, the next [Expiry.Archive] moves the live
 // document. If not, the live document was changed or restored, or reuses the _id: see
 // [Expiry.Discard].
 //
@@ -162,7 +162,7 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 //
 // The token is a new bson.NewObjectID(), stored in the live document's field
 // "unarchived". A retry with the same token is safe. A missing live document gives
-// [model.ErrNotFound]. A changed archived copy stays.
+// [model.ErrNotFound]. If the archived copy changed after Both, it stays, without error.
 //
 // Cost: two commands, two documents, by _id.
 func (x *Expiry[D, K]) Discard(pair ExpiryPair, token bson.ObjectID) model.Plan {

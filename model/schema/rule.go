@@ -39,7 +39,7 @@ type Spec struct {
 //	schema.Field{Path: "items.qty", Min: 1}
 //
 // A path through an array means each element. In "prices.*", the * means each value of a
-// map. Below a [Schema.Opaque] path, any path is allowed.
+// map. Below a [Schema.Opaque] path, Path can name any field.
 //
 // If a path ends in an array, MinItems, MaxItems, Unique, Required, Optional and NotNull
 // apply to the array. All remaining rules apply to the elements.
@@ -69,7 +69,7 @@ type Field struct {
 	// Required refuses a missing field. Optional allows a missing field.
 	Required, Optional bool
 
-	// NotNull refuses null where the Go type allows null.
+	// NotNull refuses null. The Go type, or Types, must allow null.
 	NotNull bool
 
 	// Tag and Variants describe the documents at Path, as in [Spec].

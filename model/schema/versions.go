@@ -36,8 +36,8 @@ import (
 //
 // A technique such as denorm.Copy works on stored documents. Each path of the technique
 // must have one meaning in all versions. If a version lacks the path, or has another
-// type, the constructor panics. To use the path, first run [Versions.Migrate] and remove
-// the steps.
+// type, the technique's constructor or [NewVersions] panics, whichever runs later. To use
+// the path, first run [Versions.Migrate] and remove the steps.
 //
 // Methods such as Copy.Set refuse a field that an older version lacks. Set the field by
 // [Versions.Edit]. If the field is copied, run Copy.Refresh.
@@ -130,16 +130,16 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 //   - [model.ErrStale] if the document changed after the read, or on a retry. To try
 //     again, use [Versions.Edit].
 //   - a [*VersionError] if raw can't be decoded, or if the write would remove fields that
-//     the Go type of raw's version lacks
+//     aren't declared in raw's version
 //
 // Cost: one command, one document, by _id. For a document above 8 MiB, the command can be
 // too large.
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
-// Upgrade returns the write that stores a document as the newest version. Read raw by
-// [Versions.Raw]. If the document is upgraded already, the write does nothing. An old
-// document that changed since the read gives [model.ErrStale]. A missing document gives
-// [model.ErrNotFound]. Other errors: see [Versions.Save].
+// Upgrade returns the write that stores a document as the newest version. Pass a document
+// from [Versions.Raw]. If the document is upgraded already, the write does nothing. An
+// old document that changed since the read gives [model.ErrStale]. A missing document
+// gives [model.ErrNotFound]. Other errors: see [Versions.Save].
 //
 // Cost: one command, one document, by _id.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
