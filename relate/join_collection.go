@@ -69,11 +69,12 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 
 // Link returns the plan that stores links, in order. First store the linked documents:
 // the plan doesn't check the ids. A retry is safe. A different stored link with the same
-// pair or _id gives [model.ErrTaken]. Earlier links stay stored. A pair that is twice in
-// the parameter links gives a [*model.ValueError].
+// pair or _id gives [model.ErrTaken], and in a transaction the server's duplicate key
+// error. Earlier links stay stored. A pair that is twice in the parameter links gives a
+// [*model.ValueError].
 //
-// Cost: one command for each 25,000 links or 16 MiB. A pair that is already linked costs
-// one or two more commands.
+// Cost: one command for each 25,000 links or 16 MiB. A pair or _id that is already stored
+// costs one to three more commands.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(links ...L) model.Plan {
 	return j.each(links, j.in.Link)
 }
@@ -135,12 +136,14 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) m
 	return j.in.Move(id, was, left, right, err)
 }
 
-// Left returns the left documents' side, for queries by a left document's id.
+// Left returns the left documents' side, for queries and [JoinSide.Unlink] by a left
+// document's id, and for [OnDelete].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Left() JoinSide[L, LK, A, AK, B] {
 	return JoinSide[L, LK, A, AK, B]{j.links, j.in.Side(true)}
 }
 
-// Right returns the right documents' side, for queries by a right document's id.
+// Right returns the right documents' side, for queries and [JoinSide.Unlink] by a right
+// document's id, and for [OnDelete].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Right() JoinSide[L, LK, B, BK, A] {
 	return JoinSide[L, LK, B, BK, A]{j.links, j.in.Side(false)}
 }

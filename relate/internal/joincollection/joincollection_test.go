@@ -170,6 +170,7 @@ func TestJoinCollectionWrite(t *testing.T) {
 		{"its own link again", likes.Link(l4), outcome{plan: model.Cost{Commands: 2}}},
 		{"the pair under another id", likes.Link(like("l7", "bob", 1, 9)), outcome{linked: true, plan: model.Cost{Commands: 3}}},
 		{"other fields under its id", likes.Link(like("l4", "bob", 1, 9)), outcome{linked: true, plan: model.Cost{Commands: 3}}},
+		{"another pair under its id", likes.Link(like("l4", "cid", 1, 9)), outcome{linked: true, plan: model.Cost{Commands: 4}}},
 		{"a list with a pair that is linked", likes.Link(like("l7", "cid", 1, 9), like("l8", "bob", 1, 9), like("l9", "cid", 2, 9)),
 			outcome{want: "+l7:cid-1", linked: true, plan: model.Cost{Commands: 3, Written: 1}}},
 		{"ensure a new pair", likes.Ensure(like("l7", "cid", 1, 9)), outcome{want: "+l7:cid-1", plan: model.Cost{Commands: 1, Written: 1}}},

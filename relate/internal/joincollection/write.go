@@ -44,6 +44,12 @@ func bare(cond any) any {
 // Link is the write that stores a link.
 func (j *Relation) Link(insert model.Write, pair bson.D) model.Write {
 	insert.Index, insert.Reasons = j.PairIndex(), j.linked(pair)
+	if m, ok := insert.Model.(*mongo.InsertOneModel); ok {
+		id := m.Document.(bson.Raw).Lookup("_id")
+		insert.Reasons = append(insert.Reasons, model.Reason{
+			If: commands.ByID(id), Err: fmt.Errorf("docmodel: another link has the _id %s: %w", model.Shell(id), model.ErrTaken),
+		})
+	}
 	return insert
 }
 
