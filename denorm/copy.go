@@ -226,9 +226,8 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.c.Unfolded(dropFields) }
 
 // Fold returns the job that deletes the sources and leaves their copies. First stop other
-// writers and run [Copy.Rebuild]. The job keeps sources with uncopied data: see
-// [Copy.Unfolded]. Uncopied fields in dropFields are lost. After a crash, run the job
-// again.
+// writers and run [Copy.Rebuild]. The job keeps the sources that [Copy.Unfolded] finds.
+// Uncopied fields in dropFields are lost. After a crash, run the job again.
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
 func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold(dropFields) }

@@ -89,11 +89,11 @@ func NewProjection[K, E, S, V any](
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views after each commit to the [EventLog].
-// Run it with [model.Stream.Run]. For a new ProjectionSpec.Revision, run
-// [Projection.Rebuild] first. The stream then reads all commits again.
+// Run it with [model.Stream.Run]. A new ProjectionSpec.Revision needs
+// [Projection.Rebuild] first. Its stream begins with all old commits.
 //
 // Cost: two reads and one write for each commit, by _id. A commit out of order costs one
-// more command.
+// more command, and a second generation two more.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
 // Load returns the change that reads one stored view. The key is the [EventLog]

@@ -201,7 +201,7 @@ func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revis
 }
 
 // Between returns the query of a document's versions with start ≤ Revision.At < end,
-// newest first.
+// newest first, including deletions.
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Revision[D, K]] {

@@ -124,7 +124,7 @@ func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[C
 // Values returns the query that counts the documents per value of a declared path, in the
 // order of values.
 //
-// Cost: one command that reads all entries of the path, and no document.
+// Cost: one command that reads the path's whole [IndexTable].
 func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawValue]] {
 	c, err := x.in.Values(path)
 	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), "", err)

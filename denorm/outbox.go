@@ -77,7 +77,8 @@ type OutboxDepth struct {
 // A document's events are delivered in order. After RelaySpec.Attempts failures, an event
 // is parked (set aside).
 //
-// Events of deleted, replaced or hidden documents ([model.Scope]) aren't delivered.
+// The events are lost if the document is deleted, or replaced without its [Outgoing].
+// Under a [model.Scope], the events of hidden documents wait.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
 //
@@ -91,7 +92,7 @@ type Outbox[D, K, E any] struct {
 
 // NewOutbox declares that events of type E wait in the field at path. NewOutbox panics
 // with a [*model.DeclarationError] if
-//   - the field isn't an [Outgoing], or is in an array
+//   - the field isn't an [Outgoing], can be null, or is in an array or the _id
 //   - E isn't stored as a document
 //   - a field of spec is invalid
 func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec OutboxSpec) *Outbox[D, K, E] {
@@ -196,7 +197,7 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 }
 
 // Run delivers events until the context ends, and returns the context's error. After a
-// database error, Run tries again.
+// database error, Run tries again. An invalid Relay gives a [*model.ValueError].
 //
 // With RelaySpec.Once, Run returns nil when no event is due, and a database error ends
 // Run. Groups (RelaySpec.Parts) that another runner has are skipped.
@@ -205,6 +206,7 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 // a group, two runners can deliver an event, with different Delivery.Fence.
 //
 // Cost: one read per 100 documents with events, and one write per document with delivered
-// events. A group without events costs one read every RelaySpec.Poll. Every
-// RelaySpec.For/3, each runner sends about three commands, and one per group.
+// or failed events. A group without events costs one read every RelaySpec.Poll. Three
+// times per RelaySpec.For, each runner sends about three commands, and one for each group
+// that it has.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

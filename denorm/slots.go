@@ -53,7 +53,7 @@ type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
 	Sum   int64 `bson:"sum"`   // includes stock in unfinished transfers
 	Free  int64 `bson:"free"`  // stock that can be taken now, without unfinished transfers
-	Slots int64 `bson:"slots"` // open slots
+	Slots int64 `bson:"slots"` // slots that aren't closed
 }
 
 // Slots stores one number per key, for many concurrent writers. The number is the total

@@ -70,7 +70,7 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 //
 // A crash can leave an outdated array: run the change again.
 //
-// Cost: two reads, one write, and one or two commands for each changed array.
+// Cost: two reads, one write, and one to three commands for each changed array.
 func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 	return x.s.Set(child, fields)
 }

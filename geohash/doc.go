@@ -38,7 +38,7 @@
 //	number of ranges                         4     8    16    32
 //	mean area / area of the circle        2.03  1.44  1.21  1.10
 //
-// Around a pole, filter by latitude.
+// Around a pole, a cover is much larger. Search by latitude instead.
 //
 // # Limits
 //

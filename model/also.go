@@ -27,7 +27,7 @@ func (p Plan) Change() Change[any] {
 // Change returns the write as a change without a read step.
 func (w Write) Change() Change[any] { return NewPlan(w).Change() }
 
-// Change returns the change that reads no state and runs m.
+// Change returns the merge as a change without a read step.
 func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 
 // Also returns a change that runs c and the actions in others in one transaction. Several

@@ -76,7 +76,8 @@ func (f Finding) String() string {
 }
 
 // In returns a copy of the check, restricted to documents that match the given filter.
-// The filters of earlier calls of In still apply.
+// The filters of earlier calls of In still apply. With MendAll, running the copy's
+// [Check.Job] gives a [*ValueError].
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*core.Codec)(nil).CopyD(filter)
 	c.filter = And(c.filter, filter)

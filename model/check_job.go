@@ -13,12 +13,13 @@ import (
 // errNotMended is returned by the job of a check that can't repair.
 var errNotMended = errors.New("docmodel: this check has no repair: read the findings and decide")
 
-// Job returns the job that repairs the check's findings, in batches by _id. Findings
-// younger than [Check.Age] stay. A finding without Since is read again after Age, and
-// repaired if unchanged. With [Check.MendAll], the job has one batch. If Mend and MendAll
-// are nil, running the job gives an error.
+// Job returns the job that repairs the check's findings, in batches by _id. The job skips
+// findings younger than [Check.Age]. A finding without [Finding].Since is read again
+// after Age, and repaired if unchanged. With [Check.MendAll], the job has one batch. If
+// Mend and MendAll are nil, running the job gives an error.
 //
-// Cost for each 500 documents: two commands, and the repair's commands.
+// Cost for each 500 documents: two commands, and the repair's commands. For each 500
+// findings without Since, one more command.
 func (c Check) Job() Job {
 	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, check: &c}
 	if c.MendAll != nil {

@@ -107,7 +107,7 @@ func (p Plan) CostTx() Cost {
 }
 
 // CostBulkWrite returns the plan's price on a database of [WithBulkWrite], outside a
-// transaction. Before MongoDB 8.0 the price is that of [Plan.Cost].
+// transaction. Before MongoDB 8.0, use [Plan.Cost] instead.
 func (p Plan) CostBulkWrite() Cost {
 	batches, err := p.split()
 	if err != nil {

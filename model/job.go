@@ -129,7 +129,7 @@ func (p Progress) String() string {
 // A LeftError reports that a finished job left documents unchanged.
 type LeftError struct {
 	Job      string
-	Left     int64
+	Left     int64     // number of findings; a document can have several
 	Findings []Finding // the first 1,000
 }
 

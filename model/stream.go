@@ -54,7 +54,7 @@ type Event struct {
 // A Stream stores its place: how far all plans have run. The next run continues at the
 // place. After a crash, the last events come again.
 type Stream struct {
-	Name       string // identifies the stored place
+	Name       string // _id of the stored place: see [Stream]
 	Collection string // the watched collection
 	Places     string // the collection for the place, with write concern majority
 
@@ -92,7 +92,7 @@ type StreamOptions struct {
 	SaveEvery int           // change events for each stored place, default 100
 	Wait      time.Duration // longest time that a read waits for an event, default 1 s
 	Attempts  int           // maximum attempts of a plan or command, default 8
-	Grace     time.Duration // time for running plans when the context ends, default 10 s
+	Grace     time.Duration // how long plans can run after the context ends, default 10 s
 
 	// PlanTime limits each attempt of a plan, default 10 s. A new run first waits for the
 	// plans of a crashed or replaced run, at most 1.25 times the old PlanTime.

@@ -36,7 +36,8 @@ func (p Parts) Indexes() []Index { return called(p.indexes) }
 // Relations returns the relations that the technique stores, for [Model.Diagram].
 func (p Parts) Relations() []Relation { return called(p.relations) }
 
-// Checks returns the checks that find and repair violations of the technique's rules.
+// Checks returns the checks that find, and usually repair, violations of the technique's
+// rules.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
 // Footprints returns the paths that the technique uses.

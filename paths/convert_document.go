@@ -67,8 +67,8 @@ func Absorb[D, K, E, N, O any](
 }
 
 // ConvertDocument returns the change that copies the nodes of sourceOwner to targetOwner.
-// Each [DocumentTree] can be flat or nested. The function build returns the target's
-// node, with its id. spec.Top must be nil. Errors are those of [Absorb].
+// Each [DocumentTree] can be flat or nested. The function build turns a source node into
+// a target node, and sets its id. spec.Top must be nil. Errors are those of [Absorb].
 //
 // Cost: two commands read the owners, and one writes the target owner, by _id.
 func ConvertDocument[E, N, O, F, M, P any](

@@ -15,7 +15,7 @@ type GraphVertex[D, K, S, M any] struct {
 	Doc      D                    // the current document
 	Edges    []K                  // all _ids of Doc's list, in its order
 	State    S                    // result of the last call for this vertex; zero at first
-	Messages []GraphMessage[K, M] // from the previous step, by sender, then as sent
+	Messages []GraphMessage[K, M] // of the previous step, sorted by From, then as sent
 
 	// Halt lets the vertex wait for a message.
 	Halt bool

@@ -48,9 +48,10 @@ func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 
 // AddElement returns the write that appends a document with an id, such as {stockId,
 // numberHeld}, to a parent's list. If P declares the elements' type, pass a value of this
-// type, or a pointer. If the list already contains the id, nothing is written.
+// type, or a pointer. If the list already contains the id, nothing is written. For a list
+// of bare ids, the write fails before it is sent.
 //
-// Cost: as [ChildRefs.Add].
+// Cost: as [ChildRefs.Add]. If the list contains the id, one read follows.
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
 	return r.in.AddElement(parent, element, new(CK))
 }

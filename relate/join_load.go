@@ -95,11 +95,11 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 }
 
 // Queries returns the queries that [Join.Load] sends for parents, one query for each
-// chunk of ids (JoinSpec.ChunkIDs). With JoinSpec.Filter, Queries omits Load's search for
-// missing children. If a value can't be an _id, Queries returns one query with the error
-// in Err.
+// chunk of ids (JoinSpec.ChunkIDs). With JoinSpec.Filter, Load also searches for missing
+// children. Queries omits this search. If a value can't be an _id, Queries returns one
+// query with the error in Err.
 //
-// Cost: nothing is sent. Each query is one command, served by _id.
+// Cost: nothing is sent. Each query is served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 	var flat []CK
 	for i := range parents {

@@ -42,8 +42,8 @@ type OnDelete[D, K any] struct {
 
 // OnDeleteSpec lists the references for each rule of an [OnDelete].
 type OnDeleteSpec struct {
-	// Cascade deletes the documents that refer to a deleted document. For a
-	// denorm.Bucket, give a [Dangling] with the path "key".
+	// Cascade deletes the documents that refer to a deleted document. For the documents
+	// of a denorm.Bucket, list a [Dangling] with the path "key".
 	Cascade []Referrer
 
 	// Owns deletes the documents that a deleted document refers to. If an owned document

@@ -66,14 +66,17 @@ func (r *ParentRef[C, CK, P, PK]) Move(child CK, oldParent, newParent PK) model.
 }
 
 // Detach returns the write that removes the reference from a child whose parent is
-// oldParent. Running it returns model.ErrStale if the child has another parent. Cost: as
-// [ParentRef.Move].
+// oldParent. Errors are those of [ParentRef.Move], but a child without the field gives no
+// error.
+//
+// Cost: as [ParentRef.Move].
 func (r *ParentRef[C, CK, P, PK]) Detach(child CK, oldParent PK) model.Write {
 	return r.in.Detach(child, oldParent)
 }
 
 // Attach returns the write that sets the parent of a child that has no parent. Running it
-// returns model.ErrStale if the child has another parent.
+// returns model.ErrStale if the child has another parent, and model.ErrNotFound if the
+// child is missing.
 //
 // Cost: as [ParentRef.Move].
 func (r *ParentRef[C, CK, P, PK]) Attach(child CK, newParent PK) model.Write {
@@ -97,7 +100,8 @@ func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.i
 // and its n newest children, newest first. n = 0 means all children. Each result must fit
 // in 16 MiB. Load needs MongoDB 5.0.
 //
-// Cost: one command, n documents for each parent, by [ParentRef.Indexes].
+// Cost: one command per batch. [ParentRef.Indexes] serves the n children of each parent,
+// but not the filter.
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[Loaded[P, C]] {
 	stages, err := r.in.Load(filter, n)
 	a := model.AggregateAs[Loaded[P, C]](r.parents, stages)

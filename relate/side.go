@@ -70,7 +70,7 @@ func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 // versioned links, the query can return documents with a half-link: see [Link].
 // [Side.Listed] omits half-links.
 //
-// Cost: one command, by the index on these references.
+// Cost: one command per batch, by the index on these references.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {
 	v, err := s.in.Back.Encode(id)
 	f := s.others.Find(stmt.Is(s.in.BackID, v))

@@ -33,10 +33,10 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 	return nil
 }
 
-// Clusters returns the pipeline that counts an area's documents by cell. A cell
-// ([geohash.Key.Cell]) has 1 to 60 bits. Text keys need a multiple of 5. Each zoom level
-// of a map needs two more bits. For filters, see [Field.Within]. The counts include some
-// documents around the area.
+// Clusters returns the pipeline that counts an area's documents by cell
+// ([geohash.Key.Cell]). bits must be 1 to 60, and for text keys a multiple of 5. Each
+// zoom level of a map needs two more bits. For filters, see [Field.Within]. The counts
+// include some documents around the area.
 //
 // Cost: one command, served by [Field.Indexes]. For document reads, see [Field.Keys].
 func (f *Field[D, K]) Clusters(area Area, bits int, filters ...bson.D) *model.Aggregate[Cluster] {

@@ -34,8 +34,8 @@ func (f *Field[D, K]) Within(area Area, filters ...bson.D) Within[D] {
 	return Within[D]{Find: f.find(filter, err), f: f.f, area: area}
 }
 
-// Each yields places in the order of Find, with bounded memory. An error ends the
-// sequence. Each loop is a new search.
+// Each yields places in the order of the query Within.Find, with bounded memory. An error
+// ends the sequence. Each loop is a new search.
 func (w Within[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](w.f, func(yield func(located) bool) error { return w.f.each(ctx, db, w.Find.Query, w.area, yield) })
 }

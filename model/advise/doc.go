@@ -19,7 +19,7 @@
 //	a tree                                 [DocumentTree] etc.   package paths
 //
 //	copies of fields that seldom change    [CopyIntoParent] etc. denorm.Copy
-//	a parent with only copied fields       [Fold]                denorm.Copy.Fold
+//	a parent whose fields are all copied   [Fold]                denorm.Copy.Fold
 //	the newest few shown with the parent   [Subset]              denorm.Subset
 //	a number shown with the parent         [Counter], [Slots]    denorm.Counter, denorm.Slots
 //	a number of different children         [Distinct]            denorm.UniqueCount
@@ -49,8 +49,8 @@
 //
 // # Sizes
 //
-// A [Budget] computes the largest document's size from a Go type and [Bound] values. A
-// Budget ignores nesting levels within an interface, bson.D, bson.Raw or custom
+// A [Budget] computes the largest document's size and depth from a Go type and [Bound]
+// values. The depth doesn't count levels within an interface, bson.D, bson.Raw or custom
 // marshaler.
 //
 // # Live data

@@ -5,7 +5,7 @@ import "fmt"
 // A Rule says where the rule of a [Reason] is published.
 type Rule struct {
 	Source string // the text, such as "004": see the package's comment
-	Place  string // within it: "rule 3"
+	Place  string // where in the Source: "rule 3"
 }
 
 // String returns the Source and the Place, such as "004 rule 3".

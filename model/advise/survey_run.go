@@ -37,7 +37,7 @@ type Measure struct {
 	How   string // how it was measured: "p50 of 1,000 of 28,000 sampled"
 }
 
-// String returns Field, Value and How: "Parent.Has.Max 180: the most of all 3 read".
+// String returns Field, Value and How: "Parent.Bytes 180: p99 of all 1,000 read".
 func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
 
 // A Share says how many (N) of the examined values (Of) have a property.

@@ -27,7 +27,8 @@ type Run struct {
 	Name string
 
 	// Of is the command: a model.Query (Find.Query), model.Aggregation
-	// (Aggregate.Aggregation), model.FindAndModify, model.Write or model.Plan.
+	// (Aggregate.Aggregation), model.FindAndModify, model.Write or model.Plan. Any other
+	// type, such as a pointer, is a [Smell].
 	Of any
 
 	// PerSecond is the greatest number of the command's writes to one document in a
@@ -52,7 +53,7 @@ func (s Smell) String() string {
 const (
 	IndexLimit  = 10     // indexes of one collection, without _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline
-	NameLimit   = 10_000 // collections
+	NameLimit   = 10_000 // collections of the model
 )
 
 // Smells returns the problems, sorted by rule.

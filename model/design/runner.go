@@ -14,9 +14,8 @@ import (
 )
 
 // A Runner, made by [Prices.Runner], stores generated data of a workload under one layout
-// and runs operations for measurements. For the same operation and the same value of n,
-// [Runner.Run] uses the same documents under every layout. A Runner isn't safe for
-// concurrent use.
+// and runs operations for measurements. The same sequence of [Runner.Run] calls uses the
+// same documents under every layout. A Runner isn't safe for concurrent use.
 type Runner struct {
 	store *store
 	world *world

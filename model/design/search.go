@@ -20,7 +20,8 @@ type Design struct {
 	Priced int  // number of layouts priced
 	Exact  bool // all layouts were priced
 
-	// If Exact, Bound is Best.Time. If not, no layout has a Time below Bound.
+	// If Exact, Bound is Best.Time. If not, no layout that [Workload.Design] can try has
+	// a Time below Bound.
 	Bound time.Duration
 }
 

@@ -166,15 +166,15 @@ type Server struct {
 	// {_id: "hashed"}.
 	Shards int64
 
-	// Memory is the server's memory for documents and indexes, in bytes. 0 means that
-	// everything fits.
+	// Memory is the memory of all shards for documents and indexes, in bytes. 0 means
+	// that everything fits.
 	Memory int64
 
 	Costs Costs
 }
 
-// Costs are the times of the parts of an operation. A zero field means the value in
-// [DefaultCosts].
+// Costs are the times of the parts of an operation. In a [Workload], a zero field means
+// the value in [DefaultCosts].
 type Costs struct {
 	Command  time.Duration // a command: the round trip and basic work
 	Shard    time.Duration // each further shard of a command

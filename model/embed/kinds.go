@@ -151,11 +151,12 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 
 // Having returns the query of the documents in which a value with this tag matches the
 // conditions on its fields: {author: "Doctorow"}. In an array, one element must match all
-// conditions. $and, $or and $nor are allowed.
+// conditions. $and, $or and $nor are allowed. An unknown tag, or a field that the tag's
+// type lacks, gives a [*model.ValueError].
 //
-// Cost: one command. An index of KindsSpec.Indexes serves the query if the conditions
-// contain the index's first field. The index on the tag (KindsSpec.ByTag) serves all
-// other queries.
+// Cost: one command. An index of KindsSpec.Indexes serves the query if it has this tag or
+// no tag, and if its first field has a condition outside $and, $or and $nor. The index
+// on the tag, if KindsSpec.ByTag is set, serves all other queries.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)

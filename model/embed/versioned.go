@@ -78,7 +78,7 @@ type versioning struct {
 //
 //   - the version isn't an int64 or int, or can be null
 //   - the version is in an array, or in the _id
-//   - the tokens aren't a []bson.ObjectID, tagged omitempty
+//   - the field VersionedSpec.Tokens isn't a []bson.ObjectID, tagged omitempty
 //   - paths overlap, or Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
@@ -150,9 +150,8 @@ func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
 // Update applies update operators to the document with this version, and increases the
 // version. For errors and retries, see [Versioned.Replace].
 //
-// A nil update only increases the version, for a transaction that reads the document. If
-// another client writes the document meanwhile, the client's write or the transaction
-// fails.
+// A nil update only increases the version. In a transaction that reads the document, the
+// version then can't change between the read and the commit.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.ObjectID) model.Write {

@@ -32,7 +32,7 @@ type Distribution struct {
 	Shards    []ShardLoad
 	Jumbo     int      // keys whose documents don't fit in one chunk
 	Hot       []HotKey // most frequent first
-	Rising    float64  // share of the sample's later half with keys above all earlier ones
+	Rising    float64  // share of the sample's later half with keys above its earlier half
 
 	// Warnings are disadvantages of the shard key. Each warning begins with a subject:
 	//

@@ -20,12 +20,12 @@ func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
 
 // Diff compares two values as they are stored: bson.D, bson.M, bson.Raw, structs, scalars
 // or slices. Diff returns "" if the values are equal. A struct equals its stored bson.D.
-// An int32 differs from an int64. The order of fields matters, except in a map, and
-// anywhere in a struct that contains a map.
+// An int32 differs from an int64. The order of fields matters, but not in a map or in a
+// struct that contains a map.
 //
 // Diff returns a line for each difference:
 //
-//	items.1.qty: want int32 2, got int64 2
+//	items.1.qty: want int32 2, got int64 Long('2')
 //	(document): order of fields: want _id, items; got items, _id
 func Diff(want, got any, opts ...DiffOption) string {
 	d := &differ{}

@@ -12,8 +12,8 @@ type Match func(Command) bool
 func All(Command) bool { return true }
 
 // Writes matches commands that change data or collections: insert, update, delete,
-// findAndModify, bulkWrite, an aggregate with $merge or $out, commitTransaction, and
-// commands that create, change or drop collections or indexes.
+// findAndModify, bulkWrite, an aggregate with $merge or $out, commitTransaction, create,
+// createIndexes, drop, dropDatabase, dropIndexes, collMod and renameCollection.
 func Writes(c Command) bool {
 	switch c.Name {
 	case "insert", "update", "delete", "findAndModify", "findandmodify", "bulkWrite", "commitTransaction",

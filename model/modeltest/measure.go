@@ -31,8 +31,8 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 }
 
 // WantCost runs f. The test fails if f fails, or if f's cost ([model.Plan.Cost]) isn't
-// the value of want. With want.Unbounded, f can write more documents. want.Batches allows
-// more commands, and ignores a want.Returned of 0.
+// the value of want. With want.Unbounded, f can write more documents. With want.Batches,
+// f can send more commands, and a want.Returned of 0 isn't compared.
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)

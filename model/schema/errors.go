@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// VersionError reports a document that can't be read as, or upgraded to, the newest
+// VersionError reports a document that can't be read, upgraded or saved in the newest
 // version. It wraps the cause, such as an error of a step or of the decoder, or
 // [ErrNewer].
 type VersionError struct {
