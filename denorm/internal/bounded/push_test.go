@@ -121,6 +121,7 @@ func TestBoundedPushWith(t *testing.T) {
 	inc := func(path string) bson.E { return bson.E{Key: "$inc", Value: bson.D{{Key: path, Value: int64(1)}}} }
 	set := func(path string, v any) bson.E { return bson.E{Key: "$set", Value: bson.D{{Key: path, Value: v}}} }
 	list := []string{"a"}
+	creatingUnchecked := denorm.NewBounded(boards, "posts", denorm.BoundedSpec{Max: 3, Create: true})
 	for _, with := range []bson.D{
 		{inc("n")}, {inc("n"), set("name", "x")}, {set("name", "x"), inc("stats.n")}, {inc("n"), inc("m")}, {inc("n"), set("n", 1)},
 		{inc("stats.n"), set("stats.m", 1)}, {inc("stats"), set("stats.m", 1)}, {set("posts", nil)}, {set("posts.0", nil)}, {set("postscript", 1)},
@@ -132,9 +133,14 @@ func TestBoundedPushWith(t *testing.T) {
 		for _, b := range []*denorm.Bounded[board, string]{
 			denorm.NewBounded(boards, "posts", denorm.BoundedSpec{Max: 3}), denorm.NewBounded(boards, "posts", denorm.BoundedSpec{Max: 3, By: byN}),
 			denorm.NewBounded(boards, "posts", denorm.BoundedSpec{Max: 3, Key: "id", By: byNTop, First: true}),
+			creatingUnchecked,
 		} {
 			for _, elements := range [][]any{{post{ID: "a"}}, {post{ID: "a"}, &post{ID: "b"}}} {
-				got, want := b.PushWith("b", with, elements...), model.Merge(b.Push("b", elements...), boards.Update("b", with))
+				update := boards.Update("b", with)
+				if m, ok := update.Model.(*mongo.UpdateOneModel); ok && b == creatingUnchecked {
+					m.SetUpsert(true)
+				}
+				got, want := b.PushWith("b", with, elements...), model.Merge(b.Push("b", elements...), update)
 				if want.Err == nil {
 					want.Done = b.Push("b", elements...).Done // which holds for the whole write
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 func (b *Array) refuse(field string, v any, reason string) model.Write {
@@ -39,12 +40,7 @@ func (b *Array) Push(owner any, elements []any, with bson.D, update func() model
 		with = created(with, b.docs.VersionField())
 	}
 	if !p.appendOthers(with, b.field.Path, b.docs) { // let it be refused, or united with care
-		push := b.Push(owner, elements, nil, nil)
-		w := model.Merge(push, update())
-		if w.Err == nil {
-			w.Done, w.Once = push.Done, push.Once
-		}
-		return w
+		return b.merge(b.Push(owner, elements, nil, nil), update())
 	}
 	m, byID := &p.parts.model, bson.D(p.parts.filter[:])
 	byID[0] = bson.E{Key: "_id", Value: mql.Eq(id)}
@@ -64,6 +60,19 @@ func (b *Array) Push(owner any, elements []any, with bson.D, update func() model
 	m.Filter = model.And(byID, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
 	w.Done = model.And(byID, b.done(path, each, keys))
 	w.Once = true
+	return w
+}
+
+// merge unites the push with an update of the same owner. The update upserts too if the
+// push does.
+func (b *Array) merge(push, update model.Write) model.Write {
+	if m, ok := update.Model.(*mongo.UpdateOneModel); ok && b.spec.Create {
+		m.SetUpsert(true)
+	}
+	w := model.Merge(push, update)
+	if w.Err == nil {
+		w.Done, w.Once = push.Done, push.Once
+	}
 	return w
 }
 
