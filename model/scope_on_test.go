@@ -191,6 +191,33 @@ func TestScopeMergeKeepsTenant(t *testing.T) {
 	})
 }
 
+// TestScopeMergeOn: a $merge may match on the tenant alone, in each form that "on" has.
+func TestScopeMergeOn(t *testing.T) {
+	tenancy.Differs(t, "it has a scope of its own")
+	db := modeltest.NewClient(t).Database("test")
+	unique := model.NewIndex("sums", bson.D{{Key: "tenant", Value: 1}})
+	unique.Unique = true
+	if err := (model.IndexSet{Needed: []model.Index{unique}}).Ensure(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	own := model.Scope{Tenant: d("tenant", "a")}.On(db)
+	parts := model.NewCollection[bson.D, int32]("parts")
+	mustRun(t, own, model.NewPlan(parts.Insert(d("_id", 1, "n", 2))))
+	raw := bson.RawValue{Type: bson.TypeString, Value: []byte("\x07\x00\x00\x00tenant\x00")}
+	for i, on := range []any{"tenant", raw, []string{"tenant"}, bson.A{"tenant"}, bson.A{raw}} {
+		_, err := model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
+			d("$project", d("_id", 0, "n", d("$add", bson.A{"$n", i}))), d("$merge", d("into", "sums", "on", on)),
+		}}.Run(t.Context(), own)
+		var got struct {
+			Tenant string
+			N      int
+		}
+		if err := errors.Join(err, db.Collection("sums").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil || got.Tenant != "a" || got.N != 2+i {
+			t.Errorf("on %T: %v, %v", on, got, err)
+		}
+	}
+}
+
 // TestModelOn: on a model's database only its collections are reached.
 func TestModelOn(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")

@@ -58,16 +58,25 @@ func (s *scope) keepsOthers(stage bson.D) bool {
 	if how, _ := asString(valueOf(args, "whenMatched")); how == "fail" {
 		return true
 	}
-	var on []any
-	switch list := valueOf(args, "on").(type) {
-	case bson.A:
-		on = list
+	on := namesIn(valueOf(args, "on"))
+	return len(s.tenant) > 0 && sameD(s.filter, s.tenant) && !slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, e.Key) })
+}
+
+// namesIn returns the field names of a $merge's "on": one string, or a list of strings.
+func namesIn(on any) (names []string) {
+	switch list := on.(type) {
 	case []string:
-		for _, s := range list {
-			on = append(on, s)
+		return list
+	case bson.A:
+		for _, v := range list {
+			names = append(names, namesIn(v)...)
+		}
+	default:
+		if name, ok := asString(on); ok {
+			names = append(names, name)
 		}
 	}
-	return len(s.tenant) > 0 && sameD(s.filter, s.tenant) && !slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, any(e.Key)) })
+	return names
 }
 
 // ownAgain changes a $merge so that its update of an existing document can't move it to
