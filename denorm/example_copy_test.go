@@ -81,7 +81,7 @@ func ExampleCopy() {
 	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$not: {$elemMatch: {id: 'AAAA'}}}}, {$push: {items: {id: 'AAAA', name: '#4 grommet', v: 0}}})
 	// db.parts.updateOne({_id: 'AAAA', v: 0}, {$set: {name: '#5 grommet', v: 1}})
 	// db.products.updateMany({items: {$elemMatch: {id: 'AAAA', v: {$not: {$gte: 1}}}}}, {$set: {'items.$[e].name': '#5 grommet', 'items.$[e].v': 1}}, {arrayFilters: [{'e.id': 'AAAA', 'e.v': {$not: {$gte: 1}}}]})
-	// 2 commands, 1 document written and as many as match, by _id_, items.id_1__id_1 - rerunnable
+	// 2 commands, 1 document written and as many as match, by _id_, items.id_1__id_-1 - rerunnable
 	// 3 documents <nil>
 	// db.parts.updateOne({_id: 'AAAA'}, {$set: {price: 4.49}})
 	// [products 'left-handed smoke shifter': copies {name: '#6 grommet'} from 'AAAA', which has {name: '#5 grommet'}] <nil>

@@ -60,7 +60,7 @@ func ExampleModel_Indexes() {
 
 	// Output:
 	// db.readings.createIndex({probe: 1, at: -1, _id: -1})
-	// db.readings.createIndex({probe: 1, _id: 1})
+	// db.readings.createIndex({probe: 1, _id: -1})
 	// // readings.probe_1 is covered by probe_1_at_-1__id_-1: its keys are the first of probe_1_at_-1__id_-1
 	// 2 [] [readings.site_1] <nil>
 	// <nil>

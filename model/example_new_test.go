@@ -50,7 +50,6 @@ func ExampleNew() {
 	// Output:
 	// city [garages streets] 3
 	// db.garages.createIndex({street: 1, _id: -1})
-	// db.garages.createIndex({street: 1, _id: 1})
 	// docmodel: denorm.Copy writes garages.street, denorm.Copy owns garages.sign without increasing version, the version by which embed.Versioned detects stale writes
 	// 	at New of "city"
 	// 	remedy: give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "street", "sign" for garages

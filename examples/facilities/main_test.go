@@ -23,9 +23,9 @@ func Example() {
 	// db.sites.createIndex({parent: 1, order: 1})
 	// db.sites.createIndex({geo: 1, open: 1})
 	// db.sites.createIndex({'contacts.mail': 1})
-	// db.tasks.createIndex({'site.id': 1, _id: 1})
+	// db.tasks.createIndex({'site.id': 1, _id: -1})
 	// db.sites.createIndex({tasks: 1})
-	// // tasks.site.id_1 is covered by site.id_1__id_1: its keys are the first of site.id_1__id_1
+	// // tasks.site.id_1 is covered by site.id_1__id_-1: its keys are the first of site.id_1__id_-1
 	//
 	// Opening a task:
 	// db.tasks.insertOne({_id: 'lamp', title: 'Change the lamp', done: false, site: {id: 'lab', name: 'Laboratory'}})
@@ -123,7 +123,7 @@ func TestActions(t *testing.T) {
 			t.Error(diff, err)
 		}
 		modeltest.WantIndexed(t, db, busy(geohash.Circle{Center: geohash.Point{Lat: 52.52, Lng: 13.39}, Meters: 500}).Find, "geo_1_open_1")
-		modeltest.WantIndexed(t, db, of([]string{"library", "lab"}), "site.id_1__id_1")
+		modeltest.WantIndexed(t, db, of([]string{"library", "lab"}), "site.id_1__id_-1")
 		if s := site("library"); s.Open != 1 || strings.Join(s.Tasks, " ") != "door lamp" || s.Contacts[0].Name != "Ann" {
 			t.Errorf("the library is %+v", s)
 		}

@@ -91,7 +91,7 @@ func busy(circle geohash.Circle) geofield.Within[Site] {
 	return place.Within(circle, bson.D{{Key: "open", Value: bson.D{{Key: "$gt", Value: 0}}}})
 }
 
-// TasksOf returns the tasks of a site and of all sites below it.
+// TasksOf returns the tasks of a site and of all sites below it, in the order of _id.
 func (f Facilities) TasksOf(ctx context.Context, site string) ([]Task, error) {
 	ids := []string{site}
 	for s, err := range tree.Descendants(&Site{ID: site}, 0).Each(ctx, f.db) {
@@ -104,7 +104,7 @@ func (f Facilities) TasksOf(ctx context.Context, site string) ([]Task, error) {
 }
 
 func of(sites []string) *model.Find[Task] {
-	return tasks.Find(bson.D{{Key: "site.id", Value: bson.D{{Key: "$in", Value: sites}}}})
+	return tasks.Find(bson.D{{Key: "site.id", Value: bson.D{{Key: "$in", Value: sites}}}}).Sorted(bson.D{{Key: "_id", Value: 1}})
 }
 
 // Problems counts the findings of all checks.

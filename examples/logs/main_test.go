@@ -13,7 +13,7 @@ func Example() {
 	main()
 	// Output:
 	// db.messages.createIndex({'host.id': 1, at: -1, _id: -1})
-	// db.messages.createIndex({'host.id': 1, _id: 1})
+	// db.messages.createIndex({'host.id': 1, _id: -1})
 	// db.messages.createIndex({at: 1})
 	// db.messagesArchive.createIndex({at: 1}, {name: 'at_1', expireAfterSeconds: 31536000})
 	// db.messages.insertOne({_id: ObjectId('650000000000000000000001'), at: ISODate('2026-05-01T12:01:00.000Z'), text: 'message 1', host: {id: 'goofy', ip: '10.0.0.1'}})

@@ -21,7 +21,7 @@ func Example() {
 	// db.categories.createIndex({path: 1}, {name: 'path_1', unique: true})
 	// db.products.createIndex({category: 1, name: -1, _id: -1})
 	// db.products.createIndex({'details.author': 1}, {name: 'details.author_1_book', partialFilterExpression: {'details.kind': 'book'}})
-	// db.products.createIndex({'parts.id': 1, _id: 1})
+	// db.products.createIndex({'parts.id': 1, _id: -1})
 	// db.orders.createIndex({customer: 1})
 	// db.orders.createIndex({'pending.parents': 1}, {name: 'pending.parents_1', partialFilterExpression: {'pending.parents': {$exists: true}}})
 	// db.orders.createIndex({'pending.op': 1}, {name: 'pending.op_1', partialFilterExpression: {'pending.op': {$exists: true}}})
@@ -35,7 +35,7 @@ func Example() {
 	// a part gets another name:
 	// db.parts.updateOne({_id: 'nut'}, {$set: {name: 'M8 lock nut'}})
 	// db.products.updateMany({parts: {$elemMatch: {id: 'nut', name: {$ne: 'M8 lock nut'}}}}, {$set: {'parts.$[e].name': 'M8 lock nut'}, $inc: {version: Long('1')}}, {arrayFilters: [{'e.id': 'nut'}]})
-	// 2 commands, 1 document written and as many as match, by _id_, parts.id_1__id_1 - rerunnable
+	// 2 commands, 1 document written and as many as match, by _id_, parts.id_1__id_-1 - rerunnable
 	//
 	// an order takes from the stock:
 	// db.products.updateOne({_id: 'drill', qty: {$gte: Long('2')}, ops: {$ne: ObjectId('650000000000000000000001')}}, {$inc: {qty: Long('-2'), version: Long('1')}, $push: {ops: {$each: [ObjectId('650000000000000000000001')], $slice: -100}}})

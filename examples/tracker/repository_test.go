@@ -17,7 +17,7 @@ import (
 func Example() {
 	main()
 	// Output:
-	// db.tasks.createIndex({'owner.id': 1, _id: 1})
+	// db.tasks.createIndex({'owner.id': 1, _id: -1})
 	// db.people.createIndex({'tasks.id': 1})
 	// db.tasks.createIndex({project: 1})
 	// db.tasks.createIndex({'pending.parents': 1}, {name: 'pending.parents_1', partialFilterExpression: {'pending.parents': {$exists: true}}})
@@ -78,7 +78,7 @@ func TestActions(t *testing.T) {
 		if n, err := tr.Mend(ctx, time.Now(), 0); n != 0 || err != nil {
 			t.Errorf("%d things to mend, %v", n, err)
 		}
-		modeltest.WantIndexed(t, db, onPlate("rod"), "owner.id_1__id_1")
+		modeltest.WantIndexed(t, db, onPlate("rod"), "owner.id_1__id_-1")
 		modeltest.WantIndexed(t, db, due(tomorrow), "done_1_due_1")
 		modeltest.WantIndexed(t, db, stepsDue(tomorrow), "steps.due_1")
 	}, modeltest.WithMonitor(monitor))

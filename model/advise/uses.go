@@ -222,7 +222,7 @@ func (d *decision) twoWayUse(w words) Use {
 	ref := d.refOf(w)
 	fields = append(fields, fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, ref, w.parents))
 	return Use{"relate.TwoWay", fmt.Sprintf("relate.NewTwoWay(%s, %q, %s, %q, relate.TwoWaySpec{})", w.parents, path, w.children, ref),
-		fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1, _id: 1}", w.children, ref)},
+		fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, ref)},
 		commands(opWith, 2, opParent, 2, "reassign a child", 3)}
 }
 

@@ -53,6 +53,6 @@ func ExampleWorkload_Design() {
 	//   change one's name  0.01         3     1     1.20              0  0.55  1.27 ms
 	//
 	// users: 50000 documents of 1407 bytes, the largest 4727
-	// posts: 10000 documents of 7063 bytes, the largest 7063; indexes author._id_1_at_-1__id_-1, author._id_1__id_1
+	// posts: 10000 documents of 7063 bytes, the largest 7063; indexes author._id_1_at_-1__id_-1, author._id_1__id_-1
 	// comments: 500000 documents of 283 bytes, the largest 283; indexes post_1_at_-1__id_-1
 }

@@ -260,7 +260,7 @@ func (c *Copying) Indexes() []model.Index {
 	if c.spec.Listed != "" {
 		return []model.Index{commands.Index(c.docs.Name(), why, mql.E(c.spec.Listed, 1))}
 	}
-	return []model.Index{commands.Index(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", 1))}
+	return []model.Index{commands.Index(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", -1))}
 }
 
 // Relations are what a diagram shows.

@@ -20,7 +20,7 @@ func Example_promises() {
 	// Output:
 	// 1 command, 1 document written, by _id_
 	//   atomic; leaves: ""
-	// 2 commands, 1 document written and as many as match, by _id_, student.id_1__id_1
+	// 2 commands, 1 document written and as many as match, by _id_, student.id_1__id_-1
 	//   rerunnable; leaves: "copies that are older than the source: run the plan again"
 }
 

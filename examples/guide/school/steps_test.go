@@ -152,7 +152,7 @@ func Example_model() {
 	fmt.Print(everything.Diagram())
 	// Output:
 	// missing: announcements {course: 1, _id: -1}
-	// missing: enrolments {'student.id': 1, _id: 1}
+	// missing: enrolments {'student.id': 1, _id: -1}
 	// missing: enrolments {course: 1}
 	// missing: enrolments {'pending.parents': 1}
 	// missing: enrolments {'pending.op': 1}

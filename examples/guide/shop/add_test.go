@@ -41,7 +41,7 @@ func Example_indexes() {
 	fmt.Println("extra", diff.Extra, err)
 	fmt.Println(shop.Indexes().Ensure(ctx, db))
 	// Output:
-	// missing [db.orders.createIndex({customer: 1, _id: 1})]
+	// missing [db.orders.createIndex({customer: 1, _id: -1})]
 	// changed []
 	// extra [orders.color_1] <nil>
 	// <nil>

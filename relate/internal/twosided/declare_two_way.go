@@ -39,7 +39,7 @@ func (t *TwoWay) Declare(ref core.Field, empty any) {
 // Left is the owners' side.
 func (t *TwoWay) Left() Side {
 	s := t.List.side(t.Ref).listing()
-	s.Index = commands.Index(t.Ref.Docs.Name(), "the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(), mql.E(t.Ref.id(), 1), mql.E("_id", 1))
+	s.Index = commands.Index(t.Ref.Docs.Name(), "the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(), mql.E(t.Ref.id(), 1), mql.E("_id", -1))
 	s.Sort, s.Narrow = stmt.Ascending(""), t.Ref.Links
 	return s
 }
