@@ -25,8 +25,8 @@ type Approximate[D, K any] struct {
 	n      int64
 }
 
-// NewApproximate declares that the number at path in documents of owners counts events.
-// About one event in n adds n to the number. If n is 1, the count is exact.
+// NewApproximate declares that each owner's number at path counts events. About one event
+// in n adds n to the number. If n is 1, the count is exact.
 // NewApproximate panics with a [*model.DeclarationError] if n is below 1, or if the field
 // at path isn't a number, or is in an array.
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {

@@ -61,8 +61,8 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 // is set.
 //
 // Without BoundedSpec.Key, a second run adds the elements again. With a Key, an array
-// that contains a pushed key stays unchanged. If another pushed key is missing, the write
-// gives model.ErrStale, unless a push would drop that key's element.
+// that contains all pushed keys stays unchanged. An array that contains only some of them
+// gives model.ErrStale. Elements that the push would drop don't count as missing.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing.

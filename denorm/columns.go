@@ -135,8 +135,8 @@ func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	}}}
 }
 
-// Survey returns how many flat documents have each column, by name and BSON type of the
-// value, sorted by name.
+// Survey counts flat documents for each column and BSON type of its values. The results
+// are sorted by name.
 //
 // Cost: one command that reads every flat document.
 func (x *Columns[D, K]) Survey() *model.Aggregate[Use] {

@@ -252,8 +252,8 @@ type CopySpread struct {
 // BreakEven returns a number of document reads for each change of a source. With more
 // reads, copies are cheaper than references. If s counts no copies, the result is 0.
 //
-// A round trip costs command (0 means 20). An update costs write (0 means 8). Reading a
-// document costs 1.
+// command is a round trip's cost (0 means 20). write is an update's cost (0 means 8).
+// Reading a document costs 1.
 func (s CopySpread) BreakEven(command, write float64) float64 {
 	if s.Documents <= 0 || s.Sources <= 0 {
 		return 0

@@ -30,8 +30,8 @@ type CounterSpec struct {
 	//   - Tokens is a parent's array of bson.ObjectID, for the tokens ([Counter]).
 	//   - Pending is a child's top-level *[CounterPending], tagged omitempty.
 	//
-	// Without both paths, operations need transactions or Partial. As token, pass
-	// bson.NilObjectID. A retry of Insert fails.
+	// With neither path, operations need transactions or Partial. Pass
+	// bson.NilObjectID as their token. A retry of Insert fails.
 	Tokens  string
 	Pending string
 
@@ -40,9 +40,9 @@ type CounterSpec struct {
 	// numbers, run [Counter.Recount].
 	Keep int
 
-	// Partial allows operations without Tokens outside transactions. A crash, or a
-	// concurrent operation, can leave wrong numbers. The repair of [Counter.Checks]
-	// corrects the numbers.
+	// If Partial is set, operations need no transactions. A crash, or a concurrent
+	// operation, can leave wrong numbers. The repair of [Counter.Checks] corrects the
+	// numbers. Don't set both Partial and Tokens.
 	Partial bool
 }
 
@@ -192,8 +192,9 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, token bson.ObjectID) m
 // Delete returns the change that deletes a child and updates the parent's numbers. For
 // token, see [Counter]. A missing child is not an error.
 //
-// Under a [model.Scope] with Delete, the change only sets Delete's fields in the child.
-// To restore the child, set them to nil by [Counter.Set], under a scope without Delete.
+// Under a [model.Scope] with Delete, the child stays stored and gets Delete's fields.
+// To restore the child, set these fields to nil with [Counter.Set]. For this,
+// use a scope without Delete.
 //
 // Cost: see [Counter.Set].
 func (x *Counter[C, CK, P, PK]) Delete(child CK, token bson.ObjectID) model.Change[any] {

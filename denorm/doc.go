@@ -4,7 +4,7 @@
 // # Choosing
 //
 //	Copy of fields of another document that seldom change        [Copy]
-//	Copies of any shape, kept by the source's change stream      [Feed]
+//	Copies of any shape, updated after each source change        [Feed]
 //	The first, last or top n elements, in the document           [Bounded]
 //	Children in a collection, the first also in their parent     [Subset]
 //	Elements in pages, the newest also in their parent           [SubsetPages]
@@ -19,7 +19,7 @@
 //	Totals of events by hour, day and month                      [Rollup]
 //	An approximate count of events, with few writes              [Approximate]
 //	Documents by another field, without a secondary index        [IndexTable]
-//	A value that is unique across shards or collections          [IndexTable], unique
+//	A value that is unique across shards or collections          [IndexTableSpec].Unique
 //	Intersections and unions of several fields' values           [Inverted]
 //	Properties that differ from document to document             [Attributes]
 //	A list of small documents, stored as flat fields             [Numbered]
@@ -32,8 +32,8 @@
 //
 // # Consistency and costs
 //
-// After a crash between two writes, documents can disagree. The jobs of a type's Checks
-// repair documents and keep concurrent changes.
+// After a crash between two writes, documents can disagree. To repair documents, run the
+// jobs of the type's Checks. The jobs don't overwrite concurrent changes.
 //
 // A token is an ObjectID that identifies an operation. A retry with the same token counts
 // once.

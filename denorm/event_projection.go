@@ -89,11 +89,11 @@ func NewProjection[K, E, S, V any](
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views after each commit to the [EventLog].
-// Run it with [model.Stream.Run]. A new ProjectionSpec.Revision needs
-// [Projection.Rebuild] first. Its stream begins with all old commits.
+// Run it with [model.Stream.Run]. After a change of ProjectionSpec.Revision, first run
+// [Projection.Rebuild]. The new stream begins with all old commits.
 //
 // Cost: two reads and one write for each commit, by _id. A commit out of order costs one
-// more command, and a second generation two more.
+// more command. Between Rebuild and Switch, each commit costs two more commands.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
 // Load returns the change that reads one stored view. The key is the [EventLog]
@@ -137,8 +137,8 @@ func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 // wrote. If [Generations].Building is 0, the job does nothing. First, the job stops the
 // updates of the old views. After a crash, run the job again.
 //
-// Cost: the job reads as much as [Projection.Rebuild], but writes only the new views that
-// lack commits. Two commands write the pointer (see [Projection]).
+// Cost: the job reads as much as [Projection.Rebuild]. It writes only outdated new views.
+// Two commands write the pointer (see [Projection]).
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
 // Drop returns the change that deletes a generation's views (see [Projection]). If the

@@ -111,8 +111,8 @@ func NewHistory[D, K any](
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
 
 // Insert returns the change that stores doc as a new document. The version in doc must be
-// 0. The stored version is 1, or the last version of this _id plus 1. An existing _id
-// gives model.ErrTaken. For note and token, see [History].
+// 0. The stored version is 1. If a document with this _id was deleted, its numbering
+// continues. An existing _id gives model.ErrTaken. For note and token, see [History].
 //
 // Cost: two commands, which write one document.
 func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change[any] {
@@ -190,9 +190,9 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 }
 
 // Revisions returns the query of a document's n newest versions, newest first, including
-// deletions. For the first page, pass version 0. For the next page, pass the lowest
-// version that you read, which isn't repeated. An n of 0 means all, held in server
-// memory.
+// deletions. For the first page, pass version 0. The next page begins below the given
+// version: pass the lowest version that you read. If n is 0, the server reads all
+// versions into memory.
 //
 // Cost: one command, n+1 revisions, by _id.
 func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {
@@ -223,11 +223,12 @@ func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 
 // Erase returns the job that removes a person's fields (HistorySpec.Personal) from
 // documents and revisions. The parameter subject is the person's value at
-// HistorySpec.Subject. These documents get a new version. A string subject is also
-// removed from Revised.By, without a new version. For note and token, see [History].
+// HistorySpec.Subject. The documents get a new version, the revisions don't. If subject
+// is a string, Revised.By fields equal to it are cleared, without a new version. For note
+// and token, see [History].
 //
 // Cost: two writes per document and one write per revision. For a string subject, the job
-// reads all documents and revisions, and writes once for each Revised.By.
+// reads all documents and revisions, and writes once for each cleared field.
 func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) model.Job {
 	return x.h.Erase(subject, note.note(), token)
 }

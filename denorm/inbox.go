@@ -11,8 +11,8 @@ import (
 // InboxSpec says how many tokens an [Inbox] keeps. The zero value is valid.
 type InboxSpec struct {
 	// Keep is how many tokens of handled events a document keeps. The maximum is 10,000.
-	// 0 means 100. An event is handled again if it repeats after Keep or more other
-	// events.
+	// 0 means 100. If Keep other events come in between, a repeated event is handled
+	// again.
 	Keep int
 }
 

@@ -43,7 +43,7 @@ type NumberedSpec struct {
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
 // Techniques", §15).
 //
-// Indexes returns one index for each position in the list, on NumberedSpec.Fields.
+// Indexes returns NumberedSpec.Max indexes, such as {skill_1: 1, level_1: 1}.
 //
 // Checks returns two checks:
 //   - Missing or wrong counts, which the repair corrects.

@@ -138,11 +138,11 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 	return a
 }
 
-// Count returns the query that counts an owner's elements. For overflow, the query uses
-// the counts that the [Bucket] stores. [Bucket.Checks] finds wrong counts. For a missing
-// owner, [model.Aggregate.One] returns model.ErrNotFound.
+// Count returns the query that counts an owner's elements. For elements in the [Bucket],
+// the query uses the Bucket's stored counts. [Bucket.Checks] finds wrong counts. For a
+// missing owner, [model.Aggregate.One] returns model.ErrNotFound.
 //
-// Cost: one command, by _id in each collection. It reads all overflow of the owner.
+// Cost: one command, by _id in each collection. It reads the owner's overflow documents.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	pipeline, err := x.o.Count(owner)
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
@@ -153,7 +153,7 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 // use [Outlier.Settle]. If an array loses elements during the job, the job can end with
 // [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
 //
-// Cost: a scan, in batches of 10 owners of such arrays. Each of these owners costs one
+// Cost: a scan for owners with such arrays, in batches of 10. Each owner costs one
 // command, and one command per overflow document.
 func (x *Outlier[D, K, E]) Split() model.Job {
 	return x.o.Split()

@@ -102,8 +102,8 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	return x.p.Add(f.Filter, element, f.Err)
 }
 
-// Remove returns the write that removes elements from a document's list and text: all
-// that equal a given element (same fields, same order). Missing elements and documents
+// Remove returns the write that removes the given elements and their duplicates from a
+// document's list and text. The order of fields matters. Missing elements and documents
 // are ignored.
 //
 // Cost: one command, one document.

@@ -23,8 +23,8 @@ type RollupSpec struct {
 	Zone *time.Location // time zone of the bins; nil means UTC
 	Mark string         // path to an event's *RollupMark, tagged omitempty
 
-	// Keep is how many [Rollup.Roll] batches a bin remembers, to count none twice. The
-	// maximum is 10,000. 0 means 100.
+	// Keep is how many [Rollup.Roll] batches a bin remembers. A remembered batch isn't
+	// counted twice. The maximum is 10,000. 0 means 100.
 	Keep int
 
 	// For is the age at which you delete events. [Rollup.Checks] ignores older events. 0
@@ -140,14 +140,14 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
 // Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. Both
-// times must begin a bin of the shortest Period in RollupSpec.Bins. Deleted events no
-// longer count. After a crash, run the job again. Too many concurrent changes give
-// [model.ErrStale].
+// times must be the start of a bin of the shortest Period in RollupSpec.Bins. Deleted
+// events no longer count. After a crash, run the job again. Too many concurrent changes
+// give [model.ErrStale].
 //
 // Cost: four to seven commands for each hour, day and month that has bins.
 func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }
 
-// Bins returns the query of a group's bins of one unit, in time order, with
+// Bins returns the query for a group's bins of length unit, in time order. Bounds:
 // start ≤ RollupDoc.Start < end. A zero time means no bound. For the next page, pass the
 // last bin's ID to [model.Find.After].
 //
@@ -159,10 +159,9 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *m
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Total returns the pipeline that adds up a group's bins with
-// start ≤ RollupDoc.Start < end. Both times must begin a [Period], the shortest in
-// RollupSpec.Bins. If no bin is stored, [model.Aggregate.One] returns
-// [model.ErrNotFound].
+// Total returns the pipeline that adds up a group's bins with start ≤ RollupDoc.Start <
+// end. Both times must be the start of a bin of the shortest [Period] in RollupSpec.Bins.
+// If no bin is stored, [model.Aggregate.One] returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggregate[RollupTotal[V]] {

@@ -88,8 +88,8 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[Uni
 }
 
 // Visits returns the query of a group's documents, ordered by period and member. The
-// periods are those that overlap start ≤ t < end. For the next page, pass the last
-// document's ID to [model.Find.After].
+// query covers the periods that overlap the time from start up to, but not including,
+// end. For the next page, pass the last document's ID to [model.Find.After].
 //
 // Cost: one command per batch, served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[UniqueDoc[G, M]] {
@@ -99,8 +99,9 @@ func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[Un
 	return commands.Served(f, model.IDIndex, err)
 }
 
-// Count returns the pipeline that counts a group's different members. Count uses the
-// periods that overlap start ≤ t < end. Without members, the result is 0.
+// Count returns the pipeline that counts a group's different members. Count reads the
+// periods that overlap the time from start up to, but not including, end. Without
+// members, the result is 0.
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregate[Count] {
@@ -109,9 +110,9 @@ func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregat
 }
 
 // PerPeriod returns the pipeline that counts a group's different members in each period,
-// oldest period first. PerPeriod uses the periods that overlap start ≤ t < end, and
-// counts each in full. Periods without members are left out. UniqueSpec.Period is
-// required.
+// oldest period first. PerPeriod counts each period that overlaps the time from start up
+// to, but not including, end. Each period counts in full. Periods without members are
+// left out. UniqueSpec.Period is required.
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggregate[Counted[string]] {
@@ -120,8 +121,8 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggr
 }
 
 // Counts returns the pipeline that counts each group's different members, in the order of
-// groups. Counts uses the periods that overlap start ≤ t < end. The result omits
-// groups without members.
+// groups. Counts reads the periods that overlap the time from start up to, but not
+// including, end. The result omits groups without members.
 //
 // Cost: one command, served by [UniqueCount.Indexes]. The command reads all index keys of
 // these periods, or the whole collection if both times are zero.
@@ -132,8 +133,8 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counte
 
 // Rollup returns the plan that copies members into target, which has a longer Period
 // (months instead of days) or no Period. The plan copies x's periods that overlap the
-// times start ≤ t < end. More than 120 periods of target give a [*model.ValueError].
-// After a crash, run the plan again.
+// time from start up to, but not including, end. More than 120 periods of target give a
+// [*model.ValueError]. After a crash, run the plan again.
 //
 // Cost: one command per period of target, served by [UniqueCount.Indexes].
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {

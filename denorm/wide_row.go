@@ -58,9 +58,9 @@ type RowColumn[K any] struct {
 //
 // Checks returns checks for four problems. The checks can report unfinished operations.
 //
-//   - Links with missing or repeated columns, or with two times. The repair keeps the
-//     left row's earliest column. If the left row has no column, the repair removes the
-//     link.
+//   - Links with missing or repeated columns, or with different times in the two rows.
+//     The repair keeps the left row's earliest column. If the left row has no column,
+//     the repair removes the link.
 //   - Columns with outdated fields. The repair updates the fields.
 //   - Columns that link to a missing document. Use [WideRow.Unlink].
 //   - Pages over WideRowSpec.Max columns. The next new column splits the page.
@@ -111,8 +111,8 @@ func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK
 	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
 }
 
-// A RowPage is one of the documents that store a row of a [WideRow]. Each of its columns
-// links to a document with an _id of type K.
+// A RowPage is one of the documents that store a row of a [WideRow]. Each column is a
+// link to a document. K is the type of this document's _id.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
 	Low  string         `bson:"low"` // the columns' keys are at least Low
@@ -130,7 +130,7 @@ func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
 }
 
 // A RowSide is one side of a [WideRow]. Its documents have type D and an _id of type K.
-// Each has a row of links to documents with an _id of type O.
+// Each document has a row of links. O is the type of the linked documents' _ids.
 type RowSide[D, K, O any] struct {
 	w    *widerow.Rows
 	side int

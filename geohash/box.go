@@ -3,8 +3,8 @@ package geohash
 // Box is the area between two latitudes and two longitudes in degrees, edges included.
 //
 // If West > East, the box crosses the antimeridian. Longitudes 180 and -180 are equal. A
-// [Point] at a pole is in the box only if the point's longitude is. An invalid box
-// ([Box.Validate]) contains no point.
+// [Point] at a pole also needs a longitude in the box. An invalid box ([Box.Validate])
+// contains no point.
 type Box struct{ South, West, North, East float64 }
 
 // Validate returns a [*CoordinateError] if a side is NaN, infinite or out of range, or if

@@ -27,8 +27,8 @@ func (r Range) Cells() iter.Seq[Cell] {
 }
 
 // Subtract appends to dst the keys in slice a that aren't in slice b. The appended ranges
-// are sorted and disjoint, at most len(a)+len(b) of them. The ranges in a, and those in
-// b, must be sorted and disjoint. dst must not share memory with a or b.
+// are sorted and disjoint, at most len(a)+len(b) of them. Within a, and within b, the
+// ranges must be sorted and disjoint. dst must not share memory with a or b.
 func Subtract(dst, a, b []Range) []Range {
 	for _, r := range a {
 		for len(b) > 0 && b[0].Hi <= r.Lo {

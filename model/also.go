@@ -36,9 +36,9 @@ func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 //	byForum.Insert(post, token).Also(byAuthor.Insert(post, token), feed.Update(forum, update))
 //
 // The changes don't see each other's writes: the deletion of a parent doesn't delete a
-// child that another change inserts. If one Decide returns a plan with Applied, nothing
-// is written; that is no error. Follow-up changes ([Change.Then]) run after the
-// transaction.
+// child that another change inserts. If one change finds that it has run before, the
+// transaction writes nothing, without an error ([Plan].Applied). Follow-up changes
+// ([Change.Then]) run after the transaction.
 //
 // Cost: the reads of all changes, and the merged writes.
 func (c Change[S]) Also(others ...Action) Change[any] {

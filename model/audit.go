@@ -22,9 +22,9 @@ type Audit struct {
 	Progress func(Progress) error
 }
 
-// Audit returns the checks of all techniques, in the order given to [New]. But if a
-// technique A computes a value from fields that a technique B repairs, B's checks run
-// first.
+// Audit returns the checks of all techniques, in the order given to [New]. There is one
+// exception. If a technique computes values from fields that a second technique repairs,
+// the second technique's checks run first.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {

@@ -106,7 +106,7 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 }
 
 // Each yields the findings, batch by batch. It ends at the first error. Cost: as
-// [Check.Find]. For a check with a Read, see the technique's Cost.
+// [Check.Find]. If [Check.Read] is set, the cost is Read's cost.
 func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if !observed(db) {
 		return c.each(ctx, db)

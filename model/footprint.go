@@ -20,7 +20,7 @@ type Footprint struct {
 // Whole, as the Path of a [Footprint], means whole documents.
 const Whole = "*"
 
-// Use is how a technique uses a path.
+// Use says how a [Footprint]'s path is used.
 type Use uint8
 
 const (

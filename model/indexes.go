@@ -25,8 +25,8 @@ type DroppedIndex struct {
 	Why   string
 }
 
-// Indexes returns the indexes that the techniques need. Dropped are the indexes whose
-// keys are the first keys of another index
+// Indexes returns the indexes that the techniques need. The set's Dropped lists each
+// index whose keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
 // A partial index replaces only indexes with the same filter. A unique or TTL index is
 // dropped only if another index has the same keys and option.
@@ -92,10 +92,10 @@ func (s IndexSet) String() string {
 	return b.String()
 }
 
-// Ensure creates the missing indexes. It drops no index. If an existing index has the
-// same name but differs, or differs only in its name, Ensure returns the server's error.
-// Under a [Scope] it creates what [Scope.Indexes] returns. Cost: one createIndexes
-// command per collection.
+// Ensure creates the missing indexes. It drops no index. An existing index with the same
+// name but other keys or options gives the server's error. So does an existing index that
+// differs only in its name. Under a [Scope] it creates what [Scope.Indexes] returns.
+// Cost: one createIndexes command per collection.
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err

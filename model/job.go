@@ -92,7 +92,7 @@ type JobOptions struct {
 	BatchSize int      // 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
-	// Checkpoint names a collection, in which a document for Job.Name stores the job's
+	// Checkpoint names a collection. There, each Job.Name has a document with the job's
 	// place. A later run continues from this place. The last batch deletes the document.
 	// To start again, delete the document.
 	//
@@ -289,8 +289,8 @@ func (s Stage) attempt(ctx context.Context, n int, b *Batch, do func(context.Con
 // maxLeft is the maximum number of findings in a Progress.
 const maxLeft = 1000
 
-// String returns the mongosh commands that read the first batch of each [Stage]. A stage
-// with Do has only its name. For a job with Err, String returns the error.
+// String returns the mongosh commands that read the first batch of each [Stage]. For
+// stages with Do, only names appear. For a job with Err, String returns the error.
 func (j Job) String() string {
 	if j.Err != nil {
 		return (&Aggregation{Err: j.Err}).String()

@@ -24,8 +24,8 @@ import (
 //   - The filters differ, and don't all require the same _id.
 //   - The filters differ, and a write with Expect [Any] has a condition besides _id.
 //
-// The last case allows {$ne: token}, if all updates and one [Write.Done] contain the
-// token (an ObjectID).
+// A condition {$ne: token} is allowed in the last case, if the filters are equal without
+// it. All updates and one [Write.Done] must contain the token, an ObjectID.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

@@ -19,7 +19,7 @@ type FindAndModify struct {
 	Collection   string
 	Filter       bson.D
 	Update       any    // a bson.D of operators, a mongo.Pipeline, or nil if Remove is set
-	Sort         bson.D // decides which of several matches changes
+	Sort         bson.D // order of the matches; only the first is used
 	Projection   bson.D
 	ArrayFilters bson.A
 	Upsert       bool

@@ -64,7 +64,7 @@ type Operation struct {
 	Already   bool // an earlier run had applied the whole plan
 	TakenBack bool // [Plan.IfStale] or an abort undid the writes
 
-	// Declared is the expected Cost of a read, modify or plan. Actual counts undone
+	// Declared is the expected Cost of a read, modify or plan. Actual includes undone
 	// writes.
 	Declared, Actual Cost
 	Modified         int64 // documents inserted, changed or deleted, even if undone

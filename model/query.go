@@ -22,7 +22,7 @@ type Query struct {
 	Skip, Limit int64 // 0 means no skip, no limit
 	Options     ReadOptions
 	Deleted     bool   // under a Scope, also read documents that Scope.Delete marked
-	Index       string // index name for filter and sort (not a hint), or "" if unknown
+	Index       string // name of the expected index, only for reports; "" if unknown
 	Err         error  // reports bad input; each run returns it
 
 	docs   *core.Docs // checks Where and Sorted, or nil for a query made by hand

@@ -64,7 +64,7 @@ func (w Write) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(w).Run(ctx, db)
 }
 
-// Run runs the step as a [Plan].
+// Run runs the aggregation as a [Plan].
 func (m MergeInto) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(m).Run(ctx, db)
 }

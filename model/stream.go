@@ -51,12 +51,12 @@ type Event struct {
 // in the order of the changes. A Stream reads MongoDB's change stream
 // (https://www.mongodb.com/docs/manual/changeStreams/), or polls the collection.
 //
-// A Stream stores its place: how far all plans have run. The next run continues at the
-// place. After a crash, the last events come again.
+// A Stream stores its place in the events. The next run continues there. After a crash,
+// the last events come again.
 type Stream struct {
-	Name       string // _id of the stored place: see [Stream]
+	Name       string // _id of the stored place
 	Collection string // the watched collection
-	Places     string // the collection for the place, with write concern majority
+	Places     string // the collection for the place; use write concern majority
 
 	// Plan computes an event's plan, without reads or writes. The plan must be
 	// [Plan.Repeatable]. An error stops the stream.
@@ -67,9 +67,9 @@ type Stream struct {
 
 	Bare bool // updates have no Event.Document, to save a read
 
-	// Mark names a field that only the stream writes. Plans need Mark to update watched
-	// documents. These updates give no events, unless MongoDB reports them as [Replaced].
-	// Plans can't insert, upsert, replace or delete watched documents.
+	// Mark names a field that only the stream writes. If Mark is set, plans can update
+	// watched documents. These updates give no events, unless MongoDB reports them as
+	// [Replaced]. Plans can't insert, upsert, replace or delete watched documents.
 	Mark string
 
 	// Polling needs Since, the path of a field that every write increases, such as a
@@ -89,7 +89,7 @@ type Stream struct {
 type StreamOptions struct {
 	Workers   int           // plans that run at the same time, default 4
 	Queue     int           // events (in a scan: documents) read ahead, default 1000
-	SaveEvery int           // change events for each stored place, default 100
+	SaveEvery int           // change events between two stored places, default 100
 	Wait      time.Duration // longest time that a read waits for an event, default 1 s
 	Attempts  int           // maximum attempts of a plan or command, default 8
 	Grace     time.Duration // how long plans can run after the context ends, default 10 s

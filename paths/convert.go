@@ -55,13 +55,12 @@ type IntoSpec[K any] struct {
 //
 // # Errors
 //
-//   - [model.ErrNotFound]: the target has no node IntoSpec.Under
-//   - [model.ErrTaken]: two new documents have one _id, or a target node that isn't below
-//     IntoSpec.Under has the _id
+//   - [model.ErrNotFound]: the node spec.Under isn't in the target
+//   - [model.ErrTaken]: two new documents have one _id, or a new document's _id is in
+//     the target, but not below spec.Under
 //   - [ErrSegment]: a segment is invalid, or two nodes would have the same path
 //   - [ErrDamaged]: repair the trees first
 //   - [model.ErrLeased], [model.ErrStale]: another client writes. Run the job again.
-//   - an error of your function
 //
 // Cost: one command reads the source, and one the target, in batches. Each batch of
 // changed nodes takes at most one read, two commands for the lease, and one to three

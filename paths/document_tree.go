@@ -51,7 +51,7 @@ type DocumentTreeSpec struct {
 //
 //	{_id: 'p1', comments: [{id: 'a', replies: [{id: 'b'}]}]}
 //
-// Prefer the flat form: there, queries find a node's id at any depth, and
+// Prefer the flat form. Its queries find a node's id at any depth. Its
 // [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull] never conflict with
 // other writers.
 //
@@ -84,8 +84,8 @@ type DocumentTree[E, N, K any] struct {
 //
 //	var comments = paths.NewDocumentTree[comment, string](posts, "comments", paths.DocumentTreeSpec{})
 //
-// A root must not store a parent's id, such as 0. Unless ids are strings or ObjectIDs,
-// tag E's parent field (DocumentTreeSpec.Parent) omitempty, or use a pointer. A bad path,
+// A root must store no parent id, not even 0. Unless ids are strings or ObjectIDs, tag
+// E's parent field (DocumentTreeSpec.Parent) omitempty, or use a pointer. A bad path,
 // type or spec panics with a [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
@@ -236,9 +236,9 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 
 // Repair returns the change that repairs an owner's list:
 //
-//   - If nodes share an id, the first node keeps the id and, in the flat form, all
-//     children. Equal later nodes are removed. Different later nodes get ids from fresh.
-//     Too few ids, or a used id, give [model.ErrTaken].
+//   - If nodes share an id, the first node keeps it. Equal later nodes are removed.
+//     Different later nodes get ids from fresh. Too few ids in fresh, or an id in use,
+//     give [model.ErrTaken]. In the flat form, the first node keeps all children.
 //   - Nodes with a missing parent, and one node of each cycle, become the last roots.
 //   - Siblings with missing or equal order keys get new keys.
 //

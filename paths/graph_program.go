@@ -35,8 +35,8 @@ func (v *GraphVertex[D, K, S, M]) Send(target K, m M) { v.send(target, m) }
 
 // NewProgram returns a computation on the graph x, in steps. Each step calls compute for
 // every vertex that received messages, or whose last call didn't set [GraphVertex].Halt.
-// If no vertex is left, the computation ends. BSON must be able to encode S, the type of
-// a vertex's state, and M, the type of a message.
+// If a step has no such vertex, the computation ends. S is the type of a vertex's state,
+// and M is the type of a message. BSON must be able to encode both.
 //
 // compute must depend only on its argument. Calls aren't concurrent. An error from
 // compute ends the run.

@@ -11,7 +11,7 @@ import (
 //	Path string `bson:"path"`
 type MaterializedPathSpec struct {
 	TreeSpec
-	Path string // a string; "" means "path"
+	Path string // field for the path; "" means "path"
 	// Segment names the string field with the node's own part of the path. "" means the
 	// _id, which must be a string, an ObjectID or an integer.
 	Segment string

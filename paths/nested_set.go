@@ -20,8 +20,8 @@ type NestedSetSpec struct {
 	// Gap is the distance between new numbers, at most 2³². 0 means 1.
 	Gap int64
 
-	// Direct shifts numbers in one update, not two. Then Indexes returns a non-unique
-	// index on Left.
+	// With Direct, a shift of numbers takes one update, not two. The index on Left isn't
+	// unique.
 	Direct bool
 }
 

@@ -10,8 +10,8 @@ import (
 // use $graphLookup, which is limited to 100 MB. A missing field or a wrong type panics
 // with a [*model.DeclarationError].
 //
-// On DocumentDB, create an index on _id and the parent, in this order, for Ancestors.
-// Right after a bulk load, Descendants is slow on DocumentDB.
+// On DocumentDB, Ancestors needs an index on _id and the parent, in this order. Right
+// after a bulk load, Descendants is slow on DocumentDB.
 //
 // Sources: "Adjacency Lists" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;

@@ -37,8 +37,8 @@ import (
 // the crashed change.
 //
 // With [model.WithTransactions], a crash leaves nothing, and readers see no parts.
-// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the repair never run in a
-// transaction. If one of these operations crashes, run the same operation again.
+// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the check's repair never run
+// in a transaction. If one of them crashes, run it again.
 //
 // # Checks
 //
@@ -51,7 +51,7 @@ import (
 //   - field: a field contradicts the parent links
 //   - same: two nodes would have the same path
 //   - segment: the node's segment can't be in a path
-//   - change: the last change's number is invalid or too high
+//   - change: the number in TreeSpec.Change is invalid or too high
 //
 // The repair trusts the parent links, and deletes no nodes. Orphans, and one node of each
 // cycle, become the last roots. Correct the kinds same and segment yourself. After a

@@ -26,11 +26,11 @@ type AbsorbSpec struct {
 // NewAbsorb declares the [Migration] that moves documents (children) into their owners,
 // as an embedded array or subdocument at path.
 //
-// [Migration.Copy] reports ids without a child, and owners that would exceed 16 MiB.
+// [Migration.Copy] reports missing children, and owners that would exceed 16 MiB.
 //
 // If an owner embeds all its children unchanged, [Migration.Drop] deletes the children.
-// With AbsorbSpec.Refs, Drop also unsets the ids. A child stays while another owner has
-// the child's id.
+// If AbsorbSpec.Refs is set, Drop also unsets that path in owners. A child stays while
+// another owner has the child's id.
 //
 // Cost: see [Migration.Copy]. Copy reads whole owners.
 //

@@ -37,9 +37,10 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 	return r
 }
 
-// Add returns the write that appends ids to a parent's list. Listed ids keep their place.
-// A list of documents gets a document with only the id. For such a list, several ids are
-// an error. Without ids, the write fails before it is sent.
+// Add returns the write that appends ids to a parent's list. Ids that are already in the
+// list keep their place. If the list contains documents, the write appends a document
+// with only the id. For such a list, pass one id at a time. Without ids, the write fails
+// before it is sent.
 //
 // Cost: one command, one document, by _id.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {

@@ -96,8 +96,8 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) 
 // Unlink returns the plan that removes a link from both lists. Pass the left document as
 // you read it. For token, see the type [Link]. After a crash, run the plan again.
 //
-// With versioned links, the plan gives model.ErrStale if the left list has changed since
-// your read and still contains the link.
+// With lists of [Link], the plan gives model.ErrStale if the left list changed since your
+// read and still contains the link.
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, token bson.ObjectID) model.Plan {

@@ -126,7 +126,7 @@ type ReachLevel struct {
 // A ReachVia lists the documents that one query of a deletion reached.
 type ReachVia struct {
 	From, Path, To string          // collection From stores _ids of collection To at Path
-	Owned          bool            // true: Owns found IDs, in To; false: Cascade found IDs, in From
+	Owned          bool            // true: IDs are in To (rule Owns); false: in From (rule Cascade)
 	IDs            []bson.RawValue // _ids of the reached documents
 	Sources        []bson.RawValue // _ids with which the query began
 }

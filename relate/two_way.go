@@ -10,8 +10,8 @@ import (
 // lists items, such as tasks. Each item names the owner.
 //
 // A crash can leave a half-link, which only one side stores. With plain _ids, concurrent
-// operations on one item can too; with [Link] fields they can't. [model.Plan.RunTx]
-// prevents half-links. The repairs of Checks correct half-links.
+// operations on one item can also leave a half-link. [Link] fields prevent this.
+// [model.Plan.RunTx] prevents half-links. The repairs of Checks correct half-links.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 //

@@ -2,7 +2,7 @@ package advise
 
 import "strings"
 
-// A Choice says how to store a relation, by one structure and additions to it:
+// A Choice says how to store a relation. It is one structure, and any additions:
 //
 //	advise.ParentRef | advise.Subset
 //

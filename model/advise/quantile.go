@@ -36,7 +36,7 @@ type Spread struct {
 	Sampled
 	P50, P99 Quantile
 	Max      int64   // greatest value read: a lower bound, if sampled
-	Beyond   float64 // at most this share of documents exceeds Max, at the survey's confidence
+	Beyond   float64 // maximum share of documents above Max, with the survey's confidence
 }
 
 // String returns a text with P50, P99 and their confidence intervals, such as "2 (2 to 3)

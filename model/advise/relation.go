@@ -81,7 +81,7 @@ type End struct {
 // A Count says how many children a parent has, or how many parents a child has: see
 // [End].Has.
 type Count struct {
-	Typical int64 // the median; the default is P99, or Max without P99
+	Typical int64 // the median; the default is P99 if set, else Max
 	P99     int64 // 99 of 100 documents have at most P99; the default is Max
 	Max     int64 // the greatest count today; the default is 5 × Typical, but at least P99
 
@@ -153,7 +153,7 @@ const (
 
 	AccessLimit = 0.1 // a smaller share of reads counts as 0 (004 rules 2, 6)
 	WriteLimit  = 1.0 // minimum reads per write for embedded data (000, 002 §3)
-	CopyLimit   = 10. // minimum reads per change, and 1 for each copy (004 rule 5)
+	CopyLimit   = 10. // minimum reads per change; above 10 copies, 1 per copy (004 rule 5)
 
 	ArrayLimit = 1 << 20  // maximum bytes of an array (Firestore)
 	WasteLimit = 16 << 10 // maximum unused bytes per read, on average (manual)

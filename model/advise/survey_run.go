@@ -23,7 +23,7 @@ type SurveyResult struct {
 	PerParent         Spread // children per parent
 	PerChild          Spread // parents per child; empty for embedded children
 	ParentBytes       Spread // without embedded children
-	ChildBytes        Spread // if embedded, only each parent's largest child
+	ChildBytes        Spread // child sizes; if embedded, only each parent's largest
 
 	Growth  Growth  // of the fastest-growing parent
 	Daily   float64 // children added per day to all parents; 0 if unknown

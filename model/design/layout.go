@@ -25,7 +25,8 @@ type Storage struct {
 
 	// Newest is how many children the parent also stores, without their copied fields
 	// (denorm.Subset). If As is Paged, the technique is denorm.Bounded. By names the
-	// field that sorts the children, greatest first. 0 and "" mean none.
+	// field that sorts the children, greatest first. The zero values mean no stored
+	// children.
 	Newest int64
 	By     string
 

@@ -15,8 +15,8 @@ type Workload struct {
 	Server     Server
 }
 
-// Scaled returns the workload with a share of its documents, for a trial. It keeps at
-// least 100 documents of each entity that has more.
+// Scaled returns the workload with a share of its documents, for a trial. An entity with
+// 100 documents or more keeps at least 100.
 func (w Workload) Scaled(share float64) Workload {
 	w.Entities = slices.Clone(w.Entities)
 	for i := range w.Entities {
@@ -46,8 +46,8 @@ type Field struct {
 	Values int64
 
 	// Grows means that newer documents have greater values, such as creation times. Text
-	// and Values must be 0, and no operation can update the field. Without Grows, a read
-	// of a Paged relation's newest children reads all pages.
+	// and Values must be 0, and no operation can update the field. If children are
+	// [Paged], a sort by another field reads all their pages.
 	Grows bool
 }
 
@@ -111,8 +111,8 @@ type Access struct {
 	//	"item"           a relation: finds the bids of an item
 	//	"seller.region"  a field or relation of a parent
 	//
-	// For an Insert, By lists relations to parents. By default, a relation leads to the
-	// document named like the parent's entity.
+	// For an Insert, By lists relations to parents. For an unlisted relation, the
+	// parent's name is the name of its entity.
 	By []string
 
 	// Since is the path of a field. A Read returns only documents with at least a certain
@@ -124,8 +124,8 @@ type Access struct {
 	Order string // path to sort by, greatest value first; "" means Since, or any order
 	Limit int64  // maximum number of results; 0 means all
 
-	// For an Update, Fields lists the changed fields. If Fields lists a many-to-many
-	// relation (Relation.Field), the Update adds a parent to the document.
+	// For an Update, Fields lists the changed fields. A listed many-to-many relation
+	// (Relation.Field) gets one more parent.
 	//
 	// A Read returns the whole document. For a Read, Fields adds more:
 	//

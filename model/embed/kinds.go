@@ -154,9 +154,9 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 // conditions. $and, $or and $nor are allowed. An unknown tag, or a field that the tag's
 // type lacks, gives a [*model.ValueError].
 //
-// Cost: one command. An index of KindsSpec.Indexes serves the query if it has this tag or
-// no tag, and if its first field has a condition outside $and, $or and $nor. The index
-// on the tag, if KindsSpec.ByTag is set, serves all other queries.
+// Cost: one command. An index of KindsSpec.Indexes serves the query if the index has this
+// tag or no tag. Its first field needs a condition outside $and, $or and $nor. With
+// KindsSpec.ByTag, the index on the tag serves all other queries.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)

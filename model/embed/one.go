@@ -74,8 +74,9 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 // Cost: one command.
 func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
 
-// Create stores a subdocument if it is missing or null in the parent. An existing equal
-// subdocument counts as applied. A different subdocument gives [model.ErrTaken].
+// Create stores a subdocument if it is missing or null in the parent. If the parent has
+// an equal subdocument, the write does nothing. A different subdocument gives
+// [model.ErrTaken].
 //
 // Cost: one command, and up to two reads more if that command matches nothing.
 func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }

@@ -176,8 +176,8 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // Register before the first use of the registry. Pass the registry to NewCollection in
 // [model.CollectionOptions].
 //
-// Register panics with a [*model.DeclarationError] if the registry has a union of I, or
-// another union that shares both a type and the tag field with u.
+// Register panics with a [*model.DeclarationError] if the registry already has a union of
+// I. It also panics if another union has the same tag field and one of u's types.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
 		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")

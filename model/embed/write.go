@@ -61,8 +61,8 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 }
 
 // Reorder moves the elements with these keys to one place, in the order of keys. index is
-// the first element's new position, from 0. A negative or too large index is the end. A
-// missing element gives [ErrNoElement]. No key, or a repeated key, gives a
+// the first element's new position, from 0. A negative or too large index means the
+// array's end. A missing element gives [ErrNoElement]. No key, or a repeated key, gives a
 // [*model.ValueError]. A retry is safe. [model.Merge] can't merge this write.
 //
 // Cost: see [Embedded].

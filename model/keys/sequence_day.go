@@ -12,7 +12,7 @@ import (
 
 // A DayBucket lists document keys for one owner and one day.
 type DayBucket struct {
-	ID   string   `bson:"_id"`            // owner and day: alice_2026-11-21
+	ID   string   `bson:"_id"`            // owner and day, such as alice_2026-11-21
 	Keys []string `bson:"keys,omitempty"` // in the order in which [Days.Pack] added them
 }
 

@@ -105,7 +105,7 @@ func (x *Shard[D]) indexes() []model.Index {
 	return []model.Index{x.s.index()}
 }
 
-// Find returns the shards that a query is sent to. For a [model.Find] f, pass f.Query.
+// Find returns how many shards a query is sent to. For a [model.Find] f, pass f.Query.
 // Manual: "Targeted Operations vs. Broadcast Operations".
 //
 // Equality, $in or a range on the key's first field can exclude shards. Conditions on the
@@ -113,28 +113,29 @@ func (x *Shard[D]) indexes() []model.Index {
 //
 //   - a range on a hashed field
 //   - $ne, $not, $elemMatch, $all, $expr and unanchored regular expressions
-//   - an $or, if another condition is on the first field
+//   - an $or ANDed with a condition on the first field
 //   - strings and embedded documents, with a collation other than "simple"
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
-// Aggregate returns the shards that a pipeline is sent to. Only the pipeline's leading
+// Aggregate returns how many shards a pipeline is sent to. Only the pipeline's leading
 // $match stages can exclude shards. Collections of a $lookup are ignored.
 func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(a) }
 
-// Modify returns the shards that a findAndModify is sent to. The rules are those of
+// Modify returns how many shards a findAndModify is sent to. The rules are those of
 // [Shard.Write]. Before MongoDB 7.1, a findAndModify needs the whole shard key. Manual:
 // "findAndModify", "Sharded Collections".
 func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
 
-// Write returns the shards that a write is sent to, or why the server refuses the write.
+// Write returns how many shards a write is sent to, or why the server refuses the write.
 //
 //   - Insert: the shard of the document's key.
 //   - updateMany, deleteMany: all shards, or one shard if only this shard can match.
 //   - updateOne, deleteOne by the whole key: one shard.
 //   - updateOne, deleteOne by the _id, without the whole key: all shards.
-//   - updateOne, deleteOne by neither: as [Shard.Find]. Only MongoDB 7.1 and later allow
-//     several shards.
-//   - replaceOne by the _id: the shard of the replacement's key. By neither: all shards.
+//   - updateOne, deleteOne by other fields: as [Shard.Find]. Only MongoDB 7.1 and later
+//     allow several shards.
+//   - replaceOne by the _id: the shard of the replacement's key.
+//   - replaceOne by other fields: all shards, or one shard if only this shard can match.
 //   - Upsert: the filter needs the whole key by equality.
 //   - A change of the key: see [Shard.ChangeKey].
 //

@@ -20,8 +20,8 @@ type ShardCandidate struct {
 	Broken    []*model.DeclarationError // unique indexes that Key makes impossible: see [Shard.Check]
 }
 
-// String returns one line with the key and the counts of indexes, such as
-// "{shop: 1}: 2 of 3 indexes targeted, 1 broken".
+// String returns one line, such as "{shop: 1}: 2 of 3 indexes targeted, 1 broken". See
+// the fields Targeted and Broken.
 func (c ShardCandidate) String() string {
 	s := fmt.Sprintf("%s: %d of %d indexes targeted", model.Shell(c.Key), len(c.Targeted), len(c.Targeted)+len(c.Scattered))
 	if len(c.Broken) > 0 {

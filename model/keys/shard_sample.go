@@ -32,7 +32,10 @@ type Distribution struct {
 	Shards    []ShardLoad
 	Jumbo     int      // keys whose documents don't fit in one chunk
 	Hot       []HotKey // most frequent first
-	Rising    float64  // share of the sample's later half with keys above its earlier half
+
+	// Rising is the share of the sample's later half whose keys exceed all keys of the
+	// earlier half.
+	Rising float64
 
 	// Warnings are disadvantages of the shard key. Each warning begins with a subject:
 	//

@@ -83,9 +83,9 @@ func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 // Cost: one command, one document.
 func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
 
-// InsertAt is [Spread.Insert] without [SpreadSpec].By. The write stores doc under the key
-// that KeyAt(value, number) returns. For a retry, pass the same number. With another
-// number, a sharded collection can store doc twice.
+// InsertAt works as [Spread.Insert], but for a [SpreadSpec] without By. The key is
+// KeyAt(value, number). For a retry, pass the same number. With another number, a sharded
+// collection can store doc twice.
 //
 // Cost: one command, one document.
 func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {

@@ -30,9 +30,9 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 	return cost, append([]Command(nil), m.commands[first:]...), err
 }
 
-// WantCost runs f. The test fails if f fails, or if f's cost ([model.Plan.Cost]) isn't
-// the value of want. With want.Unbounded, f can write more documents. With want.Batches,
-// f can send more commands, and a want.Returned of 0 isn't compared.
+// WantCost runs f. The test fails if f fails, or if m measures another cost than want
+// ([model.Plan.Cost]). With want.Unbounded, want.Written is a minimum. With want.Batches,
+// want.Commands is a minimum, and want.Returned is compared only if it isn't 0.
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)

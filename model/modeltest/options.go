@@ -56,7 +56,7 @@ func WithChangeLag(lag time.Duration) Option {
 
 // WithoutTransactions makes the engine a standalone server, which has neither
 // transactions nor change streams. Creating a client of a real server with this option
-// fails. With [WithShards], the option panics.
+// fails. With [WithShards], creating the engine's client panics.
 func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON

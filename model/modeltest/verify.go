@@ -39,7 +39,8 @@ type VerifyCase struct {
 	Max int
 
 	// Sample limits Verify on a real server; 0 means 3, negative means all. Each run has
-	// up to Sample subtests "A cut" or "A and B", each of up to Sample faults or orders.
+	// at most Sample subtests "A cut" or "A and B". Each of these subtests has at most
+	// Sample faults or orders.
 	Sample int
 }
 

@@ -77,7 +77,7 @@ type Expiry[D, K any] struct {
 // [*model.DeclarationError] if
 //
 //   - the field isn't a time, or is within an array
-//   - [ExpirySpec].After is 0, and a zero D stores a time: tag the field omitempty
+//   - [ExpirySpec].After is 0, and the field stores Go's zero time (add omitempty)
 //   - a field of spec is invalid
 //   - Archive is set, and D has a field archivedEarlier or unarchived
 func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec ExpirySpec) *Expiry[D, K] {

@@ -44,7 +44,7 @@ type described struct {
 //	[]byte, [n]byte              binData
 //	other slices                 array; Go arrays have a fixed length
 //	structs                      object with their fields, also inlined
-//	maps                         object with any names, each value of the type
+//	maps                         object: any names, values of the map's value type
 //	bson.ObjectID, Decimal128, … their own BSON type
 //	bson.D, bson.M, bson.Raw     object of anything
 //	any, custom marshalers       anything: see [Schema.Opaque]

@@ -35,9 +35,9 @@ import (
 // # Other techniques
 //
 // A technique such as denorm.Copy works on stored documents. Each path of the technique
-// must have one meaning in all versions. If a version lacks the path, or has another
-// type, the technique's constructor or [NewVersions] panics, whichever runs later. To use
-// the path, first run [Versions.Migrate] and remove the steps.
+// must exist in all versions, with one type. Otherwise, the technique's constructor or a
+// later [NewVersions] panics. The path's meaning must also stay the same. To use another
+// path, first run [Versions.Migrate] and remove the steps.
 //
 // Methods such as Copy.Set refuse a field that an older version lacks. Set the field by
 // [Versions.Edit]. If the field is copied, run Copy.Refresh.
@@ -95,7 +95,7 @@ func Upcast[From, To any](step func(From) (To, error)) Step {
 //
 //   - the collection already has versions
 //   - a step or the spec is invalid
-//   - a technique uses a path that an older version lacks, or stores with another type
+//   - a technique's path is missing in an older version, or has another type there
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
 	list, older := make([]versions.Step, len(steps)), make([]reflect.Type, len(steps))
 	for i, s := range steps {
