@@ -15,11 +15,6 @@ import (
 //
 // Source: the attribute pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/attribute-pattern/.
-//
-// Indexes returns the index on names and values.
-//
-// Checks returns the check for repeated names. The repair keeps the first attribute of
-// each name.
 type Attributes[D, K any] struct {
 	model.Parts
 
@@ -43,6 +38,13 @@ func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec A
 	indexes := func() []model.Index { return []model.Index{a.Index()} }
 	return &Attributes[D, K]{model.NewParts(indexes, nil, a.Checks, a.Footprints), owners, a}
 }
+
+// Indexes returns the index on names and values.
+func (a *Attributes[D, K]) Indexes() []model.Index { return a.Parts.Indexes() }
+
+// Checks returns the check for repeated names. The repair keeps the first attribute of
+// each name.
+func (a *Attributes[D, K]) Checks() []model.Check { return a.Parts.Checks() }
 
 // Set returns the write that sets attributes of the document whose _id is owner. The
 // parameter list contains names and values. An existing attribute keeps its position, and

@@ -82,12 +82,6 @@ type BucketTotals struct {
 //
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
-//
-// If BucketSpec.ElementKey is set, Indexes returns the index that finds an element.
-//
-// Checks returns two checks:
-//   - Buckets with wrong N, Bytes or Totals. The repair corrects these fields.
-//   - Buckets over Max or MaxBytes. There is no repair.
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -106,6 +100,14 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints)
 	return out
 }
+
+// Indexes returns the index that finds an element, if BucketSpec.ElementKey is set.
+func (b *Bucket[K, E]) Indexes() []model.Index { return b.Parts.Indexes() }
+
+// Checks returns two checks:
+//   - Buckets with wrong N, Bytes or Totals. The repair corrects these fields.
+//   - Buckets over Max or MaxBytes. There is no repair.
+func (b *Bucket[K, E]) Checks() []model.Check { return b.Parts.Checks() }
 
 // Append returns the change that adds an element at the end of the key's sequence.
 //

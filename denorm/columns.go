@@ -56,11 +56,6 @@ type ColumnsSpec struct {
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
-//
-// Checks returns one check: flat documents without an original. The repair deletes these
-// documents.
-//
-// Cost: the check looks up each original by _id.
 type Columns[D, K any] struct {
 	model.Parts
 
@@ -78,6 +73,12 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints)
 	return out
 }
+
+// Checks returns one check: flat documents without an original. The repair deletes these
+// documents.
+//
+// Cost: the check looks up each original by _id.
+func (x *Columns[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Column returns the column name of a path: Column("items", 0, "price") returns
 // "items/#0/price". An int is the position of an array element. With ColumnsSpec.Typed,

@@ -30,16 +30,6 @@ import (
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
-//
-// Indexes returns an index on KeyPath or Listed.
-//
-// Checks returns these checks:
-//
-//   - Copies that differ from the source, or have a newer version. The repair writes the
-//     source's values and version.
-//   - With KeyPath, copies of missing sources. There is no repair.
-//
-// Cost: each check looks up every copy's source by an index.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -105,6 +95,18 @@ func fieldsOf(list []Field) (out []copies.Field) {
 	}
 	return out
 }
+
+// Indexes returns an index on KeyPath or Listed.
+func (c *Copy[S, SK, TK]) Indexes() []model.Index { return c.Parts.Indexes() }
+
+// Checks returns these checks:
+//
+//   - Copies that differ from the source, or have a newer version. The repair writes the
+//     source's values and version.
+//   - With KeyPath, copies of missing sources. There is no repair.
+//
+// Cost: each check looks up every copy's source by an index.
+func (c *Copy[S, SK, TK]) Checks() []model.Check { return c.Parts.Checks() }
 
 // Snapshot returns the copy of a source as BSON. Store the copy with your own write, as
 // an array element or a nested document. The copy contains the source's _id and version,

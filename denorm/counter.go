@@ -116,17 +116,6 @@ type CounterPending struct {
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
-//
-// Indexes returns indexes of the children by parent, and with Tokens also indexes on
-// unfinished operations.
-//
-// Checks returns the checks that find
-//
-//   - wrong numbers. The repair skips parents with concurrent operations. Repair again.
-//   - with Tokens, operations that are unfinished after a minute. The repair finishes the
-//     operations.
-//
-// Cost: the first check reads every child, by index.
 type Counter[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -150,6 +139,19 @@ func NewCounter[C, CK, P, PK any](
 	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks, out.c.Footprints, needs...)
 	return out
 }
+
+// Indexes returns indexes of the children by parent, and with Tokens also indexes on
+// unfinished operations.
+func (x *Counter[C, CK, P, PK]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns the checks that find
+//
+//   - wrong numbers. The repair skips parents with concurrent operations. Repair again.
+//   - with Tokens, operations that are unfinished after a minute. The repair finishes the
+//     operations.
+//
+// Cost: the first check reads every child, by index.
+func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the change that stores and counts a new child. For token, see [Counter].
 // With another operation's token, Insert can silently store nothing. A taken _id gives

@@ -47,9 +47,6 @@ type ProjectionSpec[V, E any] struct {
 // Source: Materialized View pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/materialized-view); CQRS
 // pattern (https://learn.microsoft.com/azure/architecture/patterns/cqrs).
-//
-// Indexes returns an index only if ProjectionSpec.Poll is set. Create indexes of the
-// views in each generation: see [Projection.In].
 type Projection[K, E, V any] struct {
 	model.Parts
 
@@ -79,6 +76,10 @@ func NewProjection[K, E, S, V any](
 	p.Parts = model.NewParts(p.p.Indexes, nil, nil, p.p.Footprints, needs...)
 	return p
 }
+
+// Indexes returns an index only if ProjectionSpec.Poll is set. Create indexes of the
+// views in each generation: see [Projection.In].
+func (p *Projection[K, E, V]) Indexes() []model.Index { return p.Parts.Indexes() }
 
 // CatchUp returns the change that updates the view of the [EventLog] aggregate with this
 // key. Generations (see [Projection]) with another ProjectionSpec.Revision stay

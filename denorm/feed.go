@@ -33,8 +33,6 @@ import (
 // value is smaller.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
-//
-// Indexes returns the index for polling, if FeedSpec.Since is set.
 type Feed[D, K any] struct {
 	model.Parts
 
@@ -111,6 +109,9 @@ func NewFeed[D, K any](
 	f.Parts = model.NewParts(f.indexes, nil, nil, footprints, needs...)
 	return f
 }
+
+// Indexes returns the index for polling, if FeedSpec.Since is set.
+func (f *Feed[D, K]) Indexes() []model.Index { return f.Parts.Indexes() }
 
 // change decodes an event into a typed change.
 func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {

@@ -80,13 +80,6 @@ type Difference struct {
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
-//
-// Indexes returns the indexes by time, token and HistorySpec.Subject.
-//
-// Checks returns three checks:
-//   - Unfinished deletions. The repair finishes deletions older than a minute.
-//   - Documents with a lower version than a revision. The repair raises the version.
-//   - Gaps between revisions. There is no repair.
 type History[D, K any] struct {
 	model.Parts
 
@@ -109,6 +102,15 @@ func NewHistory[D, K any](
 }
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
+
+// Indexes returns the indexes by time, token and HistorySpec.Subject.
+func (x *History[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns three checks:
+//   - Unfinished deletions. The repair finishes deletions older than a minute.
+//   - Documents with a lower version than a revision. The repair raises the version.
+//   - Gaps between revisions. There is no repair.
+func (x *History[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the change that stores doc as a new document. The version in doc must be
 // 0. The stored version is 1. If a document with this _id was deleted, its numbering

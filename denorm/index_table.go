@@ -12,8 +12,8 @@ import (
 // IndexTable finds documents by a field other than _id, such as users by email. A second
 // collection has an entry ([IndexEntry]) for each value.
 //
-// Use an IndexTable if you need only copied fields. In a sharded collection, an
-// IndexTable also finds a value's shard, and can keep values unique.
+// [IndexTable.Lookup] reads only entries, which can contain copied fields. In a sharded
+// collection, an IndexTable also finds a value's shard, and can keep values unique.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   with IndexTableSpec.Unique
@@ -30,19 +30,6 @@ import (
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
-//
-// Indexes returns an index on the entries of unfinished operations.
-//
-// Checks returns the checks that find and repair
-//
-//   - surplus entries. If a plan can take over a minute, set a longer [model.Check].Age.
-//   - old copied fields
-//   - values without an entry
-//
-// With IndexTableSpec.Unique, one more check finds documents that share a value. To
-// repair, change the value in all but one.
-//
-// Cost: one look-up by _id for each entry or value.
 type IndexTable[D, K any] struct {
 	model.Parts
 
@@ -104,6 +91,21 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
 }
+
+// Indexes returns an index on the entries of unfinished operations.
+func (x *IndexTable[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns the checks that find and repair
+//
+//   - surplus entries. If a plan can take over a minute, set a longer [model.Check].Age.
+//   - old copied fields
+//   - values without an entry
+//
+// With IndexTableSpec.Unique, one more check finds documents that share a value. To
+// repair, change the value in all but one.
+//
+// Cost: one look-up by _id for each entry or value.
+func (x *IndexTable[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the plan that inserts a document and its entries. Pass a new
 // bson.NewObjectID() as token. After a crash, retry with the same token.

@@ -18,8 +18,6 @@ import (
 // [Inverted.Values] include surplus entries.
 //
 // Source: "Inverted Search – Direct Aggregation" ("NoSQL Data Modeling Techniques", §10).
-//
-// Indexes and Checks return the tables' indexes and checks.
 type Inverted[D, K any] struct {
 	model.Parts
 
@@ -40,6 +38,12 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	in := inverted.Declare(docs.Docs(), cores)
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
 }
+
+// Indexes returns the indexes of all the [IndexTable] values.
+func (x *Inverted[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns the checks of all the [IndexTable] values: see [IndexTable.Checks].
+func (x *Inverted[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the plan that stores a new document with the entries of all paths. For
 // the token and errors, see [IndexTable.Insert].

@@ -29,16 +29,6 @@ type Part struct {
 //
 // Source: normalizing for the analytical store of Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
-//
-// Indexes returns one index per array part.
-//
-// Checks returns checks for
-//   - missing or wrong rows. The repair writes the rows.
-//   - rows without a document. The repair deletes the rows.
-//   - documents with one key but different fields. There is no repair.
-//
-// Cost: the checks find rows by _id. If a Part has a Key, index the key in the documents.
-// Without the index, each key costs a collection scan.
 type Normalized[D, K any] struct {
 	model.Parts
 
@@ -59,6 +49,18 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts 
 	n := normalized.Declare(docs.Docs(), target, list)
 	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints), docs, docs.Named(target), n}
 }
+
+// Indexes returns one index per array part.
+func (x *Normalized[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns checks for
+//   - missing or wrong rows. The repair writes the rows.
+//   - rows without a document. The repair deletes the rows.
+//   - documents with one key but different fields. There is no repair.
+//
+// Cost: the checks find rows by _id. If a Part has a Key, index the key in the documents.
+// Without the index, each key costs a collection scan.
+func (x *Normalized[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Plan returns the plan that writes the rows of documents that match filter. Nil means
 // all. The plan deletes no rows: see [Normalized.Checks]. Run the plan again after a

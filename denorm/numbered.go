@@ -42,13 +42,6 @@ type NumberedSpec struct {
 //
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
 // Techniques", §15).
-//
-// Indexes returns NumberedSpec.Max indexes, such as {skill_1: 1, level_1: 1}.
-//
-// Checks returns two checks:
-//   - Missing or wrong counts, which the repair corrects.
-//   - Stored arrays, and counts above NumberedSpec.Max. For arrays, run
-//     [Numbered.Convert]. For counts, raise Max.
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -65,6 +58,15 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
 }
+
+// Indexes returns NumberedSpec.Max indexes, such as {skill_1: 1, level_1: 1}.
+func (x *Numbered[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns two checks:
+//   - Missing or wrong counts, which the repair corrects.
+//   - Stored arrays, and counts above NumberedSpec.Max. For arrays, run
+//     [Numbered.Convert]. For counts, raise Max.
+func (x *Numbered[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Flatten returns the stored form of a document. It returns a [*model.ValueError] if
 //

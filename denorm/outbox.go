@@ -81,8 +81,6 @@ type OutboxDepth struct {
 // Under a [model.Scope], the events of hidden documents wait.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
-//
-// Indexes returns two partial indexes, for waiting and for parked events.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -101,6 +99,9 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	})
 	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
 }
+
+// Indexes returns two partial indexes, for waiting and for parked events.
+func (x *Outbox[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Publish returns the write that adds an event of time t to a document. For token, pass
 // bson.NewObjectID(), or the token of the event's operation. Before the delivery, a

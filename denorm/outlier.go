@@ -43,16 +43,6 @@ type OutlierCount struct {
 //
 // Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
-//
-// Indexes returns two indexes, on the flag and on the overflow's owner.
-//
-// Checks returns three checks. For the overflow's content, use [Bucket.Checks].
-//   - Overflow of an owner without the flag. Readers miss the overflow. The repair sets
-//     the flag. If [Outlier.Split] crashed and BucketSpec.ElementKey is set, the repair
-//     deletes repeated elements.
-//   - Arrays over Max elements. Use [Outlier.Split]. For owners with the flag, use
-//     [Outlier.Settle].
-//   - Overflow without an owner. The repair deletes the overflow.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -77,6 +67,18 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints)
 	return out
 }
+
+// Indexes returns two indexes, on the flag and on the overflow's owner.
+func (x *Outlier[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns three checks. For the overflow's content, use [Bucket.Checks].
+//   - Overflow of an owner without the flag. Readers miss the overflow. The repair sets
+//     the flag. If [Outlier.Split] crashed and BucketSpec.ElementKey is set, the repair
+//     deletes repeated elements.
+//   - Arrays over Max elements. Use [Outlier.Split]. For owners with the flag, use
+//     [Outlier.Settle].
+//   - Overflow without an owner. The repair deletes the overflow.
+func (x *Outlier[D, K, E]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Append returns the change that adds an element to the owner's array. The first element
 // that doesn't fit and all later elements go to overflow documents. Errors are

@@ -31,11 +31,6 @@ type ProximitySpec struct {
 //
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
-//
-// Indexes returns an optional index on the text: queries scan it, not all documents.
-//
-// Checks returns the check that finds texts that differ from their list. The repair
-// rewrites the texts.
 type Proximity[D, K any] struct {
 	model.Parts
 
@@ -50,6 +45,13 @@ func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec Prox
 	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true}, spec.Text, spec.IgnoreCase)
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
 }
+
+// Indexes returns an optional index on the text: queries scan it, not all documents.
+func (x *Proximity[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns the check that finds texts that differ from their list. The repair
+// rewrites the texts.
+func (x *Proximity[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Text computes the text that is stored for these elements. Each element, or each of
 // its ProximitySpec.Fields, must be a UTF-8 string, null or missing. Another type gives

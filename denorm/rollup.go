@@ -90,13 +90,6 @@ type RollupTotal[V any] struct {
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
-//
-// Indexes returns indexes of marked events, of events by time, and of bins by start.
-//
-// Checks returns checks that find marked events and wrong bins. The repairs work as
-// [Rollup.Roll] and [Rollup.Rebuild].
-//
-// Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
 	model.Parts
 
@@ -123,6 +116,15 @@ func NewRollup[E, K, G, V any](
 	out.Parts = model.NewParts(out.r.Indexes, nil, out.r.Checks, out.r.Footprints)
 	return out
 }
+
+// Indexes returns indexes of marked events, of events by time, and of bins by start.
+func (x *Rollup[E, K, G, V]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns checks that find marked events and wrong bins. The repairs work as
+// [Rollup.Roll] and [Rollup.Rebuild].
+//
+// Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
+func (x *Rollup[E, K, G, V]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the write that stores an event for [Rollup.Roll]. If an equal event is
 // stored, the write does nothing. If a different event has the _id, the write gives

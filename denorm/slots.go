@@ -67,13 +67,6 @@ type SlotTotal[K any] struct {
 //
 // Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
 // uses Litwin's linear hashing.
-//
-// Checks returns three checks for
-//
-//   - unfinished transfers. The repair finishes the transfers.
-//   - keys with missing slots, with a wrong stock, or with tokens that two slots or no
-//     slot would count. The repair only stores missing slots.
-//   - slots with another slot's tokens, or with negative stock. There is no repair.
 type Slots[K any] struct {
 	model.Parts
 
@@ -88,6 +81,14 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
 	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints), docs, s}
 }
+
+// Checks returns three checks for
+//
+//   - unfinished transfers. The repair finishes the transfers.
+//   - keys with missing slots, with a wrong stock, or with tokens that two slots or no
+//     slot would count. The repair only stores missing slots.
+//   - slots with another slot's tokens, or with negative stock. There is no repair.
+func (s *Slots[K]) Checks() []model.Check { return s.Parts.Checks() }
 
 // Add returns the change that adds n to a key's number. The parameter token identifies
 // the operation. While the slot remembers the token, a retry adds nothing: see

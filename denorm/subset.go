@@ -16,13 +16,6 @@ import (
 // [Subset.Refresh] repairs the array.
 //
 // Source: https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
-//
-// Indexes returns the index that finds a parent's children in order.
-//
-// Checks returns one check, which finds outdated arrays. For existing children, or after
-// a change of SubsetSpec, run the check's job.
-//
-// Cost: the check reads each parent's first children by the index.
 type Subset[P, PK, C, CK any] struct {
 	model.Parts
 
@@ -54,6 +47,15 @@ func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath stri
 	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}
 }
+
+// Indexes returns the index that finds a parent's children in order.
+func (x *Subset[P, PK, C, CK]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns one check, which finds outdated arrays. For existing children, or after
+// a change of SubsetSpec, run the check's job.
+//
+// Cost: the check reads each parent's first children by the index.
+func (x *Subset[P, PK, C, CK]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the plan that stores a child and adds the child to the parent's array.
 // SubsetSpec sorts and limits the array. A missing parent gives [model.ErrNotFound], but

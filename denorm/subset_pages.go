@@ -31,16 +31,6 @@ type SubsetPagesSpec struct {
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
-//
-// Indexes returns the Bucket's index.
-//
-// Checks returns the Bucket's checks and two more:
-//
-//   - Parents whose array differs from the pages. After you declare or change a
-//     SubsetPages, run this check's job.
-//   - Pages without a parent. The repair deletes the pages.
-//
-// Cost: each check reads all pages.
 type SubsetPages[P, K, E any] struct {
 	model.Parts
 
@@ -60,6 +50,18 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 	s := subsetpages.Declare(parents.Docs(), path, reflect.TypeFor[E](), pages.in, subsetpages.Spec(spec))
 	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), parents, pages, s}
 }
+
+// Indexes returns the Bucket's index.
+func (x *SubsetPages[P, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns the Bucket's checks and two more:
+//
+//   - Parents whose array differs from the pages. After you declare or change a
+//     SubsetPages, run this check's job.
+//   - Pages without a parent. The repair deletes the pages.
+//
+// Cost: each check reads all pages.
+func (x *SubsetPages[P, K, E]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Append returns the change that adds an element to the parent's array and, like
 // [Bucket.Append], to the newest page. A retry is safe. A missing parent gives

@@ -42,9 +42,6 @@ type UniqueDoc[G, M any] struct {
 //
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
-//
-// With UniqueSpec.Period, Indexes returns the index for [UniqueCount.Counts]. With
-// UniqueSpec.For, Indexes also returns the TTL index.
 type UniqueCount[G, M any] struct {
 	model.Parts
 
@@ -62,6 +59,10 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	out.Parts = model.NewParts(out.u.Indexes, nil, nil, out.u.Footprints)
 	return out
 }
+
+// Indexes returns the index for [UniqueCount.Counts], if UniqueSpec.Period is set. With
+// UniqueSpec.For, Indexes also returns the TTL index.
+func (x *UniqueCount[G, M]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Visit returns the upsert of a member's visit to a group at time t.
 //

@@ -53,19 +53,6 @@ type RowColumn[K any] struct {
 // readers can see columns twice. To update copied fields, use [RowSide.Refresh].
 //
 // Source: a text on data as an ordered map of maps.
-//
-// Indexes returns two indexes for each collection of rows.
-//
-// Checks returns checks for four problems. The checks can report unfinished operations.
-//
-//   - Links with missing or repeated columns, or with different times in the two rows.
-//     The repair keeps the left row's earliest column. If the left row has no column,
-//     the repair removes the link.
-//   - Columns with outdated fields. The repair updates the fields.
-//   - Columns that link to a missing document. Use [WideRow.Unlink].
-//   - Pages over WideRowSpec.Max columns. The next new column splits the page.
-//
-// Cost: the first check reads all rows. The other checks each read one side's rows.
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -83,6 +70,21 @@ func NewWideRow[L, LK, R, RK any](
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints), w}
 }
+
+// Indexes returns two indexes for each collection of rows.
+func (x *WideRow[L, LK, R, RK]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns checks for four problems. The checks can report unfinished operations.
+//
+//   - Links with missing or repeated columns, or with different times in the two rows.
+//     The repair keeps the left row's earliest column. If the left row has no column,
+//     the repair removes the link.
+//   - Columns with outdated fields. The repair updates the fields.
+//   - Columns that link to a missing document. Use [WideRow.Unlink].
+//   - Pages over WideRowSpec.Max columns. The next new column splits the page.
+//
+// Cost: the first check reads all rows. The other checks each read one side's rows.
+func (x *WideRow[L, LK, R, RK]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Link returns the change that links two documents, with the time t and fields copied
 // from left and right. Pass a new bson.NewObjectID() as token. An existing link keeps its

@@ -37,9 +37,8 @@ import (
 //
 // # Transactions
 //
-// Of two concurrent transactions, one is rolled back and retried. If another writer has
-// the lease, the transaction waits and runs again. In a transaction that the driver
-// began, the change returns [ErrLeased] without waiting.
+// If another writer has the lease, the transaction waits and runs again. In your own
+// session's transaction, the change instead returns [ErrLeased].
 //
 // Cost: three commands per attempt, or one in a transaction.
 //
@@ -50,8 +49,8 @@ type Lease struct {
 	For        time.Duration // how long a dead writer keeps the lease; 0 means 5 s
 	Wait       time.Duration // how long to wait for the lease; 0 means max(30 s, 2 * For)
 
-	// Begin, for a missing lock document, returns the greatest fence in the protected
-	// documents. If Begin is nil, the fence begins at 0.
+	// If the lock document is missing, Begin returns the structure's greatest stored
+	// fence. A nil Begin means 0.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 

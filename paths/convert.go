@@ -16,7 +16,7 @@ import (
 //  2. Create the target's unique index, if any.
 //  3. Use the target. [Tree.Drop] removes the source's fields.
 //
-// Cost: as the check and repair of the target: see [Tree].
+// Cost: as the target's check and its repair: see [Tree.Checks].
 func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
 	mustHave("Convert", source != nil && target != nil)
 	return target.t.Converted(source.t)

@@ -59,18 +59,6 @@ type DocumentTreeSpec struct {
 //
 // A missing owner gives [model.ErrNotFound]. A damaged list gives [ErrDamaged].
 //
-// # Checks
-//
-// Checks returns one check, which finds:
-//   - invalid elements, and repeated ids
-//   - missing parents, and cycles
-//   - siblings with equal or missing order keys
-//
-// The repair keeps invalid elements, and different nodes with one id. For those nodes,
-// run [DocumentTree.Repair] with new ids.
-//
-// Cost: one command reads every list, in batches. The repair writes each changed list.
-//
 // Sources: "Tree Aggregation" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/reference/operator/update/push/.
@@ -93,6 +81,17 @@ func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string
 	out.Parts = model.NewParts(nil, nil, out.t.Checks, out.t.Footprints)
 	return out
 }
+
+// Checks returns one check, which finds:
+//   - invalid elements, and repeated ids
+//   - missing parents, and cycles
+//   - siblings with equal or missing order keys
+//
+// The repair keeps invalid elements, and different nodes with one id. For those nodes,
+// run [DocumentTree.Repair] with new ids.
+//
+// Cost: one command reads every list, in batches. The repair writes each changed list.
+func (t *DocumentTree[E, N, K]) Checks() []model.Check { return t.Parts.Checks() }
 
 // owner checks and encodes an owner's _id.
 func (t *DocumentTree[E, N, K]) owner(id K) (bson.RawValue, error) { return t.t.RawID("_id", id) }
@@ -149,11 +148,10 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Writ
 	return t.t.Push(o, doc, p, err)
 }
 
-// Patch returns the write that sets fields of a node in a flat tree. The parameter fields
-// contains paths within the node, and values. Patch can't set fields that
-// DocumentTreeSpec names. Errors are [model.ErrNotFound] and [model.ErrFull]. ErrFull can
-// come although the new values would fit. After ErrFull, or for a nested tree, use
-// [DocumentTree.Set].
+// Patch returns the write that sets fields of a node in a flat tree. Each key of fields
+// is a path within the node. Patch can't set fields that DocumentTreeSpec names. Errors
+// are [model.ErrNotFound] and [model.ErrFull]. ErrFull can come although the new values
+// would fit. After ErrFull, or for a nested tree, use [DocumentTree.Set].
 //
 // Cost: one command, one document, by _id.
 func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write {

@@ -9,8 +9,6 @@ import (
 // from [Graph.Distances], [Graph.Components], [Graph.PageRank] or [NewProgram].
 // [Supersteps.Job] runs the computation.
 //
-// Indexes returns the indexes that the computation needs.
-//
 // # Consistency
 //
 // Never run a computation in two processes at a time. Use your own lock. Only PageRank
@@ -36,6 +34,9 @@ type Supersteps struct {
 func supersteps(s *graph.Supersteps) *Supersteps {
 	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints), s: s}
 }
+
+// Indexes returns the indexes that the computation needs.
+func (s *Supersteps) Indexes() []model.Index { return s.Parts.Indexes() }
 
 // Job returns the job that runs the computation to its end. After an interruption, run
 // the job again. To begin anew, first run [Graph.Clear]. Stored states of another

@@ -17,7 +17,7 @@ import (
 // [NewNestedSet].
 //
 // Queries take a node's document, and cost one command. Changes take a node's _id. A
-// missing node gives [model.ErrNotFound]. Indexes returns the queries' indexes.
+// missing node gives [model.ErrNotFound].
 //
 // # Changes
 //
@@ -39,27 +39,6 @@ import (
 // With [model.WithTransactions], a crash leaves nothing, and readers see no parts.
 // [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the check's repair never run
 // in a transaction. If one of them crashes, run it again.
-//
-// # Checks
-//
-// Checks returns one check. A finding's Detail has the fields field, got (stored), want
-// (correct) and kind. The kinds are:
-//
-//   - orphan: the parent is missing
-//   - cycle: the node is its own ancestor
-//   - order: the order key is missing or repeated
-//   - field: a field contradicts the parent links
-//   - same: two nodes would have the same path
-//   - segment: the node's segment can't be in a path
-//   - change: the number in TreeSpec.Change is invalid or too high
-//
-// The repair trusts the parent links, and deletes no nodes. Orphans, and one node of each
-// cycle, become the last roots. Correct the kinds same and segment yourself. After a
-// crash of the repair, queries can miss nodes.
-//
-// Cost: four to seven commands. For a damaged tree, one command reads all nodes into
-// memory. The repair adds a command per 25,000 documents or 16 MiB, and two for the
-// lease.
 type Tree[D, K any] struct {
 	model.Parts
 
@@ -95,6 +74,29 @@ func declaredOf[D, K any](c *model.Collection[D, K], spec TreeSpec) tree.Declare
 func newTree[D, K any](c *model.Collection[D, K], t *tree.Tree) *Tree[D, K] {
 	return &Tree[D, K]{t.Parts(), c, t}
 }
+
+// Indexes returns the indexes of the tree's queries.
+func (t *Tree[D, K]) Indexes() []model.Index { return t.Parts.Indexes() }
+
+// Checks returns one check. A finding's Detail has the fields field, got (stored), want
+// (correct) and kind. The kinds are:
+//
+//   - orphan: the parent is missing
+//   - cycle: the node is its own ancestor
+//   - order: the order key is missing or repeated
+//   - field: a field contradicts the parent links
+//   - same: two nodes would have the same path
+//   - segment: the node's segment can't be in a path
+//   - change: the number in TreeSpec.Change is invalid or too high
+//
+// The repair trusts the parent links, and deletes no nodes. Orphans, and one node of each
+// cycle, become the last roots. Correct the kinds same and segment yourself. After a
+// crash of the repair, queries can miss nodes.
+//
+// Cost: four to seven commands. For a damaged tree, one command reads all nodes into
+// memory. The repair adds a command per 25,000 documents or 16 MiB, and two for the
+// lease.
+func (t *Tree[D, K]) Checks() []model.Check { return t.Parts.Checks() }
 
 // document encodes a document of the caller as it would be stored.
 func (t *Tree[D, K]) document(doc D) (bson.Raw, error) {

@@ -18,16 +18,6 @@ import (
 // during the repair, the repair can remove references to the document.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
-//
-// Indexes returns the references' index.
-//
-// Checks returns one check. The check ignores null, the empty id and missing fields. The
-// repair waits until a reference has dangled for a minute ([model.Check].Age). If you
-// store documents later, set a longer Age. A value that can't be an _id stays: see
-// [*model.LeftError].
-//
-// Cost: the check reads every document, and looks up all references by _id. The check
-// needs MongoDB 5.0.
 type Dangling[D, DK, T, TK any] struct {
 	model.Parts
 
@@ -83,6 +73,18 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 	out.Parts = model.NewParts(out.indexes, out.in.Relations, out.in.Checks, out.in.Footprints)
 	return out
 }
+
+// Indexes returns the references' index.
+func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return d.Parts.Indexes() }
+
+// Checks returns one check. The check ignores null, the empty id and missing fields. The
+// repair waits until a reference has dangled for a minute ([model.Check].Age). If you
+// store documents later, set a longer Age. A value that can't be an _id stays: see
+// [*model.LeftError].
+//
+// Cost: the check reads every document, and looks up all references by _id. The check
+// needs MongoDB 5.0.
+func (d *Dangling[D, DK, T, TK]) Checks() []model.Check { return d.Parts.Checks() }
 
 func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 

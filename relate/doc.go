@@ -6,7 +6,7 @@
 //	A parent lists up to some thousand children, in order               [ChildRefs]
 //	A child names its one parent, and a parent has any number           [ParentRef]
 //	One to many, stored on both sides                                   [TwoWay]
-//	Many to many, stored on both sides, some thousand links a document  [ManyToMany]
+//	Many to many: each document lists up to some thousand others        [ManyToMany]
 //	A link has fields of its own, or links have no bound                [JoinCollection]
 //	Load the documents that documents in memory refer to                [Join], [Then]
 //	Find and repair references to missing documents                     [Dangling]
@@ -21,7 +21,7 @@
 //
 // # Consistency
 //
-// A crash can leave a child without a reference, never a reference to a missing document.
+// A crash can leave a child that no parent lists. Other cases: see [Link] and [OnDelete].
 //
 // # Limits
 //

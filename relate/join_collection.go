@@ -14,12 +14,6 @@ import (
 // pair: an author wrote a book in some role. Links can have other fields.
 //
 // Source: texts on Azure Cosmos DB.
-//
-// Indexes returns the unique index on the pair, and one index for each side, newest links
-// first.
-//
-// Checks returns one check for each side. The check finds links to missing documents. The
-// repair deletes these links: see [Dangling].
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
 
@@ -53,6 +47,14 @@ func NewJoinCollection[L, LK, A, AK, B, BK any](
 	j.Parts = model.NewParts(j.in.Indexes, j.in.Relations, j.checks, j.in.Footprints)
 	return j
 }
+
+// Indexes returns the unique index on the pair, and one index for each side, newest links
+// first.
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Indexes() []model.Index { return j.Parts.Indexes() }
+
+// Checks returns one check for each side. The check finds links to missing documents. The
+// repair deletes these links: see [Dangling].
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Checks() []model.Check { return j.Parts.Checks() }
 
 // pairOf returns the filter of a link's pair.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {

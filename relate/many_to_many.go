@@ -15,21 +15,6 @@ import (
 // side lists. Transactions or versioned links prevent half-links.
 //
 // Source: texts on Azure Cosmos DB.
-//
-// Indexes returns the index on each list.
-//
-// Checks returns, in this order:
-//
-//  1. With versioned links only: links of interrupted operations in right lists. The
-//     repair finishes the operation, or leaves the link to check 3.
-//  2. Half-links, and ids of missing documents, in left lists.
-//  3. Half-links, and ids of missing documents, in right lists.
-//
-// Repairs 2 and 3 change the right side to match the left side. TrustRight
-// ([ManyToManySpec]) reverses the direction. Ids of missing documents are removed. Each
-// [model.Check].Age is one minute.
-//
-// Cost: checks 1 and 3 read every right document. Check 2 reads every left document.
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -74,6 +59,23 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 	m.Parts = model.NewParts(m.in.Indexes, m.in.Relations, m.in.Checks, m.in.Footprints)
 	return m
 }
+
+// Indexes returns the index on each list.
+func (m *ManyToMany[L, LK, R, RK]) Indexes() []model.Index { return m.Parts.Indexes() }
+
+// Checks returns, in this order:
+//
+//  1. With versioned links only: links of interrupted operations in right lists. The
+//     repair finishes the operation, or leaves the link to check 3.
+//  2. Half-links, and ids of missing documents, in left lists.
+//  3. Half-links, and ids of missing documents, in right lists.
+//
+// Repairs 2 and 3 change the right side to match the left side. TrustRight
+// ([ManyToManySpec]) reverses the direction. Ids of missing documents are removed. Each
+// [model.Check].Age is one minute.
+//
+// Cost: checks 1 and 3 read every right document. Check 2 reads every left document.
+func (m *ManyToMany[L, LK, R, RK]) Checks() []model.Check { return m.Parts.Checks() }
 
 // Left returns the left side, for queries by a left document.
 func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }

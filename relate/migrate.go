@@ -17,8 +17,6 @@ import (
 //
 // If the new form has data, the first Copy can return [ErrPresent]. After Drop has begun,
 // Copy returns [ErrDropping].
-//
-// Indexes returns the indexes that Copy, Verify and Drop need.
 type Migration struct {
 	model.Parts
 	in migrate.Migration
@@ -27,6 +25,9 @@ type Migration struct {
 func newMigration(indexes func() []model.Index, relations func() []model.Relation, changes func() []model.Footprint, in migrate.Migration) *Migration {
 	return &Migration{model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.Footprints(changes()) }), in}
 }
+
+// Indexes returns the indexes that Copy, Verify and Drop need.
+func (m *Migration) Indexes() []model.Index { return m.Parts.Indexes() }
 
 // Copy returns the job that stores the old form's content in the new form. You can stop
 // the job anywhere and run the job again. If documents change during the job,

@@ -33,8 +33,6 @@ import (
 //     [OnDelete.Sweep] or [Dangling].
 //
 // Source: texts on Azure Cosmos DB; ON DELETE of SQL.
-//
-// Indexes returns the indexes that find referring documents.
 type OnDelete[D, K any] struct {
 	model.Parts
 	in *ondelete.Deletion
@@ -79,6 +77,9 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 	}, spec.ChunkIDs)
 	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints), in}
 }
+
+// Indexes returns the indexes that find referring documents.
+func (o *OnDelete[D, K]) Indexes() []model.Index { return o.Parts.Indexes() }
 
 // Delete returns the change that deletes documents by the rules. Running the change
 // returns the deleted documents as a [Reach]. If a rule forbids the deletion, the change

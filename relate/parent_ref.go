@@ -13,8 +13,6 @@ import (
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
-//
-// Indexes returns the compound index on the parent's id and on [ParentRefSpec].By.
 type ParentRef[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -43,6 +41,9 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints)
 	return r
 }
+
+// Indexes returns the compound index on the parent's id and on [ParentRefSpec].By.
+func (r *ParentRef[C, CK, P, PK]) Indexes() []model.Index { return r.Parts.Indexes() }
 
 // Children returns the query of a parent's children. The newest child, with the greatest
 // value at [ParentRefSpec].By, is first. For the next page, pass the last child's value

@@ -14,18 +14,6 @@ import (
 // [model.Plan.RunTx] prevents half-links. The repairs of Checks correct half-links.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
-//
-// Indexes returns indexes on the items' reference and on the owners' list.
-//
-// Checks returns these checks:
-//
-//  1. With Links, unfinished operations. The repair finishes the operation.
-//  2. Listed items that are missing or don't name the owner.
-//  3. Items whose owner is missing or doesn't list the item.
-//
-// Without [TwoWaySpec].TrustLists, repairs 2 and 3 trust the items.
-//
-// Cost: checks 1 and 2 read every owner. Check 3 reads every item with an owner.
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
 
@@ -58,6 +46,20 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], listPath strin
 	t.Parts = model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks, t.in.Footprints)
 	return t
 }
+
+// Indexes returns indexes on the items' reference and on the owners' list.
+func (t *TwoWay[O, OK, I, IK]) Indexes() []model.Index { return t.Parts.Indexes() }
+
+// Checks returns these checks:
+//
+//  1. With Links, unfinished operations. The repair finishes the operation.
+//  2. Listed items that are missing or don't name the owner.
+//  3. Items whose owner is missing or doesn't list the item.
+//
+// Without [TwoWaySpec].TrustLists, repairs 2 and 3 trust the items.
+//
+// Cost: checks 1 and 2 read every owner. Check 3 reads every item with an owner.
+func (t *TwoWay[O, OK, I, IK]) Checks() []model.Check { return t.Parts.Checks() }
 
 // Left returns the owners' side, to find an owner's items.
 func (t *TwoWay[O, OK, I, IK]) Left() Side[O, OK, I, IK] { return t.owners }

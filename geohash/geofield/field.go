@@ -18,19 +18,6 @@ import (
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
 // Index" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
-//
-// Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
-// FieldSpec.Sphere, Indexes also returns a 2dsphere index.
-//
-// The Prefix fields and the key, ascending, can form a shard key. In this case, add the
-// document's old shard key to the filter of [Field.Set]'s write. Use a retryable write or
-// a transaction
-// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
-//
-// Checks returns one check, which finds invalid points and wrong or missing keys. The
-// repair writes or removes the key.
-//
-// Cost: the check reads every document, with one command per batch.
 type Field[D, K any] struct {
 	model.Parts
 
@@ -164,3 +151,18 @@ func (f *field) footprints() []model.Footprint {
 		model.Writes.In(f.Name(), model.Whole, f.point), model.Owns.In(f.Name(), f.key), model.Reads.In(f.Name(), f.prefix...), model.Reads.In(f.Name(), f.suffix...),
 	)
 }
+
+// Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
+// FieldSpec.Sphere, Indexes also returns a 2dsphere index.
+//
+// The Prefix fields and the key, ascending, can form a shard key. In this case, add the
+// document's old shard key to the filter of [Field.Set]'s write. Use a retryable write or
+// a transaction
+// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
+func (x *Field[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
+
+// Checks returns one check, which finds invalid points and wrong or missing keys. The
+// repair writes or removes the key.
+//
+// Cost: the check reads every document, with one command per batch.
+func (x *Field[D, K]) Checks() []model.Check { return x.Parts.Checks() }

@@ -9,7 +9,7 @@ type Breach struct {
 	Path  string
 	Bound string // "Items", "Bytes" or "Key"; "Type" for an unknown field
 	Max   int64  // as declared; 0 for "Type"
-	Got   int64  // greatest number at Path; for "Type", the field's bytes without the name
+	Got   int64  // greatest number of items or bytes found at Path
 }
 
 // Breaches returns the bounds that doc violates, each once, in the order of doc's fields.

@@ -12,7 +12,7 @@ import (
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // up to two next best layouts, which differ from Best in more than copies
+	Next       []Prices // at most three other layouts; the first is the second best
 	Normalized Prices   // the layout with references only
 	Reasons    []Reason // the time that Best saves, by relation
 	Flips      []Flip   // when a layout of Next is better than Best
@@ -20,7 +20,8 @@ type Design struct {
 	Priced int  // number of layouts priced
 	Exact  bool // all layouts were priced
 
-	// If Exact, Bound is Best.Time. If not, no possible layout has a Time below Bound.
+	// If Exact, Bound is Best.Time. If not, each layout of the kinds that
+	// [Workload.Design] tries takes at least Bound.
 	Bound time.Duration
 }
 

@@ -172,7 +172,7 @@ func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }
 
-// Register adds the union to a registry with other unions or your own codecs. Call
+// Register adds the union to a registry that can contain other unions and codecs. Call
 // Register before the first use of the registry. Pass the registry to NewCollection in
 // [model.CollectionOptions].
 //

@@ -52,9 +52,6 @@ type VersionedSpec struct {
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
-//
-// Checks returns one check, which reads every document. The check finds versions that
-// aren't numbers. The repair stores the server's time in milliseconds.
 type Versioned[D, K any] struct {
 	model.Parts
 
@@ -122,6 +119,10 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	}
 	return v
 }
+
+// Checks returns one check, which reads every document. The check finds versions that
+// aren't numbers. The repair stores the server's time in milliseconds.
+func (v *Versioned[D, K]) Checks() []model.Check { return v.Parts.Checks() }
 
 // Insert stores a new document with version 1. doc's version must be 0 or 1. If another
 // document has the _id, Insert gives a duplicate key error.

@@ -54,17 +54,6 @@ type SequenceGap[K any] struct {
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
-//
-// With SequenceSpec.Days, Indexes returns an index on [DayBucket].Keys.
-//
-// Checks returns three checks:
-//
-//   - For owners with documents: counters that are missing, damaged or too low. The
-//     repair raises the counter.
-//   - For all owners: damaged counters. Repair a counter by [Sequence.Raise].
-//   - _ids that aren't keys of the sequence. There is no repair.
-//
-// Cost: the checks read all counters and _ids.
 type Sequence[D, K any] struct {
 	model.Parts
 
@@ -93,6 +82,19 @@ func NewSequence[D, K any](
 	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()})
 	return s
 }
+
+// Indexes returns an index on [DayBucket].Keys, if SequenceSpec.Days is set.
+func (s *Sequence[D, K]) Indexes() []model.Index { return s.Parts.Indexes() }
+
+// Checks returns three checks:
+//
+//   - For owners with documents: counters that are missing, damaged or too low. The
+//     repair raises the counter.
+//   - For all owners: damaged counters. Repair a counter by [Sequence.Raise].
+//   - _ids that aren't keys of the sequence. There is no repair.
+//
+// Cost: the checks read all counters and _ids.
+func (s *Sequence[D, K]) Checks() []model.Check { return s.Parts.Checks() }
 
 // Key returns the _id of an owner's document with the number n, such as
 // "alice_000000000000000042". In the owner's part, "_" becomes %5F, and "%" becomes %25.

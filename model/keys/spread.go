@@ -41,14 +41,6 @@ type SpreadSpec struct {
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
-//
-// Indexes returns an index on the key and [SpreadSpec].Order. If [SpreadSpec].By is set
-// and isn't _id, a second index is on the key and By.
-//
-// Checks returns one check for documents in a wrong part. The repair skips documents with
-// an invalid key or without the field at By.
-//
-// Cost: the check reads every document.
 type Spread[D, K any] struct {
 	model.Parts
 
@@ -62,6 +54,16 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
 }
+
+// Indexes returns an index on the key and [SpreadSpec].Order. If [SpreadSpec].By is set
+// and isn't _id, a second index is on the key and By.
+func (s *Spread[D, K]) Indexes() []model.Index { return s.Parts.Indexes() }
+
+// Checks returns one check for documents in a wrong part. The repair skips documents with
+// an invalid key or without the field at By.
+//
+// Cost: the check reads every document.
+func (s *Spread[D, K]) Checks() []model.Check { return s.Parts.Checks() }
 
 // Key returns the key of the string value, such as "2014-03-28#007". The parameter
 // byValue is what the document stores at [SpreadSpec].By. Writes that change value or

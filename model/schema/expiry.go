@@ -63,9 +63,6 @@ type ExpiryPair struct {
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
-//
-// Indexes returns the index on the time. Without Archive, or with Margin, the index is a
-// TTL index. ArchiveFor adds a TTL index on the cold collection.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -89,6 +86,10 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 	x.Parts = model.NewParts(x.in.Indexes, nil, nil, x.in.Footprints)
 	return x
 }
+
+// Indexes returns the index on the time. Without Archive, or with Margin, the index is a
+// TTL index. ArchiveFor adds a TTL index on the cold collection.
+func (x *Expiry[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Expired returns the query of documents that expire at or before the time in now, oldest
 // first. The query finds only documents that aren't deleted or moved yet.

@@ -19,7 +19,7 @@ const MaxSafe = 1<<53 - 1
 // zero Number is 0.
 //
 // Many JSON readers use float64. If float64 loses a Number's digits, the Number becomes a
-// JSON string. Examples are "1.10", "NaN" and int64 values beyond ±[MaxSafe].
+// JSON string. Examples are "1.10", "NaN" and int64 values above [MaxSafe].
 //
 // A Number from a BSON number keeps the BSON type. A Number from text or JSON gets the
 // first BSON type that keeps the digits: int64, double, Decimal128, string. To choose the

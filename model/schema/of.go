@@ -12,10 +12,6 @@ import (
 // A Schema describes the fields, types and bounds of a collection's documents. The server
 // and Go code can validate documents by a Schema.
 //
-// Checks returns one check, which finds documents that don't conform. Run the check
-// before the server enforces [Schema.Validation]. The check reads the collection, and has
-// no repair.
-//
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/;
 // https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/.
 type Schema[D, K any] struct {
@@ -30,6 +26,11 @@ type described struct {
 	root       *node
 	opaque     map[string]string
 }
+
+// Checks returns one check, which finds documents that don't conform. Run the check
+// before the server enforces [Schema.Validation]. The check reads the collection, and has
+// no repair.
+func (s *Schema[D, K]) Checks() []model.Check { return s.Parts.Checks() }
 
 // Of describes documents by the rules of spec, and by the BSON types that the driver
 // writes for Go types:
